@@ -104,6 +104,15 @@ static void kmod_channel_put_filter(struct hook *hook, const struct filter *filt
 	filter_free(before);
 }
 
+/* An event that belongs to the channel is freed before its records. */
+static int kmod_channel_describe(struct channel *channel, const struct event *event, u32 id)
+{
+	if (channel->set->stats || event->kind->release)
+		return 0;
+	return classes_add(&channel->set->classes, id, event);
+}
+
+/* The filter is the hook's then, but not if it fails. */
 static int connect(struct channel *channel, struct event *event, u32 id,
 		   const struct stat_field *field, const struct filter *filter)
 {
@@ -120,7 +129,9 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	kmod_channel_put_filter(hook, filter);
 	hook->event = event;
 	channel->has_recorded = true;
-	ret = connect_hook(hook, field);
+	ret = kmod_channel_describe(channel, event, id);
+	if (!ret)
+		ret = connect_hook(hook, field);
 	if (ret)
 		kfree(hook);
 	else

@@ -189,6 +189,18 @@ const struct field *context_field(u32 index)
 	return index < ARRAY_SIZE(table) ? &table[index].field : NULL;
 }
 
+static const struct field counter_field = { .type = "u64", .elem_bytes = sizeof(u64) };
+
+const struct field *contexts_field(const struct contexts *contexts, u32 index)
+{
+	u8 which;
+
+	if (index >= contexts->nr)
+		return NULL;
+	which = contexts->which[index];
+	return which == COUNTED ? &counter_field : &table[which].field;
+}
+
 /* Without elements, where their number is not known before. */
 static u32 fixed_bytes(u8 which)
 {

@@ -34,6 +34,19 @@ struct field {
 	u8 is_signed;
 };
 
+/** Whether the field is behind those of fixed size in a payload. */
+static inline bool field_comes_last(const struct field *field)
+{
+	return field->form == FORM_DYNAMIC || field->form == FORM_STRING;
+}
+
+/** Whether the field, or each element of it, is a number; others are counted and shown as bytes. */
+static inline bool field_is_number(const struct field *field)
+{
+	return field->form != FORM_STRUCT && (field->elem_bytes == 1 || field->elem_bytes == 2 ||
+					      field->elem_bytes == 4 || field->elem_bytes == 8);
+}
+
 /**
  * struct event_kind - functions that enable (@attach) and disable (@detach) events of a kind;
  * called with the registry's lock held, and for live events only.

@@ -8,30 +8,19 @@
 enum { KIND_INT = 1, KIND_STRING = 3, KIND_ARRAY = 4, KIND_SEQUENCE = 5 };
 enum { FLAG_SIGNED = 1, FLAG_TEXT = 4 };
 
-static bool at_the_end(const struct field *field)
-{
-	return field->form == FORM_DYNAMIC || field->form == FORM_STRING;
-}
-
 /* Payload order: fields of fixed size, then the rest, each as declared. */
 static const struct field *nth_field(const struct event *event, u32 nth)
 {
 	const struct field *end = event->fields + event->nr_fields, *field;
 	bool tail;
 
-	for (tail = false; ; tail = true) {
+	for (tail = false;; tail = true) {
 		for (field = event->fields; field < end; field++)
-			if (at_the_end(field) == tail && !nth--)
+			if (field_comes_last(field) == tail && !nth--)
 				return field;
 		if (tail)
 			return NULL;
 	}
-}
-
-static bool kmod_fields_is_number(const struct field *field)
-{
-	return field->form != FORM_STRUCT && (field->elem_bytes == 1 || field->elem_bytes == 2 ||
-					      field->elem_bytes == 4 || field->elem_bytes == 8);
 }
 
 static u8 kind_of(const struct field *field)
@@ -44,7 +33,7 @@ static u8 kind_of(const struct field *field)
 	case FORM_ARRAY:
 		return KIND_ARRAY;
 	default:
-		return kmod_fields_is_number(field) ? KIND_INT : KIND_ARRAY;
+		return field_is_number(field) ? KIND_INT : KIND_ARRAY;
 	}
 }
 
@@ -54,10 +43,10 @@ static void describe_elements(const struct field *field, struct ltt_kmod_field *
 	u32 count = field->form == FORM_ARRAY ? field->count : 1;
 
 	if (ret->kind == KIND_ARRAY)
-		ret->count = kmod_fields_is_number(field) ? count : count * field->elem_bytes;
-	ret->size_bits = kmod_fields_is_number(field) ? field->elem_bytes * 8 : 8;
-	ret->base = kmod_fields_is_number(field) && !strchr(field->type, '*') ? 10 : 16;
-	if (field->is_signed && kmod_fields_is_number(field))
+		ret->count = field_is_number(field) ? count : count * field->elem_bytes;
+	ret->size_bits = field_is_number(field) ? field->elem_bytes * 8 : 8;
+	ret->base = field_is_number(field) && !strchr(field->type, '*') ? 10 : 16;
+	if (field->is_signed && field_is_number(field))
 		ret->flags |= FLAG_SIGNED;
 	if (!strcmp(field->type, "char") && ret->kind != KIND_INT)
 		ret->flags = FLAG_TEXT;
@@ -93,7 +82,7 @@ int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
 
 	if (!field)
 		return -ENOENT;
-	if (field->form != FORM_VALUE || !kmod_fields_is_number(field))
+	if (field->form != FORM_VALUE || !field_is_number(field))
 		return -EINVAL;
 	for (i = 0; i < nth; i++) {
 		const struct field *before = nth_field(event, i);

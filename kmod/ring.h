@@ -20,6 +20,7 @@
 #include "context.h"
 #include "ltt_ring.h"
 #include "stats.h"
+#include "trace/classes.h"
 #include "tracker.h"
 
 /** enum ring_way - the work of ring_end(): publish the record; count the event (stats.h); or run
@@ -70,6 +71,7 @@ struct ring_set {
 	void **views;	/* per ring: producer block, data, data again */
 	void *ctl;
 	struct contexts contexts;
+	struct classes classes;
 	struct tracker tracker;
 	struct stats *stats;
 	int armed;	/* 1: the next event wakes the sleeping reader, and sets it to 0 */

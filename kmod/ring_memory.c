@@ -147,6 +147,7 @@ static void ring_set_free(struct ring_set *set)
 	irq_work_sync(&set->doorbell);
 	tracker_fini(&set->tracker);
 	contexts_fini(&set->contexts);
+	classes_fini(&set->classes);
 	stats_free(set->stats);
 	for (cpu = 0; set->views && cpu < set->desc.nr_rings; cpu++)
 		vunmap(set->views[cpu]);
@@ -181,6 +182,7 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&set->ref);
 	tracker_init(&set->tracker);
+	classes_init(&set->classes);
 	init_waitqueue_head(&set->sleepers);
 	init_irq_work(&set->doorbell, ring_memory_wake_readers);
 	set->desc = *desc;
