@@ -9,6 +9,7 @@
 #include "channel.h"
 #include "fields.h"
 #include "filter.h"
+#include "instr/clock.h"
 #include "memory_file.h"
 #include "probe/place.h"
 #include "registry.h"
@@ -225,8 +226,10 @@ static const struct file_operations fops = {
 	.llseek = noop_llseek,
 };
 
+/* Functions of other modules count with the clock of sessions. */
 static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 {
+	struct channel *channel;
 	struct ltt_ring_desc desc = {
 		.mode = request->mode,
 		.num_subbuf = request->num_subbuf,
@@ -236,7 +239,10 @@ static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 
 	if (request->flags & ~LTT_KMOD_COUNTS)
 		return ERR_PTR(-EINVAL);
-	return kmod_channel_new(&desc, request->flags & LTT_KMOD_COUNTS);
+	channel = kmod_channel_new(&desc, request->flags & LTT_KMOD_COUNTS);
+	if (!IS_ERR(channel))
+		ltt_trace_clock_set(desc.clock);
+	return channel;
 }
 
 enum { CHANNEL, DATA, CTL, NR_FILES };

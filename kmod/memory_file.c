@@ -35,8 +35,27 @@ static vm_fault_t ctl_fault(struct vm_fault *vmf)
 	return give_page(vmf, set->ctl_pages, set->nr_ctl_pages);
 }
 
+/* The control words are the consumer's: an address space that has them mapped consumes. A mapping
+ * in two parts counts twice. */
+static void ctl_open(struct vm_area_struct *vma)
+{
+	struct ring_set *set = vma->vm_file->private_data;
+
+	if (claim_take(&set->consumer, vma->vm_mm, NULL))
+		return; /* it was being killed, and another one has come */
+}
+
+static void ctl_close(struct vm_area_struct *vma)
+{
+	struct ring_set *set = vma->vm_file->private_data;
+
+	claim_drop(&set->consumer, vma->vm_mm);
+}
+
 static const struct vm_operations_struct data_vm_ops = { .fault = data_fault };
-static const struct vm_operations_struct ctl_vm_ops = { .fault = ctl_fault };
+static const struct vm_operations_struct ctl_vm_ops = {
+	.open = ctl_open, .close = ctl_close, .fault = ctl_fault,
+};
 
 /* Shared mappings only: a private one would stop to follow the ring when written.
  * (VM_MAYSHARE is the requested mode; of a read-only file VM_SHARED is dropped.) */
@@ -58,7 +77,14 @@ static int data_mmap(struct file *file, struct vm_area_struct *vma)
 
 static int ctl_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	return memory_file_map(vma, &ctl_vm_ops, 0);
+	struct ring_set *set = file->private_data;
+	int ret = memory_file_map(vma, &ctl_vm_ops, 0);
+
+	if (ret)
+		return ret;
+	/* a child has no part in it */
+	compat_vm_flags_mod(vma, VM_DONTCOPY, 0);
+	return claim_take(&set->consumer, vma->vm_mm, task_tgid(current));
 }
 
 /* Arm the wake-up, then look: a record that comes between is seen, or wakes the reader. */

@@ -23,6 +23,15 @@ static __always_inline u64 ring_clock(const struct ring *ring)
 	return ktime_get_mono_fast_ns();
 }
 
+u64 ring_set_now(const struct ring_set *set)
+{
+	const struct ring *ring = raw_cpu_ptr(set->rings);
+
+	if (set->desc.clock == LTT_CLOCK_CYCLES)
+		return get_cycles() + READ_ONCE(ring->cons->clock_add);
+	return ktime_get_mono_fast_ns();
+}
+
 /* Return: whether the ring is on. */
 static noinline bool kmod_ring_is_on_specially(struct ring *ring, u32 state)
 {

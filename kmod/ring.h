@@ -17,6 +17,7 @@
 #include <linux/wait.h>
 #include <asm/local64.h>
 
+#include "claim.h"
 #include "context.h"
 #include "ltt_ring.h"
 #include "stats.h"
@@ -74,6 +75,7 @@ struct ring_set {
 	struct classes classes;
 	struct tracker tracker;
 	struct stats *stats;
+	struct claim consumer;
 	int armed;	/* 1: the next event wakes the sleeping reader, and sets it to 0 */
 	struct irq_work doorbell;
 	wait_queue_head_t sleepers;
@@ -106,6 +108,16 @@ int ring_set_count(struct ring_set *set);
 void ring_set_get(struct ring_set *set);
 void ring_set_put(struct ring_set *set);
 
+static inline struct ltt_ring_cons *ring_set_cons(const struct ring_set *set, unsigned int cpu)
+{
+	return (struct ltt_ring_cons *)(set->ctl + LTT_RING_CONS_OFFSET) + cpu;
+}
+
+/** Record from now on, or no more: a record may be in progress on return. Not for rings of which
+ *  user space has the control words. */
+void ring_set_switch(struct ring_set *set, bool on);
+/** The clock of the rings, now. */
+u64 ring_set_now(const struct ring_set *set);
 /** Whether there is enough data to wake a reader: condition of the waiters on @set->sleepers. */
 bool ring_set_has_data(struct ring_set *set);
 

@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "instr/clock.h"
 #include "ltt_probe.h"
 #include "ring.h"
 
@@ -92,7 +91,7 @@ static void ring_memory_ring_init(struct ring_set *set, unsigned int cpu, u64 no
 	ring->set = set;
 	ring->prod = set->views[cpu];
 	ring->data = set->views[cpu] + ltt_ring_prod_size(desc->num_subbuf);
-	ring->cons = set->ctl + LTT_RING_CONS_OFFSET + cpu * sizeof(*ring->cons);
+	ring->cons = ring_set_cons(set, cpu);
 	ring->data_mask = desc->data_size - 1;
 	ring->subbuf_shift = ilog2(desc->subbuf_size);
 	ring->subbuf_mask = LTT_POS_MASK & ~(desc->subbuf_size - 1);
@@ -183,6 +182,7 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 	kref_init(&set->ref);
 	tracker_init(&set->tracker);
 	classes_init(&set->classes);
+	claim_init(&set->consumer);
 	init_waitqueue_head(&set->sleepers);
 	init_irq_work(&set->doorbell, ring_memory_wake_readers);
 	set->desc = *desc;
@@ -193,7 +193,6 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 		ring_set_free(set);
 		return ERR_PTR(ret);
 	}
-	ltt_trace_clock_set(set->desc.clock);
 	return set;
 }
 
@@ -223,6 +222,14 @@ static void ring_memory_release(struct kref *ref)
 void ring_set_put(struct ring_set *set)
 {
 	kref_put(&set->ref, ring_memory_release);
+}
+
+void ring_set_switch(struct ring_set *set, bool on)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(ring_set_cons(set, cpu)->state, on ? LTT_RING_ON : 0);
 }
 
 static bool ring_has_data(const struct ring *ring)

@@ -5,10 +5,12 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void refused(int ret, int want, const char *what)
@@ -82,6 +84,50 @@ static void bad_maps(const struct reader *r)
 		errx(1, "data mapped privately");
 	if (!mprotect((void *)(uintptr_t)r->data, 4096, PROT_READ | PROT_WRITE))
 		errx(1, "data made writable");
+}
+
+static void *map_control(const struct ltt_kmod_channel *c)
+{
+	return mmap(NULL, c->ctl_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->ctl_fd, 0);
+}
+
+/* A ring set has one consumer at a time; the next one need not wait for the end of one that is
+ * killed. */
+static void second_consumer(int fd)
+{
+	struct ltt_kmod_channel c = { .size = sizeof(c), .num_subbuf = 2, .subbuf_size = 4096,
+				      .clock = LTT_CLOCK_CYCLES };
+	int channel = ioctl(fd, LTT_KMOD_CHANNEL, &c), status, ends[2];
+	void *data, *ctl, *again;
+	char byte = 0;
+	pid_t first;
+
+	if (channel < 0 || pipe(ends) || (first = fork()) < 0)
+		err(1, "a second consumer");
+	if (!first) {
+		map_control(&c);
+		(void)!write(ends[1], &byte, 1);
+		for (;;)
+			pause();
+	}
+	(void)!read(ends[0], &byte, 1);
+	refused(map_control(&c) == MAP_FAILED ? -1 : 0, EBUSY, "a second consumer");
+	data = mmap(NULL, c.data_bytes, PROT_READ, MAP_SHARED, c.data_fd, 0);
+	kill(first, SIGKILL);
+	ctl = map_control(&c);
+	again = map_control(&c);
+	if (data == MAP_FAILED || ctl == MAP_FAILED || again == MAP_FAILED)
+		err(1, "the successor of a consumer that is killed");
+	waitpid(first, NULL, 0);
+	munmap(again, c.ctl_bytes);
+	first = fork();
+	if (!first)
+		_exit(map_control(&c) != MAP_FAILED || errno != EBUSY);
+	if (waitpid(first, &status, 0) != first || status)
+		errx(1, "a second consumer beside one that had mapped twice");
+	munmap(ctl, c.ctl_bytes);
+	munmap(data, c.data_bytes);
+	close(c.data_fd), close(c.ctl_fd), close(channel), close(ends[0]), close(ends[1]);
 }
 
 static void bad_splices(const struct reader *r)
@@ -376,6 +422,7 @@ int bad(void)
 
 	bad_channels(fd);
 	bad_counting(fd);
+	second_consumer(fd);
 	hit_filters();
 	reader_open(&r, 0, 2, 4096);
 	bad_maps(&r);
