@@ -12,7 +12,7 @@
  *   MERGE_LOOKS	the records that the rings still have, from the oldest one on; its consumer
  *		is not disturbed, and loses nothing
  *   MERGE_CONSUMES	the unread ones; their space is returned to the producer. A ring set has one
- *		consumer at a time (ring_set_claim())
+ *		consumer at a time (claim.h)
  *
  * Records are copied before they are used, and a copy is used only if no producer can have reached
  * it meanwhile: a record is whole, or it is counted as overwritten.
@@ -38,7 +38,7 @@ struct merged {
  * struct merge_losses
  * @discarded: events that could not be recorded, since the rings were made.
  * @overwritten: records that were overwritten, or consumed by another reader, before this one
- *               read them.
+ *               read them; or of an event that is not known. For MERGE_LOOKS, since it was opened.
  */
 struct merge_losses {
 	u64 discarded;
@@ -51,6 +51,9 @@ struct merge_losses {
  * Return: or ERR_PTR: -ENOMEM; -EBUSY: MERGE_CONSUMES, and a ring set has a consumer.
  */
 struct merge *merge_new(struct ring_set *const sets[], u32 nr, enum merge_use use);
+/** Open a reader with MERGE_LOOKS that begins at the next record of @from, which is not used
+ *  meanwhile. Return: or ERR_PTR(-ENOMEM). */
+struct merge *merge_look_ahead(const struct merge *from);
 /** NULL and ERR_PTR are allowed. */
 void merge_free(struct merge *merge);
 
@@ -64,7 +67,13 @@ void merge_begin(struct merge *merge);
  */
 int merge_next(struct merge *merge, struct merged *ret);
 
-/** The counts up to now. */
+/** The record that merge_next() returned last is the next one again. */
+void merge_put_back(struct merge *merge);
+/** Return the space of all records that were read to the producers; it is done at the end of a pass
+ *  anyway. */
+void merge_release(struct merge *merge);
+
+/** The counts up to now. Any task. */
 void merge_losses(const struct merge *merge, struct merge_losses *ret);
 
 #endif
