@@ -172,7 +172,7 @@ int kmod_channel_refilter(struct channel *channel, u32 id, const struct filter *
 	return hook ? 0 : -ENOENT;
 }
 
-int kmod_channel_disable(struct channel *channel, u32 id, bool waits)
+int kmod_channel_disable(struct channel *channel, u32 id)
 {
 	struct hook *hook;
 
@@ -186,9 +186,12 @@ int kmod_channel_disable(struct channel *channel, u32 id, bool waits)
 	if (!hook)
 		return -ENOENT;
 	queue_work(system_unbound_wq, &channel->reaper);
-	if (waits)
-		flush_work(&channel->reaper);
 	return 0;
+}
+
+void kmod_channel_drain(struct channel *channel)
+{
+	flush_work(&channel->reaper);
 }
 
 int kmod_channel_counted(struct channel *channel, u32 id, struct ltt_kmod_counted *ret_counted)

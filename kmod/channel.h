@@ -33,8 +33,10 @@ struct ring_set *kmod_channel_set(struct channel *channel);
  */
 int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
 			const struct stat_field *field, const struct filter *filter);
-/** @waits: the last record of the event is complete on return. Return: 0 or -ENOENT. */
-int kmod_channel_disable(struct channel *channel, u32 id, bool waits);
+/** A record of the event may be in progress on return. Return: 0 or -ENOENT. */
+int kmod_channel_disable(struct channel *channel, u32 id);
+/** Wait until the last records of all disabled events are complete. */
+void kmod_channel_drain(struct channel *channel);
 /** Replace the filter of an event; NULL: none. Return: 0; -ENOENT: then @filter stays the caller's.
  */
 int kmod_channel_refilter(struct channel *channel, u32 id, const struct filter *filter);

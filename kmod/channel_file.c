@@ -105,7 +105,7 @@ static int user_probe(struct channel *channel, const void __user *from)
 
 	return ret ? ret :
 		     enable_own(channel, user_place_new(&request, fget(request.fd)), request.id,
-				 request.filter);
+				request.filter);
 }
 
 /* Another filter for an event, or none. */
@@ -135,7 +135,10 @@ static int channel_file_disable(struct channel *channel, const void __user *from
 		return ret;
 	if (request.flags & ~LTT_KMOD_NOWAIT || request.field || request.filter)
 		return -EINVAL;
-	return kmod_channel_disable(channel, request.id, !(request.flags & LTT_KMOD_NOWAIT));
+	ret = kmod_channel_disable(channel, request.id);
+	if (!ret && !(request.flags & LTT_KMOD_NOWAIT))
+		kmod_channel_drain(channel);
+	return ret;
 }
 
 static int context(struct channel *channel, const void __user *from)

@@ -21,6 +21,7 @@
 #include "probe/providers.h"
 #include "registry.h"
 #include "request.h"
+#include "trace/trace.h"
 #include "probe/syscalls.h"
 #include "probe/tracepoints.h"
 
@@ -209,11 +210,16 @@ static int __init ltt_init(void)
 	ret = events_init();
 	if (ret)
 		goto no_events;
+	ret = traces_init();
+	if (ret)
+		goto no_traces;
 	ret = misc_register(&device);
 	if (!ret) {
 		folder_init();
 		return 0;
 	}
+	traces_fini();
+no_traces:
 	events_fini();
 no_events:
 	counters_fini();
@@ -224,6 +230,7 @@ static void __exit ltt_exit(void)
 {
 	folder_fini();
 	misc_deregister(&device);
+	traces_fini();
 	counters_fini();
 	events_fini();
 	filter_fini();

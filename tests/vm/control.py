@@ -1428,7 +1428,7 @@ def test_flush():
 
 
 def remove_examples():
-    for name in "count", "probe", "marker", "provider":
+    for name in "count", "probe", "marker", "private", "provider":
         if os.path.exists(f"/sys/module/ltt_example_{name}"):
             run("busybox", "rmmod", f"ltt_example_{name}")
     if not os.path.exists("/sys/module/ltt"):
