@@ -93,8 +93,9 @@ static int show_lost(char *text, const struct kernel_param *param)
 	struct ltt_trace_losses losses;
 	int ret = ltt_trace_losses(trace, &losses);
 
-	return ret ? ret : scnprintf(text, PAGE_SIZE, "%llu %llu\n", losses.discarded,
-				     losses.overwritten);
+	return ret ? ret :
+		     scnprintf(text, PAGE_SIZE, "%llu %llu\n", losses.discarded,
+			       losses.overwritten);
 }
 
 static int set_running(const char *text, const struct kernel_param *param)

@@ -18,6 +18,7 @@
 #include <linux/string.h>
 #include <trace/events/power.h>
 
+#include "ltt_provider.h"
 #include "ltt_trace.h"
 
 static unsigned int failures;
@@ -404,25 +405,146 @@ static void test_destroy(void)
 	CHECK(records, "nothing was recorded");
 }
 
+/* --- long records -------------------------------------------------------------------------- */
+
+#define LONG_TEXTS 8
+
+/* All texts of a record are of one letter, which follows from its number. */
+static const struct ltt_event_field long_fields[] = {
+	LTT_FIELD_NUMBER(u32, nr), LTT_FIELD_TEXT(a), LTT_FIELD_TEXT(b), LTT_FIELD_TEXT(c),
+	LTT_FIELD_TEXT(d), LTT_FIELD_TEXT(e), LTT_FIELD_TEXT(f), LTT_FIELD_TEXT(g),
+	LTT_FIELD_TEXT(h),
+};
+static struct ltt_event long_events[] = { LTT_EVENT(long_record, long_fields) };
+static struct ltt_provider long_provider = { "ltt_tracing", long_events, 1 };
+
+static int record_long(void *data)
+{
+	static char text[LTT_EVENT_TEXT_MAX];
+	const char *texts[LONG_TEXTS];
+	u32 nr;
+	int i;
+
+	for (i = 0; i < LONG_TEXTS; i++)
+		texts[i] = text;
+	for (nr = 0; !kthread_should_stop(); nr++) {
+		memset(text, 'a' + nr % 26, sizeof(text) - 1);
+		ltt_event_record(&long_events[0], &nr, texts);
+		cond_resched();
+	}
+	return 0;
+}
+
+static unsigned int pace_us;
+
+static int record_short(void *data)
+{
+	for (; !kthread_should_stop(); cond_resched()) {
+		hit(1);
+		udelay(READ_ONCE(pace_us));
+	}
+	return 0;
+}
+
+/** struct order - @compare: the texts of long records, and wait, so that the rings go round. */
+struct order {
+	u64 last, records, longs;
+	bool compare;
+};
+
+static void compare_long(const struct ltt_trace_record *record)
+{
+	struct ltt_trace_value nr, text;
+	int i;
+
+	CHECK(!ltt_trace_field(record, "nr", &nr), "no number");
+	for (i = 0; i < LONG_TEXTS; i++) {
+		const char name[] = { 'a' + i, 0 };
+
+		CHECK(!ltt_trace_field(record, name, &text) && text.kind == LTT_TRACE_TEXT &&
+		      text.bytes == LTT_EVENT_TEXT_MAX &&
+		      !memchr_inv(text.data, 'a' + nr.number % 26, text.bytes - 1),
+		      "%s of %llu has %u bytes", name, nr.number, text.bytes);
+	}
+	usleep_range(20, 40);
+}
+
+static int check_order(void *data, const struct ltt_trace_record *record)
+{
+	struct order *order = data;
+
+	CHECK(record->time >= order->last, "%s: %llu after %llu", record->name, record->time,
+	      order->last);
+	order->last = record->time;
+	order->records++;
+	if (strcmp(record->name, "long_record"))
+		return 0;
+	order->longs++;
+	if (order->compare)
+		compare_long(record);
+	return 0;
+}
+
+/* Few records each time: a record in progress, from before the call, is soon the only one that
+ * is missing. Or many, while the rings go round. */
+static void read_long(bool compare, struct ltt_trace_losses *ret)
+{
+	const struct ltt_trace_options options = { "long", SZ_16K, 8, LTT_TRACE_OVERWRITE };
+	int trace = ltt_trace_create(&options), i;
+	struct order order = { .compare = compare };
+
+	CHECK_IS(ltt_trace_enable(trace, "power:cpu_frequency"), 1);
+	CHECK_IS(ltt_trace_enable(trace, "ltt_tracing:long_record"), 1);
+	WRITE_ONCE(pace_us, compare ? 0 : 20);
+	CHECK_IS(ltt_trace_start(trace), 0);
+	for (i = 0; i < 20000 && (order.longs < 500 || order.records < 2 * order.longs); i++)
+		CHECK(ltt_trace_read(trace, check_order, &order) >= 0, "read");
+	CHECK(i < 20000, "%llu long records of %llu", order.longs, order.records);
+	CHECK_IS(ltt_trace_losses(trace, ret), 0);
+	CHECK_IS(ltt_trace_destroy(trace), 0);
+	pr_info("ltt_tracing: %llu long of %llu records by %d calls, %llu overwritten\n",
+		order.longs, order.records, i, ret->overwritten);
+}
+
+static void test_long(void)
+{
+	struct task_struct *writers[] = {
+		kthread_create_on_cpu(record_long, NULL, 1, "ltt_long/%u"),
+		kthread_create_on_cpu(record_short, NULL, 2, "ltt_short/%u"),
+	};
+	struct ltt_trace_losses losses;
+	int i;
+
+	CHECK_IS(ltt_provider_register(&long_provider), 0);
+	for (i = 0; i < ARRAY_SIZE(writers); i++)
+		wake_up_process(writers[i]);
+	read_long(false, &losses);
+	read_long(true, &losses);
+	CHECK(losses.overwritten, "none");
+	for (i = 0; i < ARRAY_SIZE(writers); i++)
+		kthread_stop(writers[i]);
+	ltt_provider_unregister(&long_provider);
+}
+
 /* All events of the machine, twice. */
 static void test_everything(void)
 {
 	struct ltt_trace_options options = { "everything", SZ_256K, 4, LTT_TRACE_OVERWRITE };
 	int trace = ltt_trace_create(&options), i, nr = 0;
 	struct ltt_trace_losses losses;
-	u64 records = 0;
+	struct order order = {};
 
 	for (i = 0; i < 2; i++) {
 		nr = ltt_trace_enable(trace, "*");
 		CHECK(nr > 500, "%d", nr);
 		CHECK_IS(ltt_trace_start(trace), 0);
 		msleep(300);
-		CHECK(ltt_trace_read(trace, count_record, &records) > 0, "no records");
+		CHECK(ltt_trace_read(trace, check_order, &order) > 0, "no records");
 		CHECK_IS(ltt_trace_disable(trace, "*"), nr);
 	}
-	CHECK(ltt_trace_read(trace, count_record, &records) >= 0, "the rest");
+	CHECK(ltt_trace_read(trace, check_order, &order) >= 0, "the rest");
 	CHECK_IS(ltt_trace_losses(trace, &losses), 0);
-	pr_info("ltt_tracing: %d events, %llu records, %llu and %llu lost\n", nr, records,
+	pr_info("ltt_tracing: %d events, %llu records, %llu and %llu lost\n", nr, order.records,
 		losses.discarded, losses.overwritten);
 	CHECK_IS(ltt_trace_destroy(trace), 0);
 }
@@ -438,6 +560,7 @@ static const struct {
 	{ "recursion", test_recursion },
 	{ "second_reader", test_second_reader },
 	{ "destroy", test_destroy },
+	{ "long", test_long },
 	{ "everything", test_everything },
 };
 
