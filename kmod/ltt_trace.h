@@ -127,6 +127,7 @@ int ltt_trace_create_for(struct module *owner, const struct ltt_trace_options *o
  * @pattern: a name as /sys/kernel/debug/ltt/available has it, "sched:sched_switch",
  *           "syscall_entry_openat", "marker:example_step"; or a pattern of names with *, ? and [],
  *           "sched:*". An event of a module that is not loaded is recorded as soon as it is.
+ *           Events of the state dump are not known here.
  * Return: the number of events that were not enabled yet, maybe 0; -EBADF: no such trace; -ENOENT:
  * no such event; -ENOMEM, or the error of the events if none can be enabled: then nothing has
  * changed. The others of a pattern are left out.
@@ -155,7 +156,8 @@ int ltt_trace_destroy(int trace);
  * ltt_trace_read() - call @each for all records that the trace has by now, of all CPUs in the order
  * of their time, while others are recorded. Their space is free afterwards, and the next call goes
  * on behind the last one; the order is kept from call to call. Records that were overwritten are
- * left out and counted. A trace has one reader at a time.
+ * left out and counted. A trace has one reader at a time. Each call interrupts each CPU once, so
+ * that the order is exact.
  * @data: for @each.
  * Return: the number of records; -EBADF; -EBUSY: another task, or the function that gets records of
  * this trace, reads it or looks into it; -ENOMEM: a record is larger than the memory there is, and
