@@ -358,12 +358,17 @@ static int other_task(void *data)
 	return 0;
 }
 
+/* Until the other task waits for this one to end. */
 static int keep_waiting(void *data, const struct ltt_trace_record *record)
 {
+	struct ltt_trace_losses losses;
 	struct other *other = data;
+	int i;
 
 	complete(&other->begin);
-	msleep(300);
+	for (i = 0; i < 3000 && !ltt_trace_losses(other->trace, &losses); i++)
+		msleep(10);
+	msleep(100);
 	return 0;
 }
 
