@@ -13,7 +13,9 @@
  *                   LTT_KMOD_DUMP; or, if it only counts, its counts: LTT_KMOD_COUNTED. Closing it
  *                   disables its events
  *   data, ctl       the channel's rings, as abi/ltt_ring.h lays them out: `data` can
- *                   be mapped for reading only, `ctl` for reading and writing.
+ *                   be mapped for reading only, `ctl` for reading and writing, by one address
+ *                   space at a time, the consumer: others get EBUSY, unless the process of the
+ *                   first one is being killed. A child does not inherit this mapping.
  *                   They may outlive the channel: recorded data can still be read
  *
  * Recording is off in new rings: a reader sets LTT_RING_ON in `ctl`. poll() on `data` returns
