@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "base/mem.h"
 
 #define PEN_SIZE (64u << 10)
@@ -157,81 +158,20 @@ void pen_double(struct pen *pen, double v, unsigned size_bits)
 
 /* --- strings -------------------------------------------------------------- */
 
-/* Decode one UTF-8 character. Return: its length, 0: it is none. */
-static size_t utf8(const uint8_t *s, size_t len, uint32_t *ret)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80 ? 1 :
-		   s[0] < 0xc2 ? 0 :
-		   s[0] < 0xe0 ? 2 :
-		   s[0] < 0xf0 ? 3 :
-		   s[0] < 0xf5 ? 4 :
-				 0;
-	uint32_t c = n == 1 ? s[0] : s[0] & (0x7f >> n);
-
-	if (!n || n > len)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0;
-	*ret = c;
-	return n;
-}
-
-/* Controls, and characters that reorder or hide the text around them. */
-static bool is_harmful(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff);
-}
-
-static void put_escape(struct pen *pen, uint8_t byte)
-{
-	static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
-	const char *known = byte ? strchr(from, byte) : NULL;
-
-	pen_char(pen, '\\');
-	if (known) {
-		pen_char(pen, to[known - from]);
-		return;
-	}
-	pen_char(pen, 'x');
-	pen_char(pen, "0123456789abcdef"[byte >> 4]);
-	pen_char(pen, "0123456789abcdef"[byte & 15]);
-}
-
-static inline bool is_plain(uint8_t c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
 /* One character that is not plain. Return: bytes used. */
 static size_t put_special(struct pen *pen, const uint8_t *s, size_t len, bool quotes)
 {
-	uint32_t c;
-	size_t n = utf8(s, len, &c);
+	char text[ESCAPE_MAX];
+	size_t n, used = escape_char(s, len, quotes, text, &n);
 
-	if (n && !is_harmful(c)) {
-		if (quotes && (c == '"' || c == '\\'))
-			pen_char(pen, '\\');
-		pen_bytes(pen, (const char *)s, n);
-		return n;
-	}
-	n = MAX(n, (size_t)1);
-	for (size_t i = 0; i < n; i++)
-		put_escape(pen, s[i]);
-	return n;
+	pen_bytes(pen, text, n);
+	return used;
 }
 
 static void put_safe(struct pen *pen, const uint8_t *s, size_t len, bool quotes)
 {
 	for (size_t i = 0, n; i < len; i += n) {
-		for (n = 0; i + n < len && is_plain(s[i + n]); n++)
+		for (n = 0; i + n < len && escape_is_plain(s[i + n]); n++)
 			;
 		if (n)
 			pen_bytes(pen, (const char *)s + i, n);
@@ -260,7 +200,7 @@ void pen_name_bytes(struct pen *pen, const uint8_t *s, size_t len)
 static size_t json_special(struct pen *pen, const uint8_t *s, size_t len)
 {
 	uint32_t c;
-	size_t n = utf8(s, len, &c);
+	size_t n = escape_decode(s, len, &c);
 
 	if (!n) {
 		pen_text(pen, "\\ufffd");
@@ -269,7 +209,7 @@ static size_t json_special(struct pen *pen, const uint8_t *s, size_t len)
 	if (c == '"' || c == '\\') {
 		pen_char(pen, '\\');
 		pen_char(pen, c);
-	} else if (is_harmful(c) && c < 0x10000) {
+	} else if (escape_is_harmful(c) && c < 0x10000) {
 		pen_text(pen, "\\u");
 		for (int shift = 12; shift >= 0; shift -= 4)
 			pen_char(pen, "0123456789abcdef"[c >> shift & 15]);
@@ -283,7 +223,7 @@ void pen_json(struct pen *pen, const uint8_t *s, size_t len)
 {
 	pen_char(pen, '"');
 	for (size_t i = 0, n; i < len; i += n) {
-		for (n = 0; i + n < len && is_plain(s[i + n]); n++)
+		for (n = 0; i + n < len && escape_is_plain(s[i + n]); n++)
 			;
 		if (n)
 			pen_bytes(pen, (const char *)s + i, n);
