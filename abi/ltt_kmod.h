@@ -45,6 +45,7 @@
 
 enum ltt_kmod_features {
 	LTT_KMOD_FILTERS = 1, /* LTT_KMOD_FILTER, and @filter of requests that enable an event */
+	LTT_KMOD_TEXTS = 2,   /* @trace of struct ltt_kmod_channel, @description of probes */
 };
 
 /** struct ltt_kmod_hello - version and contents of the module. All members but @size are output.
@@ -108,12 +109,39 @@ enum ltt_kmod_channel_flags {
 	LTT_KMOD_COUNTS = 1, /* its events are counted and not recorded: its rings stay empty */
 };
 
+#define LTT_KMOD_TRACE_ID 16u
+
+/**
+ * struct ltt_kmod_trace - the trace that a channel belongs to: while there is a channel of it, the
+ * module shows the records that are in its buffers as text, in /sys/kernel/debug/ltt/NAME/text.
+ * @id: channels with the same id are of one trace; the name, the host and the clock are those of
+ *      the first channel.
+ * @name: of the folder. `/`, blanks, control bytes and a dot at the beginning are replaced by `_`;
+ *        if another trace has the name, `-2` or a higher number is appended. EINVAL: empty.
+ * @channel: records of the same time are in the order of these names, then of CPUs.
+ * @host: name of the machine, in front of each event; empty: the kernel's.
+ * @clock_hz, @clock_base_ns: time of the clock's value v: @clock_base_ns + 10^9 v / @clock_hz ns
+ *                            since 1970. @clock_hz 0: as the kernel knows them.
+ */
+struct ltt_kmod_trace {
+	uint32_t size;
+	uint32_t reserved;
+	uint8_t id[LTT_KMOD_TRACE_ID];
+	uint64_t clock_hz;
+	int64_t clock_base_ns;
+	char name[LTT_KMOD_NAME_MAX];
+	char channel[LTT_KMOD_NAME_MAX];
+	char host[LTT_KMOD_NAME_MAX];
+};
+
 /**
  * struct ltt_kmod_channel - a new channel; ioctl() returns its descriptor.
  * @flags: LTT_KMOD_COUNTS.
  * @mode, @num_subbuf, @clock, @subbuf_size: as in struct ltt_ring_desc.
  * @data_fd, @ctl_fd, @data_bytes, @ctl_bytes, @nr_rings: output. Both descriptors are to
  *	be mapped; @data_fd can also be spliced from, at the mapping's offsets.
+ * @trace: address of a struct ltt_kmod_trace; 0: the records are not shown as text. A kernel
+ *	without debugfs ignores it. EINVAL for a channel that counts.
  */
 struct ltt_kmod_channel {
 	uint32_t size;
@@ -127,6 +155,7 @@ struct ltt_kmod_channel {
 	int32_t ctl_fd;
 	uint32_t nr_rings;
 	uint32_t flags;
+	uint64_t trace;
 };
 
 /**
@@ -154,6 +183,22 @@ struct ltt_kmod_enable {
 enum ltt_kmod_enable_flags {
 	LTT_KMOD_HISTOGRAM = 2, /* in a channel that counts: keep a histogram of a field's values */
 	LTT_KMOD_NOWAIT = 1, /* do not wait: a record of the event may still be in progress */
+};
+
+/**
+ * struct ltt_kmod_description - name and fields of an event at a place, for its text (struct
+ * ltt_kmod_trace).
+ * @name: of the event.
+ * @nr_fields, @fields: address of that many struct ltt_kmod_field, of which each begins @size bytes
+ *	behind the one before: all values of the payload, in its order. Their @name, @base (10 or
+ *	16) and, in @flags, LTT_FIELD_SIGNED are used. EINVAL: another number of fields; @kind or
+ *	@size_bits of one of them is not that of the payload.
+ */
+struct ltt_kmod_description {
+	uint32_t size;
+	uint32_t nr_fields;
+	uint64_t fields;
+	char name[LTT_KMOD_NAME_MAX];
 };
 
 enum ltt_kmod_probe_flags {
@@ -211,6 +256,8 @@ struct ltt_kmod_arg {
  * @address: address of the place.
  * @nr_args, @args: address of that many struct ltt_kmod_arg.
  * @filter: as in struct ltt_kmod_enable.
+ * @description: address of a struct ltt_kmod_description; 0: the event is called `probe` or
+ *               `function`, its arguments `arg1` and so on.
  * Payload: u64 `ip`; of a call u64 `ip`, u64 `parent_ip`; at the return of a function u64 `ip`,
  * u64 `parent_ip`, u64 `ret`; then all arguments that are numbers, then those that are texts, in
  * their order.
@@ -227,6 +274,7 @@ struct ltt_kmod_probe {
 	char symbol[LTT_KMOD_NAME_MAX];
 	uint64_t args;
 	uint64_t filter;
+	uint64_t description;
 };
 
 #define LTT_KMOD_PLACES_MAX 256u /* of a user probe */
@@ -250,6 +298,7 @@ struct ltt_kmod_user_place {
  * is a listener (of USDT); or 0. The same for all probes at a place (EINVAL).
  * @nr_more, @more: address of that many struct ltt_kmod_user_place.
  * @filter: as in struct ltt_kmod_enable.
+ * @description: as in struct ltt_kmod_probe; 0: the event is called `user_probe`.
  * Payload: as of struct ltt_kmod_probe, the same for all places.
  * EBADF, EINVAL: no regular file; EINVAL, EIO, ENOTSUPP (524): no probe can be there. A place
  * that is not the beginning of an instruction cannot be detected, and breaks the programs.
@@ -266,6 +315,7 @@ struct ltt_kmod_user_probe {
 	uint32_t nr_more;
 	uint64_t more;
 	uint64_t filter;
+	uint64_t description;
 };
 
 #define LTT_KMOD_FILTER_BYTES_MAX    32768u /* bytes of all programs of an event */

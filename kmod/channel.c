@@ -9,6 +9,7 @@
 #include "dump/dump.h"
 #include "filter.h"
 #include "registry.h"
+#include "trace/text_folder.h"
 
 struct channel {
 	struct mutex lock;
@@ -18,6 +19,7 @@ struct channel {
 	struct work_struct dumper;
 	bool closes;
 	struct ring_set *set;
+	struct text_channel *text; /* NULL: not shown */
 	bool has_recorded; /* or may have: its contexts are fixed */
 };
 
@@ -104,10 +106,12 @@ static void kmod_channel_put_filter(struct hook *hook, const struct filter *filt
 	filter_free(before);
 }
 
-/* An event that belongs to the channel is freed before its records. */
-static int kmod_channel_describe(struct channel *channel, const struct event *event, u32 id)
+/* An event that belongs to the channel is freed before its records: these are of its copy. */
+static int kmod_channel_describe(struct channel *channel, struct event *event, u32 id)
 {
-	if (channel->set->stats || event->kind->release)
+	if (channel->set->stats)
+		classes_uncopy(event);
+	if (channel->set->stats || (event->kind->release && !event->copy))
 		return 0;
 	return classes_add(&channel->set->classes, id, event);
 }
@@ -268,12 +272,23 @@ struct ring_set *kmod_channel_set(struct channel *channel)
 
 /* --- channels --------------------------------------------------------------- */
 
+int kmod_channel_show(struct channel *channel, const struct text_trace *trace)
+{
+	struct text_channel *text = text_folder_join(trace, channel->set);
+
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	channel->text = text;
+	return 0;
+}
+
 /* One grace period for all events, however many there are. */
 void kmod_channel_free(struct channel *channel)
 {
 	struct hook *hook;
 
 	WRITE_ONCE(channel->closes, true);
+	text_folder_leave(channel->text);
 	cancel_work_sync(&channel->dumper);
 	list_for_each_entry(hook, &channel->hooks, of_channel) kmod_channel_disconnect(hook);
 	flush_work(&channel->reaper);

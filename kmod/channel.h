@@ -14,11 +14,16 @@
 struct channel;
 struct filter;
 
+struct text_trace;
+
 /** @desc: mode, sizes and clock. @counts: its events are counted and not recorded. Return: or
  *  ERR_PTR. */
 struct channel *kmod_channel_new(const struct ltt_ring_desc *desc, bool counts);
 /** Disable all events, and return when no record is in progress. */
 void kmod_channel_free(struct channel *channel);
+/** Show its records as text, from now on (trace/text_folder.h). Once. Return: 0 or -errno; -ENODEV:
+ *  there is no debugfs. */
+int kmod_channel_show(struct channel *channel, const struct text_trace *trace);
 /** Its rings, which others may reference for longer. */
 struct ring_set *kmod_channel_set(struct channel *channel);
 

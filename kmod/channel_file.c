@@ -14,6 +14,7 @@
 #include "probe/place.h"
 #include "registry.h"
 #include "request.h"
+#include "trace/text_folder.h"
 #include "probe/user_place.h"
 
 static bool channel_file_counts(struct channel *channel)
@@ -74,15 +75,20 @@ static int channel_file_enable(struct channel *channel, const void __user *from)
 }
 
 /* An event of this channel alone. */
-static int enable_own(struct channel *channel, struct event *event, u32 id, u64 filter_at)
+static int enable_own(struct channel *channel, struct event *event, u32 id, u64 filter_at,
+		      u64 description_at)
 {
 	int ret;
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	ret = enable_filtered(channel, event, id, &only_hits, filter_at);
-	if (ret)
-		event->kind->release(event);
+	ret = classes_copy(event, description_at);
+	if (!ret)
+		ret = enable_filtered(channel, event, id, &only_hits, filter_at);
+	if (!ret)
+		return 0;
+	classes_uncopy(event);
+	event->kind->release(event);
 	return ret;
 }
 
@@ -95,7 +101,8 @@ static int probe(struct channel *channel, const void __user *from)
 		return ret;
 	if (!request_text_ends(request.symbol, sizeof(request.symbol)))
 		return -EINVAL;
-	return enable_own(channel, place_new(&request), request.id, request.filter);
+	return enable_own(channel, place_new(&request), request.id, request.filter,
+			  request.description);
 }
 
 static int user_probe(struct channel *channel, const void __user *from)
@@ -105,7 +112,7 @@ static int user_probe(struct channel *channel, const void __user *from)
 
 	return ret ? ret :
 		     enable_own(channel, user_place_new(&request, fget(request.fd)), request.id,
-				request.filter);
+				request.filter, request.description);
 }
 
 /* Another filter for an event, or none. */
@@ -229,6 +236,28 @@ static const struct file_operations fops = {
 	.llseek = noop_llseek,
 };
 
+/* The trace whose text has the channel's records. */
+static int channel_file_show(struct channel *channel, u64 at)
+{
+	struct ltt_kmod_trace request;
+	struct text_trace trace = {
+		.name = request.name, .channel = request.channel, .host = request.host,
+	};
+	int ret = request_get(&request, sizeof(request), u64_to_user_ptr(at));
+
+	if (ret)
+		return ret;
+	if (!request_text_ends(request.name, sizeof(request.name)) ||
+	    !request_text_ends(request.channel, sizeof(request.channel)) ||
+	    !request_text_ends(request.host, sizeof(request.host)) || request.reserved ||
+	    channel_file_counts(channel))
+		return -EINVAL;
+	memcpy(trace.id, request.id, sizeof(trace.id));
+	trace.clock = (struct text_clock){ request.clock_hz, request.clock_base_ns };
+	ret = kmod_channel_show(channel, &trace);
+	return ret == -ENODEV ? 0 : ret;
+}
+
 /* Functions of other modules count with the clock of sessions. */
 static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 {
@@ -239,12 +268,19 @@ static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 		.subbuf_size = request->subbuf_size,
 		.clock = request->clock,
 	};
+	int ret;
 
 	if (request->flags & ~LTT_KMOD_COUNTS)
 		return ERR_PTR(-EINVAL);
 	channel = kmod_channel_new(&desc, request->flags & LTT_KMOD_COUNTS);
-	if (!IS_ERR(channel))
-		ltt_trace_clock_set(desc.clock);
+	if (IS_ERR(channel))
+		return channel;
+	ret = request->trace ? channel_file_show(channel, request->trace) : 0;
+	if (ret) {
+		kmod_channel_free(channel);
+		return ERR_PTR(ret);
+	}
+	ltt_trace_clock_set(desc.clock);
 	return channel;
 }
 

@@ -201,6 +201,15 @@ const struct field *contexts_field(const struct contexts *contexts, u32 index)
 	return which == COUNTED ? &counter_field : &table[which].field;
 }
 
+const char *contexts_name(const struct contexts *contexts, u32 index)
+{
+	u8 which = contexts->which[index];
+
+	if (which == COUNTED)
+		return counters_name(contexts->counters[index]);
+	return table[which].field.name;
+}
+
 /* Without elements, where their number is not known before. */
 static u32 fixed_bytes(u8 which)
 {

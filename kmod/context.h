@@ -41,6 +41,8 @@ struct gathered;
 const struct field *context_field(u32 index);
 /** The field of the context number @index of a record. Return: NULL after the last context. */
 const struct field *contexts_field(const struct contexts *contexts, u32 index);
+/** Its name, also if it is a counter's. */
+const char *contexts_name(const struct contexts *contexts, u32 index);
 /** A context whose value a filter may compare. Return: its number for context_value(); -ENOENT. */
 int context_find_value(const char *name);
 /** Read the context's current value, of the current task: an integer or a text. */

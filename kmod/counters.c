@@ -103,6 +103,11 @@ static void serve_those_that_came(struct work_struct *work)
 	mutex_unlock(&turn);
 }
 
+const char *counters_name(const struct counters *counters)
+{
+	return counters->name;
+}
+
 u64 notrace counters_read(const struct counters *counters)
 {
 	struct perf_event *counter = READ_ONCE(counters->of_cpu[raw_smp_processor_id()]);

@@ -16,14 +16,17 @@
 struct counters;
 
 /** @handler: called for each overflow; @data is the perf event's overflow_handler_context. NULL:
- *  none. @name: for the log. Return: ERR_PTR: -ENOMEM, or the error of perf if the machine has no
- *  such counter. */
+ *  none. @name: for the log, and of a context. Return: ERR_PTR: -ENOMEM, or the error of perf if
+ *  the machine has no such counter. */
 struct counters *counters_new(const struct perf_event_attr *attr, perf_overflow_handler_t handler,
 			      void *data, const char *name);
 /** Free counters; no handler is called any more. NULL is allowed. */
 void counters_free(struct counters *counters);
 /** The count of this CPU, with preemption off. 0 if the CPU has no counter. */
 u64 counters_read(const struct counters *counters);
+
+/** Its name, as long as it exists. */
+const char *counters_name(const struct counters *counters);
 
 int counters_init(void);
 /** Waits until all counters are released. */

@@ -34,7 +34,7 @@ static long kmod_device_hello(void __user *arg)
 		return ret;
 	request.abi = LTT_KMOD_ABI;
 	request.nr_events = registry_nr_events();
-	request.features = LTT_KMOD_FILTERS;
+	request.features = LTT_KMOD_FILTERS | LTT_KMOD_TEXTS;
 	return request_put(arg, &request, sizeof(request));
 }
 

@@ -24,7 +24,7 @@ enum field_form {
 };
 
 /** struct field - a field of an event, as declared. @form: enum field_form. @count: elements of an
- *  array. */
+ *  array. @base: 10 or 16; 0: that of @type, 16 for pointers. */
 struct field {
 	const char *name;
 	const char *type;
@@ -32,6 +32,7 @@ struct field {
 	u32 count;
 	u8 form;
 	u8 is_signed;
+	u8 base;
 };
 
 /** Whether the field is behind those of fixed size in a payload. */
@@ -65,6 +66,8 @@ struct event_kind {
  * @system: subsystem of a tracepoint; NULL: the name has no prefix.
  * @probe: probe function of a tracepoint: void (void *hook, ...).
  * @tp: the tracepoint in the running kernel, while @live.
+ * @copy: of an event that belongs to a channel: its description, which outlives it
+ *        (trace/classes.h).
  * @live, @hooks: owned by the registry, under its lock; probes walk @hooks by RCU.
  */
 struct event {
@@ -78,6 +81,7 @@ struct event {
 	struct tracepoint *tp;
 	struct list_head hooks;
 	struct hlist_node same_hash;
+	struct event *copy;
 };
 
 #endif

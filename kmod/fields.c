@@ -4,12 +4,11 @@
 #include <linux/errno.h>
 #include <linux/string.h>
 
-/* Values of enum ltt_field_kind and enum ltt_field_flags (ltt/site.h), which can't be included. */
-enum { KIND_INT = 1, KIND_STRING = 3, KIND_ARRAY = 4, KIND_SEQUENCE = 5 };
+/* Values of enum ltt_field_flags (ltt/site.h), which can't be included. */
 enum { FLAG_SIGNED = 1, FLAG_TEXT = 4 };
 
 /* Payload order: fields of fixed size, then the rest, each as declared. */
-static const struct field *nth_field(const struct event *event, u32 nth)
+const struct field *field_nth(const struct event *event, u32 nth)
 {
 	const struct field *end = event->fields + event->nr_fields, *field;
 	bool tail;
@@ -23,50 +22,58 @@ static const struct field *nth_field(const struct event *event, u32 nth)
 	}
 }
 
-static u8 kind_of(const struct field *field)
+static enum field_kind field_kind_of(const struct field *field)
 {
 	switch (field->form) {
 	case FORM_STRING:
-		return KIND_STRING;
+		return FIELD_STRING;
 	case FORM_DYNAMIC:
-		return KIND_SEQUENCE;
+		return FIELD_SEQUENCE;
 	case FORM_ARRAY:
-		return KIND_ARRAY;
+		return FIELD_ARRAY;
 	default:
-		return field_is_number(field) ? KIND_INT : KIND_ARRAY;
+		return field_is_number(field) ? FIELD_INTEGER : FIELD_ARRAY;
 	}
 }
 
 /* Elements that are not numbers are described as bytes. */
-static void describe_elements(const struct field *field, struct ltt_kmod_field *ret)
+void field_get_shape(const struct field *field, struct field_shape *ret)
 {
-	u32 count = field->form == FORM_ARRAY ? field->count : 1;
+	bool is_number = field_is_number(field);
 
-	if (ret->kind == KIND_ARRAY)
-		ret->count = field_is_number(field) ? count : count * field->elem_bytes;
-	ret->size_bits = field_is_number(field) ? field->elem_bytes * 8 : 8;
-	ret->base = field_is_number(field) && !strchr(field->type, '*') ? 10 : 16;
-	if (field->is_signed && field_is_number(field))
-		ret->flags |= FLAG_SIGNED;
-	if (!strcmp(field->type, "char") && ret->kind != KIND_INT)
-		ret->flags = FLAG_TEXT;
-	if (ret->kind == KIND_SEQUENCE)
-		ret->length_bits = 16;
+	*ret = (struct field_shape){ .kind = field_kind_of(field), .bytes = 1, .base = 16 };
+	if (ret->kind == FIELD_ARRAY)
+		ret->count = (field->form == FORM_ARRAY ? field->count : 1) *
+			     (is_number ? 1 : field->elem_bytes);
+	if (is_number) {
+		ret->bytes = field->elem_bytes;
+		ret->base = field->base ? field->base : strchr(field->type, '*') ? 16 : 10;
+		ret->is_signed = field->is_signed;
+	}
+	ret->is_text = ret->kind != FIELD_INTEGER && !strcmp(field->type, "char");
 }
 
 void field_describe_one(const struct field *field, struct ltt_kmod_field *ret)
 {
-	ret->kind = kind_of(field);
+	struct field_shape shape;
+
+	field_get_shape(field, &shape);
+	ret->kind = shape.kind;
 	ret->is_signed = field->is_signed;
-	if (ret->kind != KIND_STRING)
-		describe_elements(field, ret);
+	if (shape.kind != FIELD_STRING) {
+		ret->count = shape.count;
+		ret->size_bits = shape.bytes * 8;
+		ret->base = shape.base;
+		ret->flags = shape.is_text ? FLAG_TEXT : shape.is_signed ? FLAG_SIGNED : 0;
+		ret->length_bits = shape.kind == FIELD_SEQUENCE ? 16 : 0;
+	}
 	strscpy(ret->name, field->name, sizeof(ret->name));
 	strscpy(ret->type, field->type, sizeof(ret->type));
 }
 
 int field_describe(const struct event *event, u32 nth, struct ltt_kmod_field *ret)
 {
-	const struct field *field = nth_field(event, nth);
+	const struct field *field = field_nth(event, nth);
 
 	if (!field)
 		return -ENOENT;
@@ -77,7 +84,7 @@ int field_describe(const struct event *event, u32 nth, struct ltt_kmod_field *re
 
 int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
 {
-	const struct field *field = nth_field(event, nth);
+	const struct field *field = field_nth(event, nth);
 	u32 at = 0, i;
 
 	if (!field)
@@ -85,7 +92,7 @@ int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
 	if (field->form != FORM_VALUE || !field_is_number(field))
 		return -EINVAL;
 	for (i = 0; i < nth; i++) {
-		const struct field *before = nth_field(event, i);
+		const struct field *before = field_nth(event, i);
 
 		at += before->elem_bytes * (before->form == FORM_ARRAY ? before->count : 1);
 	}

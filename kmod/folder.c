@@ -7,6 +7,7 @@
 
 #include "instr/folder.h"
 #include "registry.h"
+#include "trace/text_folder.h"
 #include "viewer.h"
 
 static struct dentry *available, *view;
@@ -51,6 +52,7 @@ void folder_init(void)
 
 	available = debugfs_create_file("available", 0400, folder, NULL, &available_fops);
 	view = viewer_add(folder);
+	text_folder_init(folder);
 }
 
 void folder_fini(void)

@@ -234,6 +234,42 @@ struct fetch *fetch_new(u64 args, u32 nr_args, enum fetch_place place)
 	return ERR_PTR(ret);
 }
 
+static const char *const arg_names[LTT_KMOD_ARGS_MAX] = {
+	"arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7", "arg8", "arg9", "arg10", "arg11",
+	"arg12", "arg13", "arg14", "arg15", "arg16",
+};
+
+static struct field kmod_fetch_field(const struct ltt_kmod_arg *arg, const char *name)
+{
+	if (!kmod_fetch_is_number(arg))
+		return (struct field){ .name = name, .type = "char", .elem_bytes = 1,
+				       .form = FORM_STRING };
+	return (struct field){ .name = name, .type = "unsigned", .elem_bytes = arg->bytes };
+}
+
+int fetch_describe(const struct fetch *fetch, u32 nr_own, struct event *event)
+{
+	static const struct field own[] = {
+		{ .name = "ip", .type = "void *", .elem_bytes = sizeof(u64) },
+		{ .name = "parent_ip", .type = "void *", .elem_bytes = sizeof(u64) },
+		{ .name = "ret", .type = "long", .elem_bytes = sizeof(u64), .is_signed = true },
+	};
+	u32 nr_args = fetch ? fetch->nr_args : 0, nr = nr_own, i;
+	struct field *fields = kcalloc(nr_own + nr_args, sizeof(*fields), GFP_KERNEL_ACCOUNT);
+	int texts;
+
+	if (!fields)
+		return -ENOMEM;
+	memcpy(fields, own, nr_own * sizeof(*fields));
+	for (texts = 0; texts < 2; texts++)
+		for (i = 0; i < nr_args; i++)
+			if (kmod_fetch_is_number(&fetch->args[i]) != texts)
+				fields[nr++] = kmod_fetch_field(&fetch->args[i], arg_names[i]);
+	event->fields = fields;
+	event->nr_fields = nr;
+	return 0;
+}
+
 bool fetch_alike(const struct fetch *a, const struct fetch *b)
 {
 	u32 i;

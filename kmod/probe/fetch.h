@@ -10,6 +10,7 @@
 
 #include <linux/types.h>
 
+#include "event.h"
 #include "ltt_kmod.h"
 
 struct pt_regs;
@@ -31,6 +32,10 @@ enum fetch_place { FETCH_ANYWHERE, FETCH_AT_ENTRY, FETCH_AT_RETURN };
 struct fetch *fetch_new(u64 args, u32 nr_args, enum fetch_place place);
 /** Whether both produce the same payload. Either may be NULL. */
 bool fetch_alike(const struct fetch *a, const struct fetch *b);
+/** Describe the payload of an event: @nr_own of `ip`, `parent_ip`, `ret`, then the values of
+ *  @fetch, which may be NULL. event->fields is allocated, to be freed by kfree(). Return: 0 or
+ *  -ENOMEM. */
+int fetch_describe(const struct fetch *fetch, u32 nr_own, struct event *event);
 /** Write the values to @to. Return: number of bytes. */
 u32 fetch_put(const struct fetch *fetch, struct pt_regs *regs, u8 *to);
 

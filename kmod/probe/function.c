@@ -258,6 +258,7 @@ static struct notifier_block notifier = { .notifier_call = kmod_function_module_
 static void kmod_function_place_free(struct function_place *place)
 {
 	free_percpu(place->scratch);
+	kfree(place->event.fields);
 	kfree(place->fetch);
 	kfree(place);
 }
@@ -312,6 +313,8 @@ struct event *function_new(const struct ltt_kmod_probe *request)
 	place->ip = ip;
 	INIT_LIST_HEAD(&place->event.hooks);
 	ret = kmod_function_prepare(place, request);
+	if (!ret)
+		ret = fetch_describe(place->fetch, OWN_VALUES, &place->event);
 	if (!ret)
 		return &place->event;
 	kmod_function_place_free(place);

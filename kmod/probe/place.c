@@ -133,6 +133,7 @@ static void detach_return(struct hook *hook)
 static void kmod_place_free(struct kernel_place *place)
 {
 	free_percpu(place->scratch);
+	kfree(place->event.fields);
 	kfree(place->fetch);
 	kfree(place);
 }
@@ -200,6 +201,9 @@ struct event *place_new(const struct ltt_kmod_probe *request)
 	if (!place)
 		return ERR_PTR(-ENOMEM);
 	ret = prepare_fetch(place, request);
+	if (!ret)
+		ret = fetch_describe(place->fetch, is_return ? OWN_VALUES : is_call ? 2 : 1,
+				     &place->event);
 	if (ret) {
 		kmod_place_free(place);
 		return ERR_PTR(ret);

@@ -143,6 +143,7 @@ static void user_place_free(struct user_place *place)
 		fput(place->file);
 	for (i = 0; i < place->nr_sites; i++)
 		kfree(place->sites[i].fetch);
+	kfree(place->event.fields);
 	kfree(place);
 }
 
@@ -234,6 +235,10 @@ struct event *user_place_new(const struct ltt_kmod_user_probe *request, struct f
 	ret = prepare_file(place, file);
 	if (!ret)
 		ret = prepare_sites(place, request);
+	if (!ret)
+		ret = fetch_describe(place->sites[0].fetch,
+				     request->flags & LTT_KMOD_PROBE_RETURN ? 3 : 1,
+				     &place->event);
 	if (!ret)
 		return &place->event;
 	user_place_free(place);
