@@ -9,6 +9,7 @@ import ctypes
 import difflib
 import glob
 import grp
+import itertools
 import json
 import os
 import re
@@ -852,6 +853,72 @@ def test_channel_of_module():
     check(glob.glob(f"{out}/**/example_jobs_[0-9]", recursive=True), glob.glob(f"{out}/**", recursive=True))
 
 
+DEBUGFS = "/sys/kernel/debug"
+
+
+def text_of(name):
+    """The lines of a trace as the module prints them."""
+    with open(f"{DEBUGFS}/ltt/{name}/text", "rb") as f:
+        return f.read().decode(errors="surrogateescape").splitlines(keepends=True)
+
+
+def view_of(out):
+    """The same as the viewer prints them from the files."""
+    done = subprocess.run(["lttctl", "view", "-t", out, "--statedump", "--clock-gmt"], capture_output=True,
+                          timeout=300, check=True)
+    return done.stdout.decode(errors="surrogateescape").splitlines(keepends=True)
+
+
+def check_same(have, want):
+    differ = "".join(itertools.islice(difflib.unified_diff(want, have, "view", "text", n=1), 20))
+    check(have == want and have, f"{len(have)} of {len(want)} lines:\n{differ[:4000]}")
+
+
+def texts_session(name, *options, contexts=()):
+    """A session whose consumer takes nothing before the end."""
+    out = f"/dev/shm/{name}"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", name, "-o", out, *options)
+    for channel in "c", "d":
+        ctl("enable-channel", "-k", "-s", name, "--num-subbuf=4", "--subbuf-size=4M",
+            "--switch-timer=3600000000", channel)
+    if contexts:
+        ctl("add-context", "-k", "-s", name, "-c", "c", *(word for t in contexts for word in ("-t", t)))
+    return out
+
+
+def test_text():
+    """The module's text of a session is the viewer's, for all kinds of events and contexts."""
+    if not os.path.ismount(DEBUGFS):
+        run("busybox", "mount", "-t", "debugfs", "none", DEBUGFS)
+    for example in "ltt_example_provider", "ltt_example_marker":
+        insmod(f"{WORK}/kmod/examples/{example}.ko")
+    shutil.copy(f"{WORK}/traced", "/dev/shm/traced")
+    types = [t["name"] for t in ctl("add-context", "-k", "--list")["result"]["types"]]
+    out = texts_session("texts", contexts=types)
+    for rule in (("-c", "c", "sched:*,power:*,example_*,jobs_*,example:*,marker:*"), ("-c", "d", "kmem:*,timer:*,net:*,irq:*,task:*"),
+                 ("-c", "c", "--syscall", "*"), ("-c", "d", "lttng_statedump_*"),
+                 ("-c", "c", "--function=do_unlinkat", "--fetch=dir=$arg1:s32 mask=$arg1:x16",
+                  "--fetch=name=+0(+0($arg2)):string $comm err=$retval", "rm"),
+                 ("-c", "d", "--probe=vfs_read", "--fetch=$arg3:u8", "read"),
+                 ("-c", "d", "--userspace-probe=/dev/shm/traced:work", "--fetch=$arg1", "traced")):
+        ctl("enable-event", "-k", "-s", "texts", *rule)
+    ctl("start", "texts")
+    work_of_all_kinds()
+    run("busybox", "touch", "/dev/shm/\t\"\\\x7f\u202e\u00e9\udcff.txt")
+    run("busybox", "unlink", "/dev/shm/\t\"\\\x7f\u202e\u00e9\udcff.txt")
+    ctl("disable-event", "-k", "-s", "texts", "-c", "c", "-a")
+    ctl("disable-event", "-k", "-s", "texts", "-c", "d", "-a")
+    have = text_of("texts")
+    finish("texts", out)
+    check(not os.path.exists(f"{DEBUGFS}/ltt/texts"), "the folder is left")
+    check_same(have, view_of(out))
+    for example in "ltt_example_provider", "ltt_example_marker":
+        run("busybox", "rmmod", example)
+    kinds = set(re.findall(r"^\[.*?\] .*? (\w+): \{ cpu_id", "".join(have), re.M))
+    print(f"control: text: {len(have)} lines, {sum(map(len, have))} characters, {len(kinds)} kinds of events")
+
+
 def heard(program, count):
     return int(run(program, count).stdout)
 
@@ -1464,7 +1531,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_channel_of_module, test_stats, test_text, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 

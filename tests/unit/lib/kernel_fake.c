@@ -53,6 +53,34 @@ static int kernel_fake_field(struct ltt_kmod_field *field)
 	return 0;
 }
 
+/* An older module refuses members that it does not know. */
+static void kernel_fake_check_trace(const struct ltt_kmod_channel *channel)
+{
+	const struct ltt_kmod_trace *trace = (const void *)(uintptr_t)channel->trace;
+
+	CHECK_IS(kernel_fake.older, ==, !trace);
+	if (!trace)
+		return;
+	CHECK(trace->size == sizeof(*trace) && trace->clock_hz && trace->host[0]);
+	CHECK(trace->name[0] && trace->channel[0]);
+}
+
+static void kernel_fake_check_description(uint64_t at)
+{
+	const struct ltt_kmod_description *description = (const void *)(uintptr_t)at;
+	const struct ltt_kmod_field *fields;
+	char described[LTT_KMOD_NAME_MAX + 16];
+
+	CHECK_IS(kernel_fake.older, ==, !description);
+	if (!description)
+		return;
+	fields = (const void *)(uintptr_t)description->fields;
+	snprintf(described, sizeof(described), "name = \"%s\";", description->name);
+	CHECK(strstr(harness.consumer.metadata, described) && description->nr_fields);
+	CHECK(fields->size == sizeof(*fields) && strcmp(fields->name, "ip") == 0);
+	CHECK(fields->kind == LTT_KIND_INT && fields->base == 16);
+}
+
 static int kernel_fake_channel(struct ltt_kmod_channel *channel)
 {
 	if (kernel_fake.refuse)
@@ -67,6 +95,7 @@ static int kernel_fake_channel(struct ltt_kmod_channel *channel)
 		return kernel_fake.trial;
 	}
 	CHECK(channel->subbuf_size == 1u << 20 && channel->num_subbuf == 4);
+	kernel_fake_check_trace(channel);
 	channel->data_fd = memfd_create("data", MFD_CLOEXEC);
 	channel->ctl_fd = memfd_create("ctl", MFD_CLOEXEC);
 	channel->nr_rings = 2;
@@ -193,6 +222,7 @@ static int kernel_fake_add_probe(int fd, const struct ltt_kmod_probe *probe)
 		return errno = EINVAL, -1;
 	snprintf(described, sizeof(described), "id = %u;\n\tstream_id = 0;", probe->id);
 	CHECK(strstr(harness.consumer.metadata, described));
+	kernel_fake_check_description(probe->description);
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_fake.probes); i++)
 		if (kernel_fake.probes[i].on && kernel_fake.probes[i].id == probe->id)
 			return errno = EEXIST, -1;
@@ -320,7 +350,8 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 	switch (request) {
 	case LTT_KMOD_HELLO:
 		((struct ltt_kmod_hello *)arg)->nr_events = KERNEL_FAKE_NR - kernel_fake.missing;
-		((struct ltt_kmod_hello *)arg)->features = kernel_fake.older ? 0 : LTT_KMOD_FILTERS;
+		((struct ltt_kmod_hello *)arg)->features =
+			kernel_fake.older ? 0 : LTT_KMOD_FILTERS | LTT_KMOD_TEXTS;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

@@ -346,10 +346,7 @@ void kernel_filter_search(struct kernel_domain *kernel, const struct rule *rule,
 
 static int kernel_filter_check_module(const struct kmod *kmod, struct err *err)
 {
-	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
-
-	if (kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) == 0 &&
-	    hello.features & LTT_KMOD_FILTERS)
+	if (kmod_has(kmod, LTT_KMOD_FILTERS))
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
 		       "the kernel module that is loaded is older and has no filters: install the "

@@ -34,6 +34,13 @@ int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg)
 	return ret < 0 ? -errno : ret;
 }
 
+bool kmod_has(const struct kmod *kmod, uint32_t feature)
+{
+	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
+
+	return kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) == 0 && hello.features & feature;
+}
+
 static int open_device(struct kmod *kmod)
 {
 	kmod->fd = open(LTT_KMOD_DEVICE, O_RDWR | O_CLOEXEC);

@@ -7,6 +7,7 @@
 #ifndef DOMAIN_KERNEL_KMOD_H
 #define DOMAIN_KERNEL_KMOD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ void kmod_fini(struct kmod *kmod);
 
 /** Run the ioctl. Return: 0 or more, or negative errno. */
 int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg) MUST_CHECK;
+
+/** Whether the module has a feature of enum ltt_kmod_features. */
+bool kmod_has(const struct kmod *kmod, uint32_t feature);
 
 /* Loading the kernel module, with libkmod. */
 

@@ -92,8 +92,13 @@ static int fetches_of(const struct kernel_place *place, uint32_t part, struct ke
 
 struct kernel_place kernel_place_of(const struct rule *rule)
 {
-	return (struct kernel_place){ rule->kind, rule->location, rule->fetch,
-				      rule->file, rule->places,	  NULL };
+	return (struct kernel_place){
+		.kind = rule->kind,
+		.location = rule->location,
+		.fetch = rule->fetch,
+		.file = rule->file,
+		.places = rule->places,
+	};
 }
 
 /** The request to the module; @probe points into it. */
@@ -144,6 +149,7 @@ int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		return -EINVAL;
 	request.probe.id = id;
 	request.probe.filter = (uint64_t)(uintptr_t)place->filter;
+	request.probe.description = (uint64_t)(uintptr_t)place->description;
 	return kmod_call(kmod, module, LTT_KMOD_PROBE, &request.probe);
 }
 
@@ -193,8 +199,11 @@ static int kernel_probe_try(const struct kernel_domain *kernel, const struct rul
 			    int trial, struct err *err)
 {
 	const struct kernel_place place = {
-		spec->kind, spec->location, spec->fetch ? spec->fetch : "",
-		spec->file, spec->places,   NULL
+		.kind = spec->kind,
+		.location = spec->location,
+		.fetch = spec->fetch ? spec->fetch : "",
+		.file = spec->file,
+		.places = spec->places,
 	};
 	int ret;
 
@@ -318,6 +327,33 @@ struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_pro
 		probe->shapes[part] = shape_get(&kernel->recorder->shapes, &facts, &why);
 	layout_free(facts.layout);
 	return probe->shapes[part];
+}
+
+static void kernel_probe_describe_field(struct ltt_kmod_field *ret,
+					const struct layout_field *field)
+{
+	ret->size = sizeof(*ret);
+	ret->kind = field->kind;
+	ret->size_bits = field->size_bits;
+	ret->base = field->base;
+	ret->flags = field->flags;
+	snprintf(ret->name, sizeof(ret->name), "%s", field->name);
+}
+
+struct ltt_kmod_description *kernel_probe_describe(const struct shape *shape)
+{
+	const struct layout *layout = shape->layout;
+	struct ltt_kmod_description *description =
+		xalloc(sizeof(*description) + layout->nr_fields * sizeof(struct ltt_kmod_field));
+	struct ltt_kmod_field *fields = (struct ltt_kmod_field *)(description + 1);
+
+	description->size = sizeof(*description);
+	description->nr_fields = layout->nr_fields;
+	description->fields = (uint64_t)(uintptr_t)fields;
+	snprintf(description->name, sizeof(description->name), "%s", shape->name);
+	for (uint32_t i = 0; i < layout->nr_fields; i++)
+		kernel_probe_describe_field(&fields[i], &layout->fields[i]);
+	return description;
 }
 
 static bool same_name(const struct rule *a, uint32_t part_a, const struct rule *b, uint32_t part_b)
@@ -581,5 +617,6 @@ int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 	request->probe.fd = fd;
 	request->probe.id = id;
 	request->probe.filter = (uint64_t)(uintptr_t)place->filter;
+	request->probe.description = (uint64_t)(uintptr_t)place->description;
 	return kmod_call(kmod, module, LTT_KMOD_USER_PROBE, &request->probe);
 }

@@ -16,11 +16,14 @@ uint32_t kernel_probe_parts(enum rule_kind kind);
 struct kernel_place {
 	enum rule_kind kind;
 	const char *location, *fetch;
-	const char *file, *places;	      /* of RULE_USER */
-	const struct ltt_kmod_filter *filter; /* NULL: none */
+	const char *file, *places;			/* of RULE_USER */
+	const struct ltt_kmod_filter *filter;		/* NULL: none */
+	const struct ltt_kmod_description *description; /* NULL: none */
 };
 
 struct kernel_place kernel_place_of(const struct rule *rule);
+/** The description of an event at a place, for the module. Return: to be freed. */
+struct ltt_kmod_description *kernel_probe_describe(const struct shape *shape);
 /** Send a part of the place to the module. Return: the module's result, 0 or negative errno;
  *  -EINVAL with @err set: nothing was sent, as the place is invalid. */
 int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,

@@ -6,6 +6,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -81,6 +82,38 @@ static int describe_memory(struct kernel_session *ks, const struct ring *ring, s
 	return 0;
 }
 
+/* Time of the clock's value 0, as the metadata has it. */
+static int64_t kernel_clock_base_ns(const struct clock_facts *clock)
+{
+	if (clock->nr_changes)
+		return clock->changed.base_ns;
+	return (int64_t)(clock->offset_s * 1000000000u +
+			 (uint64_t)((unsigned __int128)clock->offset * 1000000000u /
+				    clock->freq_hz));
+}
+
+/* For the text that the module makes of the records. Sessions of several users may have one
+ * name. */
+static void kernel_trace_fill(struct ltt_kmod_trace *trace, const struct ring *ring)
+{
+	const struct recording *rec = ring->trace_channel->trace->rec;
+	const struct session *session = rec->session;
+	const struct clock_facts *clock = rec->clock;
+
+	memset(trace, 0, sizeof(*trace));
+	trace->size = sizeof(*trace);
+	memcpy(trace->id, ring->trace_channel->trace->uuid, sizeof(trace->id));
+	trace->clock_hz = clock->nr_changes ? clock->changed.freq_hz : clock->freq_hz;
+	trace->clock_base_ns = kernel_clock_base_ns(clock);
+	if (session->uid)
+		snprintf(trace->name, sizeof(trace->name), "%.*s-%u", LTT_KMOD_NAME_MAX - 12,
+			 session->name, (unsigned int)session->uid);
+	else
+		snprintf(trace->name, sizeof(trace->name), "%s", session->name);
+	snprintf(trace->channel, sizeof(trace->channel), "%s", ring->name);
+	snprintf(trace->host, sizeof(trace->host), "%s", rec->recorder->config.hostname);
+}
+
 /* Return: an outcome of enum err_code. */
 static int make_memory(struct kernel_session *ks, struct ring *ring, struct err *err)
 {
@@ -95,10 +128,15 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 		.data_fd = -1,
 		.ctl_fd = -1,
 	};
-	int fd = kmod->fd < 0 ? -1 : kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);
+	struct ltt_kmod_trace trace;
+	int fd;
 
 	if (kmod->fd < 0)
 		return err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
+	kernel_trace_fill(&trace, ring);
+	if (kmod_has(kmod, LTT_KMOD_TEXTS))
+		request.trace = (uint64_t)(uintptr_t)&trace;
+	fd = kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);
 	if (fd < 0)
 		return err_errno(err, ERR_NO_MEMORY, -fd,
 				 "the kernel can't allocate %u x %llu KiB for each CPU",

@@ -41,9 +41,13 @@ static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *
 				  const struct ltt_kmod_filter *filter)
 {
 	struct kernel_place place = kernel_place_of(target->probe->rule);
+	struct ltt_kmod_description *description AUTO_FREE =
+		kernel_probe_describe(shape_of(ks, target));
 	struct err ignored = { 0 };
 
 	place.filter = filter;
+	if (kmod_has(ks->kernel->kmod, LTT_KMOD_TEXTS))
+		place.description = description;
 	return kernel_probe_send(ks->kernel->kmod, ring->module, id, &place, target->part,
 				 &ignored);
 }
