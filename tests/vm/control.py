@@ -4,19 +4,25 @@
 a machine. WORK holds the modules in kmod/ and emit/ltt_emit.ko, BUILD the programs. One line a
 test; FAILED lines describe a failure.
 """
+import collections
 import contextlib
 import ctypes
 import difflib
+import errno
+import fcntl
 import glob
 import grp
 import itertools
 import json
+import mmap
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
@@ -889,8 +895,7 @@ def texts_session(name, *options, contexts=()):
 
 def test_text():
     """The module's text of a session is the viewer's, for all kinds of events and contexts."""
-    if not os.path.ismount(DEBUGFS):
-        run("busybox", "mount", "-t", "debugfs", "none", DEBUGFS)
+    mount_debugfs()
     for example in "ltt_example_provider", "ltt_example_marker":
         insmod(f"{WORK}/kmod/examples/{example}.ko")
     shutil.copy(f"{WORK}/traced", "/dev/shm/traced")
@@ -917,6 +922,235 @@ def test_text():
         run("busybox", "rmmod", example)
     kinds = set(re.findall(r"^\[.*?\] .*? (\w+): \{ cpu_id", "".join(have), re.M))
     print(f"control: text: {len(have)} lines, {sum(map(len, have))} characters, {len(kinds)} kinds of events")
+
+
+def follow(name, done, ret):
+    """Read the text again and again, behind its end, until the trace has ended."""
+    with open(f"{DEBUGFS}/ltt/{name}/text", "rb", buffering=0) as f:
+        while True:
+            ended = done.is_set()
+            while part := f.read(7777):
+                ret.append(part)
+            if ended:
+                return
+            time.sleep(0.01)
+
+
+def test_text_live():
+    """The text of a trace that is being recorded, by several readers: whole lines, in order, of
+    events that are in the files, too; the consumer loses nothing. A reader goes on where the
+    trace is destroyed meanwhile."""
+    mount_debugfs()
+    out = texts_session("live", contexts=("procname", "pid", "tid"))
+    ctl("enable-event", "-k", "-s", "live", "-c", "c", "sched:*,power:*")
+    ctl("enable-event", "-k", "-s", "live", "-c", "d", "--syscall", "*")
+    ctl("start", "live")
+    done, parts = threading.Event(), [[], []]
+    threads = [threading.Thread(target=follow, args=("live", done, ret)) for ret in parts]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        emit()
+        text_of("live")
+    killed = subprocess.Popen(["cat", f"{DEBUGFS}/ltt/live/text"], stdout=subprocess.PIPE)
+    late = open(f"{DEBUGFS}/ltt/live/text", "rb")  # noqa: SIM115
+    late.read(100)
+    killed.stdout.read(100)
+    killed.kill()
+    killed.wait()
+    for channel in "c", "d":
+        ctl("disable-event", "-k", "-s", "live", "-c", channel, "-a")
+    done.set()
+    for thread in threads:
+        thread.join()
+    whole = text_of("live")
+    total = finish("live", out)
+    check(not total["lost"] and total["recorded"] == total["written"], total)
+    rest = late.read()
+    late.close()
+    check(rest.endswith(b"\n") and rest.count(b"\n") > 100, f"{len(rest)} bytes after the end of the trace")
+    want = view_of(out)
+    check_same(whole, want)
+    for ret in parts:
+        check_same(b"".join(ret).decode(errors="surrogateescape").splitlines(keepends=True), want)
+    print(f"control: text_live: {len(want)} lines")
+
+
+class Requests:
+    """A channel of the module without a daemon (abi/ltt_kmod.h). @trace: name, id and channel."""
+
+    CONS, STATE = 4096, 2056  # the first ring's, and its member (abi/ltt_ring.h)
+
+    def __init__(self, device, trace, overwrites=0, subbufs=(8, 65536), size=64, host=b""):
+        name, number, channel = trace
+        described = ctypes.create_string_buffer(struct.pack(
+            "=II16sQq128s128s128s", 424, 0, number.to_bytes(16, "little"), 0, 0, name, channel, host), 424)
+        request = bytearray(struct.pack("=IIIIQQQiiIIQ", size, overwrites, subbufs[0], 0, subbufs[1], 0, 0, -1, -1, 0, 0,
+                                        ctypes.addressof(described))[:size])
+        self.fd = self.ioctl(device, 4, request)
+        self.ctl_bytes, self.data, self.ctl, self.rings = struct.unpack_from("=QiiI", request, 32)
+
+    @staticmethod
+    def ioctl(fd, number, request):
+        return fcntl.ioctl(fd, 3 << 30 | len(request) << 16 | 0xf2 << 8 | number, request, True)
+
+    def enable(self, number, event):
+        self.ioctl(self.fd, 5, bytearray(struct.pack("=II128sIIQ", 152, number, event, 0, 0, 0)))
+
+    def probe(self, number, symbol, name, fields):
+        """@fields: kind, bits and name of each."""
+        described = [struct.pack("=IIIIIIBBBBB3x96s96s", 224, 0, 0, 0, 0, 1, kind, bits, 0, 16, 0, field, b"")
+                     for kind, bits, field in fields]
+        array = ctypes.create_string_buffer(b"".join(described), 224 * len(fields))
+        described = ctypes.create_string_buffer(
+            struct.pack("=IIQ128s", 144, len(fields), ctypes.addressof(array), name), 144)
+        self.ioctl(self.fd, 7, bytearray(struct.pack("=IIIIQQ128sQQQ", 184, number, 0, 0, 0, 0, symbol, 0, 0,
+                                                     ctypes.addressof(described))))
+
+    def switch(self, state):
+        with mmap.mmap(self.ctl, self.ctl_bytes) as ctl:
+            for ring in range(self.rings):
+                struct.pack_into("=I", ctl, self.CONS + 4096 * ring + self.STATE, state)
+
+    def close(self):
+        for fd in self.fd, self.data, self.ctl:
+            os.close(fd)
+
+
+def refused(call, *error):
+    try:
+        call()
+    except OSError as e:
+        check(e.errno in error, f"{e}")
+        return
+    raise Failure("the request was not refused")
+
+
+def text_folders():
+    return set(os.listdir(f"{DEBUGFS}/ltt")) - {"active", "available", "ltt-view"}
+
+
+def mount_debugfs():
+    if not os.path.ismount(DEBUGFS):
+        run("busybox", "mount", "-t", "debugfs", "none", DEBUGFS)
+
+
+def test_text_requests():
+    """Names of traces that are no file names, or have one owner already; requests that are refused."""
+    mount_debugfs()
+    device = os.open("/dev/ltt", os.O_RDWR)
+    check(text_folders() == set(), text_folders())
+    odd = {b"a/../b": "a_.._b", b".": "_", b"..": "_.", b"active": "active-2", b"x y\n": "x_y_", b"same": "same",
+           "\u00f6".encode() * 63: "\u00f6" * 63, b"z" * 127: "z" * 127}
+    channels = [Requests(device, (name, i, b"c")) for i, name in enumerate(odd)]
+    channels += [Requests(device, (b"same", 100 + i, b"c")) for i in range(2)]
+    check(text_folders() == set(odd.values()) | {"same-2", "same-3"}, text_folders())
+    for bad in (b"", 1, b"c"), (b"y" * 128, 1, b"c"), (b"y", 1, b"c" * 128):
+        refused(lambda bad=bad: Requests(device, bad), errno.EINVAL)
+    older = Requests(device, (b"older", 200, b"c"), size=56)
+    refused(lambda: older.probe(1, b"do_unlinkat", b"two", [(1, 64, b"ip"), (1, 64, b"more")]), errno.EINVAL)
+    refused(lambda: older.probe(1, b"do_unlinkat", b"narrow", [(1, 32, b"ip")]), errno.EINVAL)
+    refused(lambda: older.probe(1, b"do_unlinkat", b"kind", [(3, 0, b"ip")]), errno.EINVAL)
+    refused(lambda: older.probe(1, b"do_unlinkat", b"", [(1, 64, b"ip")]), errno.EINVAL)
+    refused(lambda: older.probe(1, b"no_such_function", b"name", [(1, 64, b"ip")]), errno.ENOENT)
+    for _ in range(3):
+        older.probe(1, b"do_unlinkat", b"name", [(1, 64, b"ip")])
+        older.ioctl(older.fd, 6, bytearray(struct.pack("=II128sIIQ", 152, 1, b"", 0, 0, 0)))
+    second = Requests(device, (b"another name", 0, b"b"))
+    check(text_folders() == set(odd.values()) | {"same-2", "same-3"}, text_folders())
+    check(text_of("a_.._b") == [], "a text of nothing")
+    mode = os.stat(f"{DEBUGFS}/ltt/a_.._b/text").st_mode
+    check(mode & 0o777 == 0o400, oct(mode))
+    for channel in channels:
+        channel.close()
+    check(text_folders() == {"a_.._b"}, text_folders())
+    second.close()
+    older.close()
+    check(text_folders() == set(), text_folders())
+    os.close(device)
+
+
+def test_text_forms():
+    """All forms of headers, host and clock of the kernel; an open file outlives its trace, and
+    the module of its events; the tracer stays as long."""
+    mount_debugfs()
+    end_daemons()
+    insmod(f"{WORK}/kmod/examples/ltt_example_provider.ko")
+    device = os.open("/dev/ltt", os.O_RDWR)
+    a, b = (Requests(device, (b"forms", 7, name)) for name in (b"a", b"b"))
+    for number, event in (29, b"sched:sched_process_exec"), (30, b"sched:sched_process_exit"), (65535, b"power:cpu_frequency"):
+        a.enable(number, event)
+    b.enable(65536, b"example:job")
+    b.probe(0xffffffff, b"do_unlinkat", b"remove it", [(1, 64, b"where from")])
+    for channel in a, b:
+        channel.switch(1)
+    run("/bin/true")
+    emit()
+    write("/sys/module/ltt_example_provider/parameters/jobs", 40)
+    run("busybox", "unlink", "/no/such", status=1)
+    for channel in a, b:
+        channel.switch(0)
+    whole = text_of("forms")
+    open_text = open(f"{DEBUGFS}/ltt/forms/text", "rb")  # noqa: SIM115
+    for channel in a, b:
+        channel.close()
+    os.close(device)
+    run("busybox", "rmmod", "ltt_example_provider")
+    check(not os.path.exists(f"{DEBUGFS}/ltt/forms"), "the folder is left")
+    run("busybox", "rmmod", "ltt", status=1)
+    lines = open_text.read().decode().splitlines(keepends=True)
+    check_same(lines, whole)
+    open_text.close()
+    run("busybox", "rmmod", "ltt")
+    load_module()
+    host = os.uname().nodename
+    kinds = collections.Counter(re.match(rf"\[[\d:.]+\] \S+ {re.escape(host)} (.*?): {{ cpu_id", line)[1] for line in lines)
+    check(kinds["cpu_frequency"] == EMITTED and kinds["job"] == 40 and kinds["remove it"] >= 1 and
+          kinds["sched_process_exec"] and kinds["sched_process_exit"], kinds)
+    check("{ where_from = 0xFFFFFFFF" in "".join(lines), "no probe")
+    hour, minute, second = map(int, re.match(r"\[(\d+):(\d+):(\d+)", lines[-1]).groups())
+    passed = (time.time() - (hour * 60 + minute) * 60 - second) % 86400
+    check(passed < 100, f"{passed} s ago: {lines[-1]}")
+
+
+def test_text_overwritten():
+    """Records that were overwritten are left out, all others are whole: for each writer the last
+    ones, without a gap."""
+    mount_debugfs()
+    device = os.open("/dev/ltt", os.O_RDWR)
+    channel = Requests(device, (b"flown", 1, b"c"), overwrites=1, subbufs=(4, 4096))
+    channel.enable(1, b"power:cpu_frequency")
+    channel.enable(2, b"sched:sched_switch")
+    channel.switch(1)
+    fine = re.compile(r"\[(\d\d:\d\d:\d\d\.\d{9})\] .*: \{ cpu_id = \d+ \}, \{ .* \}\n$")
+    done, reads = threading.Event(), []
+
+    def read_on():
+        while not done.is_set():
+            matches = [fine.match(line) for line in text_of("flown")]
+            times = [m and m[1] for m in matches]
+            reads.append(len(times) if None not in times and times == sorted(times) else -1)
+
+    threads = [threading.Thread(target=read_on) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(10):
+        emit()
+    done.set()
+    for thread in threads:
+        thread.join()
+    check(min(reads) >= 0 and len(reads) > 10, f"torn lines or wrong order: {reads}")
+    channel.switch(0)
+    last = collections.defaultdict(list)
+    for line in text_of("flown"):
+        if m := re.search(r" cpu_frequency: .* state = (\d+), cpu_id = (\d+) ", line):
+            last[int(m[2])].append(int(m[1]))
+    check(len(last) >= 4 and sum(map(len, last.values())) > 400, last)
+    for writer, states in last.items():
+        check(states == list(range(1000 - len(states), 1000)), f"{writer}: {states}")
+    channel.close()
+    os.close(device)
+    print(f"control: text_overwritten: {sum(map(len, last.values()))} lines, {len(reads)} reads before of up to {max(reads)}")
 
 
 def heard(program, count):
@@ -1531,7 +1765,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_channel_of_module, test_stats, test_text, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
