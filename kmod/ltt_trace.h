@@ -24,6 +24,10 @@
  * destroyed is -EBADF to all functions. It belongs to the module that created it: if that is
  * unloaded without destroying it, ltt.ko destroys it and writes a warning to the kernel's log.
  *
+ * While the trace exists, the file text in /sys/kernel/debug/ltt/NAME has the records that its
+ * buffers still have, as lines of text; `-2` or a higher number is appended to the name if a
+ * session has it.
+ *
  * Events that vanish with their module while a trace runs are recorded again when the module
  * is loaded again; their records can be read in any case.
  */

@@ -5,9 +5,9 @@
  * channel of its trace. Process context only.
  *
  * Reading changes nothing in the rings (merge.h), so their consumer loses nothing by it. A file has
- * the records that were there when it was opened; behind their end, further reads return those that
- * were recorded since. An open file keeps the memory of its channels: it can be read to the end
- * also if the trace is gone.
+ * the records that the rings had when it was opened, consumed ones too; behind their end, further
+ * reads return those that were recorded since. An open file keeps the memory of its channels: it
+ * can be read to the end also if the trace is gone.
  */
 #ifndef KMOD_TRACE_TEXT_FOLDER_H
 #define KMOD_TRACE_TEXT_FOLDER_H

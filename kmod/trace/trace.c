@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <linux/uuid.h>
 #include <linux/wait_bit.h>
 
 #include "channel.h"
@@ -18,6 +19,7 @@
 #include "merge.h"
 #include "probe/text.h"
 #include "registry.h"
+#include "text_folder.h"
 
 /**
  * struct trace - referenced by the table of traces and by each function that uses it.
@@ -89,6 +91,17 @@ static int trace_list(struct trace *trace)
 
 /* --- traces -------------------------------------------------------------------------- */
 
+/* Its text, where there is a debugfs. */
+static int trace_show(struct trace *trace)
+{
+	struct text_trace text = { .name = trace->name, .channel = trace->name, .host = "" };
+	int ret;
+
+	generate_random_uuid(text.id);
+	ret = kmod_channel_show(trace->channel, &text);
+	return ret == -ENODEV ? 0 : ret;
+}
+
 static int trace_make_buffers(struct trace *trace, const struct ltt_trace_options *options)
 {
 	const struct ltt_ring_desc desc = {
@@ -108,7 +121,7 @@ static int trace_make_buffers(struct trace *trace, const struct ltt_trace_option
 	trace->reader = merge_new(&set, 1, MERGE_CONSUMES);
 	if (!IS_ERR(trace->reader)) {
 		trace->channel = channel;
-		return 0;
+		return trace_show(trace);
 	}
 	ret = PTR_ERR(trace->reader);
 	trace->reader = NULL;
