@@ -22,6 +22,9 @@
  *
  *	ltt_provider_unregister(&provider);			before it is unloaded
  *
+ * Fields of bytes are passed to ltt_event_record_bytes(). In the record numbers come first, then
+ * texts and bytes in their order.
+ *
  * A provider may be unregistered while its events are recorded, and registered again: channels
  * then continue to record them. Its events must have the same fields as before, until ltt.ko is
  * unloaded, which is impossible while a provider's module is loaded.
@@ -33,9 +36,14 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 
-enum { LTT_EVENT_FIELDS_MAX = 32, LTT_EVENT_TEXT_MAX = 1024 /* with its NUL */ };
+enum {
+	LTT_EVENT_FIELDS_MAX = 32,
+	LTT_EVENT_TEXT_MAX = 1024, /* with its NUL */
+	LTT_EVENT_BYTES_MAX = 65535,
+	LTT_EVENT_VARIABLE = 255,
+};
 
-/** struct ltt_event_field - @bytes: 1, 2, 4, 8; 0: a text. */
+/** struct ltt_event_field - @bytes: 1, 2, 4, 8; 0: a text; LTT_EVENT_VARIABLE: bytes. */
 struct ltt_event_field {
 	const char *name;
 	const char *type;
@@ -47,6 +55,11 @@ struct ltt_event_field {
 	{ .name = #name_, .type = #type_, .bytes = sizeof(type_), \
 	  .is_signed = (type_)-1 < (type_)1 }
 #define LTT_FIELD_TEXT(name_) { .name = #name_, .type = "const char *" }
+/* Values of any length (struct ltt_event_bytes): raw bytes, which are shown as hexadecimal numbers;
+ * and a text that need not end with a NUL. */
+#define LTT_FIELD_BYTES(name_) \
+	{ .name = #name_, .type = "const void *", .bytes = LTT_EVENT_VARIABLE }
+#define LTT_FIELD_CHARS(name_) { .name = #name_, .type = "char", .bytes = LTT_EVENT_VARIABLE }
 
 /** struct ltt_event - the module sets @name, @fields and @nr_fields; ltt.ko uses the others. */
 struct ltt_event {
@@ -88,9 +101,28 @@ static __always_inline bool ltt_event_is_on(const struct ltt_event *event)
  * ltt_event_record() - record an event into all channels that have it enabled.
  * @numbers: all fields that are numbers, in their order, without padding.
  * @texts: all that are texts, in their order; NULL is recorded as (null). They may change
- * meanwhile.
+ * meanwhile. Fields of bytes are recorded as empty.
  */
 void ltt_event_record(const struct ltt_event *event, const void *numbers,
 		      const char *const texts[]);
+
+/**
+ * struct ltt_event_bytes - the value of an LTT_FIELD_BYTES() or LTT_FIELD_CHARS().
+ * @data: may change meanwhile; NULL: an empty value, whatever @len is.
+ * @len: bytes. An event with more than LTT_EVENT_BYTES_MAX is not recorded, nor one that is too
+ * large for a channel's sub-buffers: these channels count it as lost.
+ */
+struct ltt_event_bytes {
+	const void *data;
+	size_t len;
+};
+
+/** ltt_event_record() of an event with fields of bytes. @bytes: all of them, in their order. */
+void ltt_event_record_bytes(const struct ltt_event *event, const void *numbers,
+			    const char *const texts[], const struct ltt_event_bytes bytes[]);
+
+/** Count @nr events that the module could not record as lost, in all channels that record the
+ *  event, whatever their filters and trackers. Any context. */
+void ltt_event_lose(const struct ltt_event *event, unsigned int nr);
 
 #endif

@@ -363,13 +363,18 @@ void ring_end_plain(struct ring *ring)
 	kmod_ring_leave(ring);
 }
 
-/* Counted in the first ring, as their CPUs are unknown; `lost_busy` has no other writer, and
- * events of a set are switched off one after the other. */
+/* Counted in the first ring, as their CPUs may be unknown. */
 void ring_set_lose(struct ring_set *set, u64 nr)
 {
 	struct ring *ring = per_cpu_ptr(set->rings, cpumask_first(cpu_possible_mask));
 
-	WRITE_ONCE(ring->prod->lost_busy, ring->prod->lost_busy + nr);
+	atomic64_add(nr, (atomic64_t *)&ring->prod->lost_busy);
+}
+
+void ring_lose(const struct source *source, u64 nr)
+{
+	if (is_on(source->set))
+		ring_set_lose(source->set, nr);
 }
 
 bool ring_set_is_crowded(struct ring_set *set)

@@ -121,8 +121,13 @@ u64 ring_set_now(const struct ring_set *set);
 /** Whether there is enough data to wake a reader: condition of the waiters on @set->sleepers. */
 bool ring_set_has_data(struct ring_set *set);
 
-/** Count records that could not be written; not between ring_begin() and ring_end(). */
+/** Count records that could not be written. */
 void ring_set_lose(struct ring_set *set, u64 nr);
+/** The same for an event, if its ring set is on; with preemption off. */
+void ring_lose(const struct source *source, u64 nr);
+
+/** Length of a payload that no ring set has space for: ring_begin() counts the loss. */
+#define RING_TOO_LONG (1u << 30)
 
 /**
  * ring_begin() - reserve space for a record of @len payload bytes in this CPU's ring; for an event

@@ -17,15 +17,23 @@
  * struct provided - an event that is or was a provider's; its description is copied, because
  * it outlives the provider.
  * @source: its provider now; NULL: none.
- * @numbers: bytes of all of them. @nr_texts: fields that are none.
+ * @numbers: bytes of all of them. @nr_variable: fields that are none; @is_bytes: a bit for each of
+ * these.
  */
 struct provided {
 	struct event event;
 	struct list_head all;
 	struct ltt_event *source;
-	u32 numbers, nr_texts;
+	u32 numbers, nr_variable, is_bytes;
 	char *texts; /* all names and types */
 	struct field fields[];
+};
+
+/** struct values - arguments of a recording function. @bytes: NULL: all are empty. */
+struct values {
+	const void *numbers;
+	const char *const *texts;
+	const struct ltt_event_bytes *bytes;
 };
 
 /* Beneath it the registry's; never the other way. */
@@ -34,34 +42,63 @@ static LIST_HEAD(all);
 
 /* --- recording ------------------------------------------------------------ */
 
-/* Lengths of the texts now; a text may change until it is copied. */
-static u32 providers_measure(const struct provided *provided, const char *const texts[], u16 *lens)
+static size_t providers_length(const struct ltt_event_bytes *bytes)
 {
+	return bytes && bytes->data ? bytes->len : 0;
+}
+
+/* Lengths of texts and bytes now; a text may change until it is copied. Return: their sum. */
+static u32 providers_measure(const struct provided *provided, const struct values *values,
+			     u16 *lens)
+{
+	const struct ltt_event_bytes *bytes = values->bytes;
+	const char *const *text = values->texts;
 	u32 len = provided->numbers, i;
 
-	for (i = 0; i < provided->nr_texts; i++) {
-		lens[i] = strnlen(texts[i] ? texts[i] : "(null)", LTT_EVENT_TEXT_MAX - 1) + 1;
+	for (i = 0; i < provided->nr_variable; i++) {
+		if (provided->is_bytes & BIT(i)) {
+			if (providers_length(bytes) > LTT_EVENT_BYTES_MAX)
+				return RING_TOO_LONG;
+			lens[i] = providers_length(bytes);
+			len += sizeof(*lens);
+			bytes += bytes != NULL;
+		} else {
+			lens[i] = strnlen(*text ? *text : "(null)", LTT_EVENT_TEXT_MAX - 1) + 1;
+			text++;
+		}
 		len += lens[i];
 	}
 	return len;
 }
 
-static void providers_fill(const struct provided *provided, u8 *to, const void *numbers,
-			   const char *const texts[], const u16 *lens)
+static void providers_fill(const struct provided *provided, u8 *to, const struct values *values,
+			   const u16 *lens)
 {
+	const struct ltt_event_bytes *bytes = values->bytes;
+	const char *const *text = values->texts;
 	u32 i;
 
-	memcpy(to, numbers, provided->numbers);
+	memcpy(to, values->numbers, provided->numbers);
 	to += provided->numbers;
-	for (i = 0; i < provided->nr_texts; i++)
-		to = text_put(to, texts[i] ? texts[i] : "(null)", lens[i]);
+	for (i = 0; i < provided->nr_variable; i++) {
+		if (!(provided->is_bytes & BIT(i))) {
+			to = text_put(to, *text ? *text : "(null)", lens[i]);
+			text++;
+			continue;
+		}
+		memcpy(to, &lens[i], sizeof(lens[i]));
+		to += sizeof(lens[i]);
+		if (lens[i])
+			memcpy(to, bytes->data, lens[i]);
+		to += lens[i];
+		bytes += bytes != NULL;
+	}
 }
 
-static void providers_record(const struct provided *provided, const void *numbers,
-			     const char *const texts[])
+static void providers_record(const struct provided *provided, const struct values *values)
 {
 	u16 lens[LTT_EVENT_FIELDS_MAX];
-	u32 len = providers_measure(provided, texts, lens);
+	u32 len = providers_measure(provided, values, lens);
 	struct hook *hook;
 
 	list_for_each_entry_rcu(hook, &provided->event.hooks, of_event) {
@@ -70,25 +107,51 @@ static void providers_record(const struct provided *provided, const void *number
 
 		if (!to)
 			continue;
-		providers_fill(provided, to, numbers, texts, lens);
+		providers_fill(provided, to, values, lens);
 		ring_end(ring);
 	}
+}
+
+/* RCU waits for code that runs with preemption off, too, and rcu_read_lock() is a function, which
+ * a client's tracer of functions would find within its own recording. */
+static void providers_record_any(const struct ltt_event *event, const struct values *values)
+{
+	const struct provided *provided;
+
+	preempt_disable_notrace();
+	provided = READ_ONCE(event->provided);
+	if (provided)
+		providers_record(provided, values);
+	preempt_enable_notrace();
 }
 
 void ltt_event_record(const struct ltt_event *event, const void *numbers,
 		      const char *const texts[])
 {
-	const struct provided *provided;
-
-	preempt_disable_notrace();
-	rcu_read_lock();
-	provided = READ_ONCE(event->provided);
-	if (provided)
-		providers_record(provided, numbers, texts);
-	rcu_read_unlock();
-	preempt_enable_notrace();
+	providers_record_any(event, &(struct values){ numbers, texts });
 }
 EXPORT_SYMBOL_GPL(ltt_event_record);
+
+void ltt_event_record_bytes(const struct ltt_event *event, const void *numbers,
+			    const char *const texts[], const struct ltt_event_bytes bytes[])
+{
+	providers_record_any(event, &(struct values){ numbers, texts, bytes });
+}
+EXPORT_SYMBOL_GPL(ltt_event_record_bytes);
+
+void ltt_event_lose(const struct ltt_event *event, unsigned int nr)
+{
+	const struct provided *provided;
+	struct hook *hook;
+
+	preempt_disable_notrace();
+	provided = READ_ONCE(event->provided);
+	if (provided)
+		list_for_each_entry_rcu(hook, &provided->event.hooks, of_event)
+			ring_lose(&hook->source, nr);
+	preempt_enable_notrace();
+}
+EXPORT_SYMBOL_GPL(ltt_event_lose);
 
 /* --- events --------------------------------------------------------------- */
 
@@ -120,7 +183,7 @@ static bool is_sound_field(const struct ltt_event_field *field)
 	return text_is_word(field->name) && strlen(field->name) < LTT_KMOD_TEXT_MAX &&
 	       strlen(field->type) < LTT_KMOD_TEXT_MAX &&
 	       (field->bytes == 0 || field->bytes == 1 || field->bytes == 2 || field->bytes == 4 ||
-		field->bytes == 8);
+		field->bytes == 8 || field->bytes == LTT_EVENT_VARIABLE);
 }
 
 static bool providers_is_sound(const char *system, const struct ltt_event *event)
@@ -141,6 +204,13 @@ static bool providers_is_sound(const char *system, const struct ltt_event *event
 	return true;
 }
 
+static u8 providers_form(const struct ltt_event_field *field)
+{
+	if (field->bytes == LTT_EVENT_VARIABLE)
+		return FORM_DYNAMIC;
+	return field->bytes ? FORM_VALUE : FORM_STRING;
+}
+
 static bool providers_is_same(const struct provided *provided, const struct ltt_event *event)
 {
 	u32 i;
@@ -152,7 +222,9 @@ static bool providers_is_same(const struct provided *provided, const struct ltt_
 		const struct field *own = &provided->fields[i];
 
 		if (strcmp(field->name, own->name) || strcmp(field->type, own->type) ||
-		    field->bytes != own->elem_bytes || field->is_signed != own->is_signed)
+		    providers_form(field) != own->form ||
+		    (own->form == FORM_VALUE && field->bytes != own->elem_bytes) ||
+		    field->is_signed != own->is_signed)
 			return false;
 	}
 	return true;
@@ -177,6 +249,29 @@ static size_t texts_of(const char *system, const struct ltt_event *event)
 	return bytes;
 }
 
+static void providers_describe_field(struct provided *provided, char **to, struct field *ret,
+				     const struct ltt_event_field *field)
+{
+	*ret = (struct field){
+		.name = providers_copy_text(to, field->name),
+		.type = providers_copy_text(to, field->type),
+		.form = providers_form(field),
+		.is_signed = field->is_signed,
+	};
+	switch (ret->form) {
+	case FORM_VALUE:
+		ret->elem_bytes = field->bytes;
+		provided->numbers += field->bytes;
+		break;
+	case FORM_DYNAMIC:
+		ret->elem_bytes = 1;
+		provided->is_bytes |= BIT(provided->nr_variable);
+		fallthrough;
+	default:
+		provided->nr_variable++;
+	}
+}
+
 static void providers_describe(struct provided *provided, const char *system,
 			       const struct ltt_event *event)
 {
@@ -187,19 +282,8 @@ static void providers_describe(struct provided *provided, const char *system,
 	provided->event.name = providers_copy_text(&to, event->name);
 	provided->event.fields = provided->fields;
 	provided->event.nr_fields = event->nr_fields;
-	for (i = 0; i < event->nr_fields; i++) {
-		const struct ltt_event_field *field = &event->fields[i];
-
-		provided->fields[i] = (struct field){
-			.name = providers_copy_text(&to, field->name),
-			.type = providers_copy_text(&to, field->type),
-			.elem_bytes = field->bytes,
-			.form = field->bytes ? FORM_VALUE : FORM_STRING,
-			.is_signed = field->is_signed,
-		};
-		provided->numbers += field->bytes;
-		provided->nr_texts += !field->bytes;
-	}
+	for (i = 0; i < event->nr_fields; i++)
+		providers_describe_field(provided, &to, &provided->fields[i], &event->fields[i]);
 }
 
 /* Once the registry has it, it stays. Return: or ERR_PTR. */

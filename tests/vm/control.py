@@ -1153,6 +1153,47 @@ def test_text_overwritten():
     print(f"control: text_overwritten: {sum(map(len, last.values()))} lines, {len(reads)} reads before of up to {max(reads)}")
 
 
+def write_pages(sizes):
+    for size in sizes:
+        write("/sys/module/ltt_example_provider/parameters/page", size)
+
+
+def page_of(size):
+    """The fields of example:page, as babeltrace2 has them."""
+    data = ", ".join(f"[{i}] = 0x{i % 256:X}" for i in range(size))
+    text = str(size) if size else ""
+    return (f' size = {size}, _data_length = {size}, data = [{f" {data}" if size else ""} ], of = "a page", '
+            f'_size_text_length = {len(text)}, size_text = "{text}" }}')
+
+
+def test_bytes():
+    """Fields of bytes, of each length; those that are too long are counted as lost; their filters."""
+    module = f"{WORK}/kmod/examples/ltt_example_provider.ko"
+    insmod(module)
+    sizes, too_long = (0, 1, 5, 4000, 60000), (65535, 65536, 1 << 20)
+    whole = filtered_session("whole", [("example:page",)])
+    some = filtered_session("some", [("example:page", "--filter", 'size_text == "4*"')])
+    page, = (p for p in ctl("list", "-k", "--fields")["result"]["points"] if p["name"] == "page")
+    check([f["type"] for f in page["fields"]] == ["integer", "sequence of integers", "string", "string"], page)
+    for argument, why in ("--filter=data == 1", "'data' is an array"), ("--histogram=data", "no integer field 'data'"):
+        said = ctl("enable-event", "-k", "-s", "some", "-c", "d", argument, "example:page", status=1)["error"]["text"]
+        check(why in said, said)
+    for name in "some", "whole":
+        ctl("start", name)
+    write_pages(sizes + too_long)
+    run("busybox", "rmmod", "ltt_example_provider")
+    run("busybox", "insmod", module, "mistake=7", status=22)
+    for name, lost in ("some", 2), ("whole", 3):  # the filter is applied to the shortest of them
+        ended = ctl("stop", name, status=6)["result"]["sessions"][0]["totals"]
+        check(ended["lost_by_cause"]["too_large"] == ended["lost"] == lost, f"{name}: {ended}")
+        ctl("destroy", name)
+    check([f[1] for f in read_fields(some)] == [page_of(4000)], read_fields(some))
+    found = [f[1] for f in read_fields(whole)]
+    check(found == [page_of(size) for size in sizes], [f[:200] for f in found])
+    shown = run("lttctl", "view", whole).stdout.splitlines()
+    check([line.endswith(f"{{{page_of(size)}") for line, size in zip(shown, sizes)] == 5 * [True], shown[2])
+
+
 def heard(program, count):
     return int(run(program, count).stdout)
 
@@ -1765,7 +1806,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_bytes, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
