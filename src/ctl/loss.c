@@ -27,7 +27,8 @@ static const struct cause {
 	  ") and 65,536 bytes at most, header and contexts included: make the buffer larger up to "
 	  "512k, or the event smaller" },
 	{ "buffer_busy", "lost because no buffer was free to be written",
-	  "some application can't use restartable sequences, or one with buffers of its own forked "
+	  "in the kernel, a probe was hit within the recording of another one; else some "
+	  "application can't use restartable sequences, or one with buffers of its own forked "
 	  "while the session daemon did not answer; see ENVIRONMENT in libltt(3)",
 	  NULL },
 	{ "output", "lost because the trace could not be written",
