@@ -98,7 +98,8 @@ static __always_inline bool ltt_event_is_on(const struct ltt_event *event)
 }
 
 /**
- * ltt_event_record() - record an event into all channels that have it enabled.
+ * ltt_event_record() - record an event into all channels that have it enabled. Any context in which
+ * RCU is watching; a tracer of functions may run where it is not (rcu_is_watching()).
  * @numbers: all fields that are numbers, in their order, without padding.
  * @texts: all that are texts, in their order; NULL is recorded as (null). They may change
  * meanwhile. Fields of bytes are recorded as empty.

@@ -33,6 +33,7 @@ os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", BUILD=BUILD, LTT_HOM
                   LTT_RUNDIR="/run/ltt", HOME=HOME)
 sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
 import counter  # noqa: E402
+import kmodcheck  # noqa: E402
 import pages  # noqa: E402
 import saved  # noqa: E402
 import schema  # noqa: E402
@@ -677,13 +678,13 @@ FILTERED = (
 )
 
 
-def read_fields(path):
-    """[(name, fields in text, {field or context: value})]"""
+def read_fields(path, *reader):
+    """[(name, fields in text, {field or context: value})], by babeltrace2 or another reader."""
     found = []
-    for line in run("babeltrace2", "--no-delta", path).stdout.splitlines():
-        # [time] host name: { packet's }, { contexts }, { fields }
-        parts = re.match(r"\[[^]]*\] (?:\S+ )??([\w:]+): (.*)", line)
-        pairs = dict(re.findall(r"(\w+) = (\"(?:[^\"\\\\]|\\\\.)*\"|-?\w+)", parts.group(2)))
+    for line in run(*(reader or ("babeltrace2", "--no-delta")), path).stdout.splitlines():
+        # [time] (+time) host name: { packet's }, { contexts }, { fields }
+        parts = re.match(r"\[[^]]*\] (?:\(\+\S+\) )?(?:\S+ )??([\w:]+): (.*)", line)
+        pairs = dict(re.findall(r"(\w+) = (\"(?:[^\"\\]|\\.)*\"|-?\w+)", parts.group(2)))
         values = {k: v[1:-1] if v.startswith('"') else int(v, 0) for k, v in pairs.items()
                   if v.startswith('"') or re.match(r"-?\d", v)}
         # (of two probes where a function returns, one has the other's address as its caller)
@@ -1192,6 +1193,171 @@ def test_bytes():
     check(found == [page_of(size) for size in sizes], [f[:200] for f in found])
     shown = run("lttctl", "view", whole).stdout.splitlines()
     check([line.endswith(f"{{{page_of(size)}") for line, size in zip(shown, sizes)] == 5 * [True], shown[2])
+
+
+TRACEFS = "/sys/kernel/tracing"
+
+
+def tracefs(**values):
+    """Write files of tracefs in this order; __ stands for a slash."""
+    for name, value in values.items():
+        write(f"{TRACEFS}/{name.replace('__', '/')}", value)
+
+
+@contextlib.contextmanager
+def ftrace_as_client(name):
+    """A session of all that ftrace exports; afterwards ftrace is as it was, and the module has gone."""
+    if not os.path.ismount(TRACEFS):
+        run("busybox", "mount", "-t", "tracefs", "tracefs", TRACEFS)
+    insmod(f"{WORK}/kmod/examples/ltt_example_ftrace.ko")
+    tracefs(tracing_on=0, buffer_size_kb=8192, trace="")
+    try:
+        yield begin(name, ("-k", "ftrace:*"))
+    finally:
+        tracefs(tracing_on=0, events__enable=0, current_tracer="nop", set_ftrace_filter="", kprobe_events="",
+                buffer_size_kb=1024, trace="")
+        tracefs(tracing_on=1)
+        run("busybox", "rmmod", "ltt_example_ftrace")
+
+
+def ftrace_names():
+    """{id: SYSTEM:NAME}, but of events that users define"""
+    found = {}
+    for path in glob.glob(f"{TRACEFS}/events/*/*/id"):
+        system, name = path.split("/")[-3:-1]
+        with open(path) as f:
+            found[int(f.read())] = "(unknown)" if system == "kprobes" else f"{system}:{name}"
+    return found
+
+
+def ftrace_records(cpu, ids):
+    """The records in ftrace's buffer of a CPU, as client_records() has them."""
+    found = []
+    fd = os.open(f"{TRACEFS}/per_cpu/cpu{cpu}/trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError), os.fdopen(fd, "rb", buffering=0) as f:
+        while page := f.read(4096):
+            for data in kmodcheck.ftrace_page_events(page):
+                kind, flags, count, pid = struct.unpack_from("=HBBi", data)
+                common = {"flags": flags, "preempt_count": count, "pid": pid}
+                if kind == 1:
+                    ip, parent = struct.unpack_from("QQ", data, 8)
+                    found.append(("function", {**common, "ip": ip, "parent_ip": parent}))
+                elif kind == 5:
+                    text = data[16:].split(b"\0")[0].decode().removesuffix("\n")
+                    found.append(("print", {**common, "ip": struct.unpack_from("Q", data, 8)[0], "text": text}))
+                elif kind in ids:
+                    found.append(("event", {**common, "type": kind, "name": ids[kind], "record": data}))
+    return found
+
+
+def client_records(path):
+    """{CPU: [(event, {field: value})]} of a session of ltt_example_ftrace. (babeltrace2 prints an empty
+    text as that of an earlier event.)"""
+    found = {}
+    for name, fields, values in read_fields(path, "lttctl", "view", "-t"):
+        cpu = values.pop("cpu_id")
+        if name == "event":
+            values["record"] = bytes(int(b, 16) for b in re.findall(r"\[\d+\] = (\w+)", fields))
+        for length in "_record_length", "_text_length":
+            values.pop(length, None)
+        if "text" in values:
+            values["text"] = values["text"].encode().decode("unicode_escape")
+        found.setdefault(cpu, []).append((name, values))
+    return found
+
+
+def by_context(records):
+    """Apart: those of tasks, softirqs, interrupts. ftrace has the order of their begin, a client that
+    of their end, so an interrupt within a record turns two round."""
+    return {flags: [r for r in records if r[1]["flags"] & 0x58 == flags] for flags in (0, 0x10, 8, 0x18, 0x40)}
+
+
+def same_records(ours, theirs, cpu):
+    check(len(ours) == len(theirs), f"CPU {cpu}: {len(ours)} records, ftrace has {len(theirs)}")
+    turned = sum(a != b for a, b in zip(ours, theirs))
+    mine, others = by_context(ours), by_context(theirs)
+    for flags, records in others.items():
+        for i, (a, b) in enumerate(zip(mine[flags], records)):
+            check(a == b, f"CPU {cpu}, context {flags:#x}, record {i} of {len(records)}: {a}, ftrace has {b}")
+        check(len(mine[flags]) == len(records), f"CPU {cpu}, context {flags:#x}")
+    return turned
+
+
+def ftrace_work():
+    """Events of the kernel, a module that comes, and a user; functions; markers."""
+    insmod(f"{WORK}/kmod/examples/ltt_example_marker.ko")
+    tracefs(kprobe_events="p:gone do_unlinkat", events__kprobes__enable=1, events__ltt_example__enable=1,
+            events__sched__enable=1, events__kmem__kmem_cache_free__enable=1, events__irq__enable=1,
+            set_ftrace_filter="vfs_read\nvfs_write\ndo_unlinkat\n", current_tracer="function", tracing_on=1)
+    write("/sys/module/ltt_example_marker/parameters/steps", 100)
+    for text in "a", "frame 12\n", "\n", "two\nlines", "x" * 1000, *(f"marker {i}" for i in range(200)):
+        tracefs(trace_marker=text)
+    tracefs(trace_marker_raw="none is exported")
+    for i in range(100):
+        write("/dev/shm/gone", i)
+        os.remove("/dev/shm/gone")
+    for _ in range(5):
+        run("/bin/true")
+    tracefs(tracing_on=0)
+
+
+def test_ftrace():
+    """ftrace as a client: all records of its own buffer, in their order on each CPU."""
+    with ftrace_as_client("ftrace") as out:
+        ftrace_work()
+        ids = ftrace_names()
+        check(ctl("list", "ftrace")["result"]["channels"][0]["name"] == "ftrace", "the channel of the module")
+        theirs = {cpu: ftrace_records(cpu, ids) for cpu in range(os.cpu_count())}
+        tracefs(events__enable=0)
+        run("busybox", "rmmod", "ltt_example_marker")  # (which empties ftrace's buffers)
+        finish("ftrace", out)
+    ours = client_records(out)
+    check(sum(map(len, ours.values())) == len(names(out)), "records without a CPU")
+    turned = sum(same_records(ours[cpu], theirs[cpu], cpu) for cpu in theirs)
+    counts = {}
+    for name, values in sum(ours.values(), []):
+        kind = values.get("name", name)
+        counts[kind] = counts.get(kind, 0) + 1
+    print(f"control: ftrace: {sum(counts.values())} records as in ftrace, {turned} turned round by interrupts: {counts}")
+    check(counts["print"] == 205 and counts["(unknown)"] == 100 and counts["ltt_example:ltt_example_step"] == 100 and
+          counts["function"] > 300, counts)
+
+
+def ftrace_written():
+    """Records that ftrace wrote into its buffers, those overwritten included."""
+    written = 0
+    for path in glob.glob(f"{TRACEFS}/per_cpu/cpu*/stats"):
+        with open(path) as f:
+            written += sum(int(n) for n in re.findall(r"^(?:entries|overrun|read events): (\d+)", f.read(), re.M))
+    return written
+
+
+def test_ftrace_functions():
+    """All functions of the kernel, those that recording calls, too: each call is recorded or counted
+    as lost; and the module goes while they are traced."""
+    module = f"{WORK}/kmod/examples/ltt_example_ftrace.ko"
+    with ftrace_as_client("functions") as out:
+        tracefs(current_tracer="function", events__sched__enable=1, events__irq__enable=1, tracing_on=1)
+        for _ in range(5):
+            run("/bin/true")
+            tracefs(trace_marker="functions")
+        tracefs(tracing_on=0)
+        with open("/sys/module/ltt_example_ftrace/parameters/lost") as f:
+            lost = int(f.read())
+        done = subprocess.run(["lttctl", "--json", "stop"], capture_output=True, text=True, check=False)
+        ended = json.loads(done.stdout)["result"]["sessions"][0]["totals"]
+        print(f"control: ftrace_functions: {ended['recorded']} recorded, lost {ended['lost_by_cause']}")
+        check(ended["recorded"] + ended["lost"] == ftrace_written(), f"{ended}, ftrace has {ftrace_written()}")
+        check(ended["lost_by_cause"]["buffer_busy"] == lost and ended["recorded"] > 100000, f"{ended}, {lost} lost by the module")
+        run("lttctl", "verify", out, status=6 if ended["lost"] else 0)
+        ctl("start")
+        tracefs(tracing_on=1)
+        for _ in range(3):
+            run("busybox", "rmmod", "ltt_example_ftrace")
+            insmod(module)
+        tracefs(tracing_on=0)
+        done = subprocess.run(["lttctl", "destroy", "functions"], check=False)
+        check(done.returncode in (0, 6), f"destroy: {done.returncode}")
 
 
 def heard(program, count):
@@ -1770,7 +1936,7 @@ def test_flush():
 
 
 def remove_examples():
-    for name in "count", "probe", "marker", "private", "provider":
+    for name in "count", "probe", "marker", "private", "provider", "ftrace":
         if os.path.exists(f"/sys/module/ltt_example_{name}"):
             run("busybox", "rmmod", f"ltt_example_{name}")
     if not os.path.exists("/sys/module/ltt"):
@@ -1806,7 +1972,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_bytes, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
