@@ -39,6 +39,17 @@ static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long
 #define compat_nr_irqs() irq_get_nr_irqs()
 #endif
 
+/* The thread of a virtual CPU is kept by RCU, later by a lock. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define compat_vcpu_pid(vcpu)	 rcu_dereference((vcpu)->pid)
+#define compat_vcpu_lock(vcpu)	 rcu_read_lock()
+#define compat_vcpu_unlock(vcpu) rcu_read_unlock()
+#else
+#define compat_vcpu_pid(vcpu)	 ((vcpu)->pid)
+#define compat_vcpu_lock(vcpu)	 read_lock(&(vcpu)->pid_lock)
+#define compat_vcpu_unlock(vcpu) read_unlock(&(vcpu)->pid_lock)
+#endif
+
 /* Handlers of uprobes have one parameter more, data for the return of the same call. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 #define COMPAT_UPROBE_DATA

@@ -19,6 +19,7 @@
 	{ .name = #name_, .type = type_, .elem_bytes = sizeof(ctype), .is_signed = (sign) }
 #define INT(name)  FIELD(name, "int", s32, true)
 #define UINT(name) FIELD(name, "unsigned int", u32, false)
+#define S64(name)  FIELD(name, "s64", s64, true)
 #define U64(name)  FIELD(name, "u64", u64, false)
 #define ADDRESS(name) FIELD(name, "void *", u64, false)
 #define TEXT(name_) { .name = #name_, .type = "char", .elem_bytes = 1, .form = FORM_STRING }
@@ -54,6 +55,10 @@ static const struct field cpu_placement[] = {
 	UINT(cpu_id), UINT(family), UINT(model), INT(physical_id), INT(core_id), UINT(cores),
 	UINT(online), TEXT(architecture), TEXT(vendor), TEXT(model_name),
 };
+static const struct field kvm_vcpu[] = {
+	INT(pid), INT(tid), UINT(vcpu), S64(tsc_offset), U64(tsc_scaling_ratio),
+	UINT(tsc_scaling_ratio_frac_bits), UINT(tsc_khz),
+};
 
 #define EVENT(which, name_, fields_)							\
 	[which] = { .name = "lttng_statedump_" name_, .fields = (fields_),			\
@@ -80,6 +85,7 @@ static struct event events[NR_DUMP_EVENTS] = {
 	EVENT(DUMP_BLOCK_DEVICE, "block_device", block_device),
 	EVENT(DUMP_MODULE, "module", module_fields),
 	EVENT(DUMP_CPU_TOPOLOGY, "cpu_topology", cpu_placement),
+	EVENT(DUMP_KVM_VCPU, "kvm_vcpu", kvm_vcpu),
 };
 
 static int kmod_dump_attach(struct hook *hook)
@@ -184,6 +190,7 @@ int dump_all(struct ring_set *set, const bool *is_over)
 	dump->is_over = is_over;
 	dump_record(dump, DUMP_START);
 	dump_cpus(dump);
+	dump_kvm(dump);
 	dump_modules(dump);
 	dump_interrupts(dump);
 	dump_network(dump);

@@ -32,6 +32,7 @@ enum dump_event {
 	DUMP_BLOCK_DEVICE,
 	DUMP_MODULE,
 	DUMP_CPU_TOPOLOGY,
+	DUMP_KVM_VCPU,
 	NR_DUMP_EVENTS,
 };
 
@@ -73,5 +74,6 @@ void dump_network(struct dump *dump);
 void dump_block_devices(struct dump *dump);
 void dump_modules(struct dump *dump);
 void dump_cpus(struct dump *dump);
+void dump_kvm(struct dump *dump);
 
 #endif

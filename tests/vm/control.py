@@ -1943,6 +1943,78 @@ def remove_examples():
         load_module()
 
 
+def kernel_module(path):
+    """Load one of the kernel's own."""
+    file = f"{os.environ['LTT_VM_MODULES']}/lib/modules/{os.uname().release}/kernel/{path}.ko"
+    if not os.path.exists(file):
+        with open("/dev/shm/module.ko", "wb") as out:
+            subprocess.run(["xz", "-dc", f"{file}.xz"], stdout=out, check=True)
+        file = "/dev/shm/module.ko"
+    insmod(file)
+
+
+def load_kvm():
+    """Return: whether this machine can run machines: the emulator has AMD's virtualization."""
+    if not os.path.exists("/sys/module/kvm_amd") and " svm" in open("/proc/cpuinfo").read():
+        for path in ("virt/lib/irqbypass", "drivers/crypto/ccp/ccp",
+                     "arch/x86/kvm/kvm", "arch/x86/kvm/kvm-amd"):
+            kernel_module(path)
+    return os.path.exists("/dev/kvm")
+
+
+def debugfs():
+    if not os.path.ismount("/sys/kernel/debug"):
+        run("busybox", "mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    return "/sys/kernel/debug"
+
+
+def shown(out, *options):
+    return [json.loads(line) for line in run("lttctl", "view", "--json", *options, out).stdout.splitlines()]
+
+
+def vcpus_shown(events):
+    """(number, offset, ratio) of each."""
+    fields = [e["fields"] for e in events if e["event"] == "lttng_statedump_kvm_vcpu"]
+    return [(f["vcpu"], f["tsc_offset"], f["tsc_scaling_ratio"] / (1 << f["tsc_scaling_ratio_frac_bits"]))
+            for f in fields]
+
+
+@contextlib.contextmanager
+def machine(rounds, *tsc):
+    """A hypervisor and its machine (vcpu.c)."""
+    with subprocess.Popen([f"{WORK}/vcpu", str(rounds), *map(str, tsc)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as vcpu:
+        check(vcpu.stdout.readline() == "ready\n", "no machine")
+        yield vcpu
+
+
+def test_kvm():
+    """The state dump has the offsets that kvm's debugfs shows, and a guest's counter is the host's
+    with that offset."""
+    if not load_kvm():
+        print("control: no KVM")
+        return
+    os.environ["LTT_CLOCK"] = "cycles"
+    with machine(20, 5 * 10**12) as vcpu:
+        out = begin("kvm", ("-k", "lttng_statedump_kvm_vcpu,lttng_statedump_end"),
+                    ("-k", "kvm:kvm_write_tsc_offset,syscall_entry_getpriority"))
+        until(lambda: "statedump_end" in run("lttctl", "view", "--statedump", out).stdout, "the state", 30)
+        offsets = [int(open(f).read())
+                   for f in sorted(glob.glob(f"{debugfs()}/kvm/{vcpu.pid}-*/vcpu*/tsc-offset"))]
+        stamps = [list(map(int, line.split())) for line in vcpu.communicate("\n")[0].splitlines()]
+    finish("kvm", out)
+    events = shown(out, "--statedump")
+    check(vcpus_shown(events) == [(i, offset, 1) for i, offset in enumerate(offsets)],
+          f"{events} {offsets}")
+    check({e["fields"]["pid"] for e in events if "statedump_kvm" in e["event"]} == {vcpu.pid}, events)
+    writes = [e["fields"] for e in events if e["event"] == "kvm_write_tsc_offset"]
+    check([w["vcpu_id"] for w in writes] == [0, 1], events)
+    check([w["previous_tsc_offset"] for w in writes] == [o % 2**64 for o in offsets], writes)
+    for i, (cpu, before, guest, after) in enumerate(stamps):
+        offset = offsets[cpu] if i < 10 else writes[cpu]["next_tsc_offset"]
+        check(before <= (guest - offset) % 2**64 <= after, f"{i}: {stamps[i]} {offset}")
+
+
 def test_designs():
     """The commands of doc/designs.md that need the module."""
     tools, folder = "/dev/shm/tools", "/sys/kernel/debug"
@@ -1972,7 +2044,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_kvm, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
