@@ -16,14 +16,31 @@ static bool has_counter(const struct session *session)
 	return facts && facts->kind == LTT_CLOCK_CYCLES && facts->freq_hz;
 }
 
-static bool is_needed(const struct sessiond *sd)
+/* Whether a session records, @by_counter: with the counter as its clock. */
+static bool is_needed(const struct sessiond *sd, bool by_counter)
 {
 	const struct session *session;
 
 	list_for_each(session, &sd->sessions.list, node)
-		if (session->state == SESSION_RECORDING && has_counter(session))
+		if (session->state == SESSION_RECORDING && (!by_counter || has_counter(session)))
 			return true;
 	return false;
+}
+
+/* Return: ns until a session needs the next pair. */
+static uint64_t note_pairs(struct sessiond *sd)
+{
+	struct session *session;
+	uint64_t soonest = CLOCK_PAIR_MOST_NS;
+
+	list_for_each(session, &sd->sessions.list, node) {
+		if (session->state == SESSION_RECORDING) {
+			uint64_t due = run_clock_pair_if_due(session->run);
+
+			soonest = MIN(soonest, due);
+		}
+	}
+	return soonest;
 }
 
 static void log_change(const struct clock_change *change, unsigned int nr)
@@ -76,14 +93,20 @@ static void expect_rate(struct sessiond *sd)
 
 static void clock_check_read(struct sessiond *sd)
 {
+	uint64_t pair_us = note_pairs(sd) / 1000 + 1, again_us;
 	struct watch_reading now;
 	struct clock_change change;
 	enum watch_verdict verdict;
 
+	if (!is_needed(sd, true)) {
+		loop_timer_set(&sd->clock_check, pair_us);
+		return;
+	}
 	expect_rate(sd);
 	now = watch_read();
 	verdict = watch_step(&sd->watch, &now, &change);
-	loop_timer_set(&sd->clock_check, verdict == WATCH_SUSPECT ? AGAIN_US : CHECK_US);
+	again_us = verdict == WATCH_SUSPECT ? AGAIN_US : CHECK_US;
+	loop_timer_set(&sd->clock_check, MIN(again_us, pair_us));
 	if (verdict == WATCH_CHANGED)
 		clock_check_changed(sd, &change);
 }
@@ -92,7 +115,7 @@ static void clock_check_expired(struct loop_timer *timer)
 {
 	struct sessiond *sd = container_of(timer, struct sessiond, clock_check);
 
-	if (is_needed(sd))
+	if (is_needed(sd, false))
 		clock_check_read(sd);
 }
 
@@ -108,7 +131,9 @@ void clock_check_fini(struct sessiond *sd)
 
 void clock_check_begin(struct sessiond *sd)
 {
-	if (!sd->clock_check.at_ns && is_needed(sd))
+	bool pairs = sd->clock.kind != LTT_CLOCK_CYCLES; /* a new session's are due sooner */
+
+	if ((pairs || !sd->clock_check.at_ns) && is_needed(sd, false))
 		clock_check_read(sd);
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "trace/clock_watch.h"
+#include "trace/metadata.h"
 
 struct idle_callback {
 	struct list_node node;
@@ -151,6 +153,14 @@ const struct clock_facts *run_clock(const struct run *run)
 	return run->clock_known ? &run->clock : NULL;
 }
 
+/* @remark: is freed. */
+static void run_clock_remark(struct run *run, char *remark)
+{
+	if (remark)
+		domains_clock_remark(run->config.domains, run->session, remark);
+	free(remark);
+}
+
 bool run_clock_changed(struct run *run, const struct clock_change *change)
 {
 	uint64_t before = run->clock.clock_add;
@@ -165,10 +175,41 @@ bool run_clock_changed(struct run *run, const struct clock_change *change)
 			CONSUMER_CALL(part->consumer, con_clock_add, &req, NULL, NULL, NULL);
 		}
 	if (noted)
-		domains_clock_changed(run->config.domains, run->session);
+		run_clock_remark(run, metadata_clock(&run->clock.changed));
 	run_save(run);
 	run_changed(run);
 	return noted;
+}
+
+void run_clock_pair(struct run *run)
+{
+	struct clock_pair pair;
+
+	if (!run->clock_known || run->clock.kind != LTT_CLOCK_MONOTONIC)
+		return;
+	clock_pair(run->config.clock, &pair);
+	if (!pair.width)
+		return;
+	if (!run->clock.pair.width)
+		run->first_pair = pair.value;
+	run->clock.pair = pair;
+	run_clock_remark(run, metadata_clock_pair(&pair));
+}
+
+/* Each pair is as long after the one before as that one was after the first. */
+uint64_t run_clock_pair_if_due(struct run *run)
+{
+	const struct clock_pair *last = &run->clock.pair;
+	uint64_t now = clock_monotonic_ns(), due;
+
+	if (run->clock.kind != LTT_CLOCK_MONOTONIC)
+		return UINT64_MAX;
+	due = last->value +
+	      MAX(MIN(last->value - run->first_pair, CLOCK_PAIR_MOST_NS), CLOCK_PAIR_LEAST_NS);
+	if (last->width && now < due)
+		return due - now;
+	run_clock_pair(run);
+	return last->width ? CLOCK_PAIR_LEAST_NS : UINT64_MAX;
 }
 
 const struct dirid *run_dir(const struct run *run)

@@ -103,6 +103,14 @@ const struct clock_facts *run_clock(const struct run *run);
 /** The counter that is its clock has changed: note it in the session's traces. Return: false: they
  *  have as many changes as are noted. */
 bool run_clock_changed(struct run *run, const struct clock_change *change);
+/** Compare the clock with the counter and note it in the session's traces, if the clock is another:
+ *  at a start and a stop. */
+void run_clock_pair(struct run *run);
+/** The same meanwhile, at times that become rarer, so that a trace of any length has few pairs.
+ *  Return: ns until it is due. */
+uint64_t run_clock_pair_if_due(struct run *run);
+#define CLOCK_PAIR_LEAST_NS 100000000ull
+#define CLOCK_PAIR_MOST_NS 60000000000ull
 /** The shortest flush period of its channels, in us; 0: the default. */
 uint32_t run_flush_us(const struct run *run);
 bool run_output_open(const struct run *run);

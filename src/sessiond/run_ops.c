@@ -298,6 +298,7 @@ static void start_tracers(struct op *op)
 	if (!run->clock_known)
 		clock_facts(run->config.clock, &run->clock);
 	run->clock_known = true;
+	run_clock_pair(run);
 	domains_start(run->config.domains, run->session, &run->clock, run_ops_on_started, op);
 }
 
@@ -426,6 +427,7 @@ enum session_outcome run_stop(struct run *run, run_done done, void *data)
 
 	if (outcome != SESSION_DONE)
 		return outcome;
+	run_clock_pair(run);
 	run->op = op_new(run, done, data);
 	wind_up(run->op, last_figures);
 	return SESSION_DONE;
@@ -479,12 +481,15 @@ static void destroy_unopened(void *data)
 
 enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 {
+	bool recording = run->session->state == SESSION_RECORDING;
 	enum session_outcome outcome =
 		session_apply_event(run->session, SESSION_EV_DESTROY, loop_now_ns());
 	struct op *op;
 
 	if (outcome != SESSION_DONE)
 		return outcome;
+	if (recording)
+		run_clock_pair(run);
 	op = run->op = op_new(run, done, data);
 	if (run_output_open(run))
 		wind_up(op, close_output);

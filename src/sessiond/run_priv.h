@@ -25,6 +25,7 @@ struct run {
 	struct dirid dir;
 	bool clock_known;
 	struct clock_facts clock;
+	uint64_t first_pair; /* its value, if clock.pair.width */
 	struct op *op;		  /* the operation in progress */
 	struct list_node queries; /* struct op: counters and flushes, at the same time as @op */
 	struct list_node idle_callbacks; /* struct idle_callback: run_when_idle() */

@@ -176,7 +176,7 @@ static void sampled(void)
 	session = session_by_id(&harness.sd.sessions, 1);
 	session->sampled = true;
 	fc->hold_type = MSG_con_metadata_append;
-	domains_clock_changed(&harness.sd.domains, session);
+	domains_clock_remark(&harness.sd.domains, session, "/* remark */\n");
 	harness_pump();
 	CHECK_IS(fc->nr_held, ==, 1);
 	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);

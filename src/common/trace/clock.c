@@ -235,3 +235,45 @@ void clock_facts(struct trace_clock *clock, struct clock_facts *ret)
 	clock_offset(now.cycles, now.real_ns, ret->freq_hz, &ret->offset_s, &ret->offset);
 	read_line("/proc/sys/kernel/random/boot_id", ret->uuid, sizeof(ret->uuid));
 }
+
+#if defined(__x86_64__)
+static uint64_t spread_cycles;
+
+static void find_spread(void)
+{
+	struct counter_spread spread;
+
+	counter_compare(counter_here, COMPARE_NS, &spread);
+	spread_cycles = spread.least;
+}
+
+/* The narrowest of several tries was not interrupted. */
+void clock_pair(const struct trace_clock *clock, struct clock_pair *ret)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct clock_pair best = { .width = UINT64_MAX };
+
+	*ret = (struct clock_pair){ 0 };
+	if (clock->kind != LTT_CLOCK_MONOTONIC)
+		return;
+	pthread_once(&once, find_spread);
+	for (int i = 0; i < 32; i++) {
+		uint64_t before = counter_here(0), value = clock_monotonic_ns();
+		uint64_t width = counter_here(0) - before;
+
+		if (width >= best.width)
+			continue;
+		best.value = value;
+		best.counter = before + width / 2;
+		best.width = MAX(width, 1ull);
+	}
+	best.width += spread_cycles;
+	*ret = best;
+}
+#else
+void clock_pair(const struct trace_clock *clock, struct clock_pair *ret)
+{
+	(void)clock;
+	*ret = (struct clock_pair){ 0 };
+}
+#endif

@@ -54,8 +54,19 @@ struct clock_segment {
 	enum clock_cause cause;
 };
 
+/**
+ * struct clock_pair - readings of a trace's clock and of the CPU's cycle counter at one moment.
+ * @width: cycles in which both were read, and by which the counters of the CPUs are known to
+ * differ; 0: there is no pair.
+ */
+struct clock_pair {
+	uint64_t value, counter, width;
+};
+
 /** Changes of a clock that are noted in a trace, and read. */
 #define CLOCK_CHANGES_MAX 1024
+/** Pairs that are read; one a minute are 45 days. */
+#define CLOCK_PAIRS_MAX 65536
 
 /** Properties of a trace's clock. @freq_hz and the offsets: of its first segment. @clock_add: as of
  *  struct ltt_ring_cons; all other values are of the sum, which is the trace's clock. */
@@ -71,6 +82,7 @@ struct clock_facts {
 	struct clock_segment changed; /* the last segment */
 	uint64_t changed_ns;	      /* when it began, about: ns since 1970 */
 	uint64_t clock_add;
+	struct clock_pair pair; /* the last one, of a clock that is not the counter */
 };
 
 /** CLOCK_MONOTONIC of the initial time namespace, in ns. */
@@ -82,6 +94,11 @@ void clock_init(struct trace_clock *clock);
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
 /** The clock's frequency, as exactly as it is known now. */
 uint64_t clock_hz(struct trace_clock *clock);
+
+/** Compare the clock with the time stamp counter, by which the traces of a guest and of its host
+ *  are related. @ret: width 0: the clock is the counter, or the counter of a guest is not known to
+ *  its host (arm64). */
+void clock_pair(const struct trace_clock *clock, struct clock_pair *ret);
 
 /** Pure parts, for tests. */
 uint64_t clock_measure_hz(const struct clock_sample *from, const struct clock_sample *to);

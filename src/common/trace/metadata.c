@@ -297,6 +297,23 @@ static void put_clock_segment(FILE *f, const struct clock_segment *s)
 		(int)s->cause);
 }
 
+static void put_clock_pair(FILE *f, const struct clock_pair *pair)
+{
+	fprintf(f,
+		METADATA_CLOCK_PAIR "%" PRIu64 " %" PRIu64 " %" PRIu64 " */\n",
+		pair->value, pair->counter, pair->width);
+}
+
+char *metadata_clock_pair(const struct clock_pair *pair)
+{
+	struct text text;
+
+	if (!text_begin_remark(&text))
+		return NULL;
+	put_clock_pair(text.file, pair);
+	return text_end(&text);
+}
+
 char *metadata_clock(const struct clock_segment *segment)
 {
 	struct text text;
@@ -320,6 +337,8 @@ char *metadata_head(const struct metadata_trace *trace)
 	metadata_put_clock(text.file, trace->clock);
 	if (trace->clock->nr_changes)
 		put_clock_segment(text.file, &trace->clock->changed);
+	if (trace->clock->pair.width)
+		put_clock_pair(text.file, &trace->clock->pair);
 	put_contexts(text.file, &forms[trace->hides]);
 	return text_end(&text);
 }

@@ -95,6 +95,10 @@ char *metadata_not_sampled(uint64_t id, uint64_t nr) MUST_CHECK;
  *  the segment's from, freq_hz, base_ns, first, last, jump_ns, old_hz, cause. */
 #define METADATA_CLOCK "/* clock: "
 char *metadata_clock(const struct clock_segment *segment) MUST_CHECK;
+/** A comment: readings of the clock and of the cycle counter at one moment. Its numbers are the
+ *  pair's value, counter, width. */
+#define METADATA_CLOCK_PAIR "/* counter: "
+char *metadata_clock_pair(const struct clock_pair *pair) MUST_CHECK;
 /** Declaration of an event class. @body: from metadata_event_body(). */
 char *metadata_event(uint32_t stream_class, uint32_t id, const char *body) MUST_CHECK;
 

@@ -246,8 +246,9 @@ struct domain_ops {
 				  const struct msg_con_stream *streams, size_t nr, domain_done done,
 				  void *data);
 
-	/** The clock of `start` has a new segment: describe it in the metadata. */
-	void (*clock_changed)(struct domain_tracer *domain, struct session *session);
+	/** Append a comment about the clock of `start` to the metadata. */
+	void (*clock_remark)(struct domain_tracer *domain, struct session *session,
+			     const char *remark);
 
 	/* --- other daemons: the next session daemon, consumer, keeper */
 

@@ -170,11 +170,12 @@ void domains_write_not_sampled(const struct domains *domains, struct session *se
 	domains_joined(join, 0, 0, NULL);
 }
 
-void domains_clock_changed(const struct domains *domains, struct session *session)
+void domains_clock_remark(const struct domains *domains, struct session *session,
+			  const char *remark)
 {
 	struct domain_tracer *domain;
 
-	domains_each(domain, domains) domain->ops->clock_changed(domain, session);
+	domains_each(domain, domains) domain->ops->clock_remark(domain, session, remark);
 }
 
 void domains_save(const struct domains *domains, const struct session *session,

@@ -48,7 +48,8 @@ void domains_each_final(const struct domains *domains, const struct session *ses
 void domains_write_not_sampled(const struct domains *domains, struct session *session,
 			       const struct msg_con_stream *streams, size_t nr, domain_done done,
 			       void *data);
-void domains_clock_changed(const struct domains *domains, struct session *session);
+void domains_clock_remark(const struct domains *domains, struct session *session,
+			  const char *remark);
 void domains_save(const struct domains *domains, const struct session *session,
 		  struct state_space *space);
 void domains_restore(const struct domains *domains, struct session *session,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/metadata.h"
+#include "base/mem.h"
 
 uint64_t recorder_next_turn(const struct recorder *recorder, uint64_t begin_ns)
 {
@@ -152,7 +152,8 @@ void recording_keep(struct domain_tracer *domain, struct session *session)
 	}
 }
 
-void recording_clock_changed(struct domain_tracer *domain, struct session *session)
+void recording_clock_remark(struct domain_tracer *domain, struct session *session,
+			    const char *remark)
 {
 	struct recording *rec = recording_find(domain, session);
 	struct trace *trace;
@@ -160,5 +161,5 @@ void recording_clock_changed(struct domain_tracer *domain, struct session *sessi
 	if (!rec)
 		return;
 	list_for_each(trace, &rec->traces, node)
-		trace_append(trace, metadata_clock(&rec->clock->changed));
+		trace_append(trace, xstrdup(remark));
 }

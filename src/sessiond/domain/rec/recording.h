@@ -174,7 +174,8 @@ void recording_retry(struct domain_tracer *domain, struct session *session);
 void recording_adopt(struct domain_tracer *domain, struct session *session,
 		     const struct consumer *consumer);
 void recording_keep(struct domain_tracer *domain, struct session *session);
-void recording_clock_changed(struct domain_tracer *domain, struct session *session);
+void recording_clock_remark(struct domain_tracer *domain, struct session *session,
+			    const char *remark);
 
 /* note.c */
 struct ring_note *note_find(const struct recording *rec, uint64_t id);
