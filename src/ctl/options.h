@@ -34,6 +34,12 @@ enum option_value {
 		.longName = name, .shortName = letter, .argInfo = POPT_ARG_STRING, .arg = var, \
 		.descrip = text, .argDescrip = what                                            \
 	}
+/** An option that may be repeated: @var is a char **, which ends with NULL. */
+#define OPTION_LIST_OF(name, letter, var, text, what)                                        \
+	{                                                                                    \
+		.longName = name, .shortName = letter, .argInfo = POPT_ARG_ARGV, .arg = var, \
+		.descrip = text, .argDescrip = what                                          \
+	}
 /** An option that may be repeated; the verb's option() is called each time.
  *  @how: 0, or POPT_ARGFLAG_OPTIONAL. */
 #define OPTION_EACH(name, letter, number, how, text, what)                                 \

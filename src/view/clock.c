@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "clock.h"
 
+#include "guest.h"
+
 void clock_finish(struct ctf_clock *clock)
 {
 	int64_t ns = clock->offset < 0 ?
@@ -18,8 +20,10 @@ static int64_t segment_ns(uint64_t freq, int64_t base_ns, int64_t floor_ns, uint
 	return ns < floor_ns ? floor_ns : ns;
 }
 
-int64_t clock_changed_ns(const struct ctf_clock *clock, uint64_t cycles)
+int64_t clock_indirect_ns(const struct ctf_clock *clock, uint64_t cycles)
 {
+	if (clock->guest)
+		return guest_clock_ns(clock->guest, cycles);
 	for (size_t i = clock->nr_changes; i > 0; i--) {
 		const struct ctf_clock_change *c = &clock->changes[i - 1];
 
@@ -33,7 +37,7 @@ void clock_add_change(struct ctf_clock *clock, struct ctf_clock_change *changes,
 		      const struct clock_segment *segment)
 {
 	struct ctf_clock_change *c = &changes[clock->nr_changes];
-	int64_t before = clock_changed_ns(clock, segment->from);
+	int64_t before = clock_indirect_ns(clock, segment->from);
 
 	*c = (struct ctf_clock_change){
 		.from = segment->from,
@@ -43,4 +47,5 @@ void clock_add_change(struct ctf_clock *clock, struct ctf_clock_change *changes,
 	};
 	clock->changes = changes;
 	clock->nr_changes++;
+	clock->indirect = true;
 }

@@ -28,16 +28,16 @@ static inline int64_t clock_cycles_to_ns(uint64_t freq, uint64_t cycles)
 void clock_add_change(struct ctf_clock *clock, struct ctf_clock_change *changes,
 		      const struct clock_segment *segment);
 
-/** The time of a value if the clock has changes. */
-int64_t clock_changed_ns(const struct ctf_clock *clock, uint64_t cycles);
+/** The time of a value if the clock is `indirect`. */
+int64_t clock_indirect_ns(const struct ctf_clock *clock, uint64_t cycles);
 
 /** Nanoseconds since 1970; without a clock the value itself. */
 static inline int64_t clock_ns(const struct ctf_clock *clock, uint64_t cycles)
 {
 	if (!clock)
 		return (int64_t)cycles;
-	if (clock->nr_changes)
-		return clock_changed_ns(clock, cycles);
+	if (clock->indirect)
+		return clock_indirect_ns(clock, cycles);
 	return (int64_t)((uint64_t)clock->base_ns +
 			 (uint64_t)clock_cycles_to_ns(clock->freq, cycles));
 }

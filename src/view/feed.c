@@ -106,7 +106,7 @@ int feed_peek(struct feed *f)
 	if (!r && f->window.limit)
 		r = feed_head(f, 0);
 	if (r == PACKET_OK && f->window.limit && packet_has(&f->packet, ROLE_BEGIN))
-		f->ns = clock_ns(f->packet.sc->clock, f->packet.begin);
+		f->ns = clock_ns(f->clock, f->packet.begin);
 	feed_close(f);
 	f->open = false;
 	if (r < 0 && r != -ENOMEM) {
@@ -124,7 +124,7 @@ static int feed_seek(struct feed *f, int64_t begin_ns)
 
 	if (!f->window.limit || feed_head(f, 0) != PACKET_OK)
 		return 0;
-	r = seek_index(f->source->dir_fd, f->name, f->window.limit, f->packet.sc->clock, begin_ns,
+	r = seek_index(f->source->dir_fd, f->name, f->window.limit, f->clock, begin_ns,
 		       &entry);
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0;
@@ -182,7 +182,7 @@ static int feed_next_in_packet(struct feed *f)
 		return 0;
 	}
 	f->next_at = NOT_PASSED;
-	f->ns = clock_ns(f->packet.sc->clock, f->reader.clock);
+	f->ns = clock_ns(f->clock, f->reader.clock);
 	if (!r && f->ns < last && !f->reported_backwards) {
 		f->reported_backwards = true;
 		report(f->source->reporter, "%s/%s: its timestamps go backwards", f->source->label,

@@ -48,6 +48,7 @@ struct feed {
 	uint64_t skipped_bytes;
 	uint64_t cut_at; /* offset of a packet that the file's end cuts off; UINT64_MAX: none */
 	struct ctf_event_class *ec;
+	const struct ctf_clock *clock; /* of the packet */
 	int64_t ns;
 	char why[128];
 };

@@ -23,6 +23,8 @@ int feed_head(struct feed *f, uint64_t offset)
 			return r;
 		r = packet_parse(&f->packet, f->source->tc, bytes, len, offset, left,
 				 f->reader.slots);
+		if (r == PACKET_OK)
+			f->clock = source_clock(f->source, &f->packet);
 		if (r != PACKET_SHORT || len >= left || want > PACKET_MAX_HEAD || len < want)
 			return r;
 	}
@@ -171,7 +173,7 @@ static int skip_unfinished(struct feed *f, uint64_t offset)
 static bool ends_before(const struct feed *f, const int64_t *begin_ns)
 {
 	return begin_ns && packet_has(&f->packet, ROLE_END) && f->packet.end &&
-	       clock_ns(f->packet.sc->clock, f->packet.end) < *begin_ns;
+	       clock_ns(f->clock, f->packet.end) < *begin_ns;
 }
 
 static void report_oddity(struct feed *f, uint64_t offset)
@@ -210,7 +212,7 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 	if (tally_packet(f->tally, &f->packet, events))
 		f->source->lossy_until_ns =
 			MAX(f->source->lossy_until_ns,
-			    clock_ns(f->packet.sc->clock, f->packet.end));
+			    clock_ns(f->clock, f->packet.end));
 	f->tally->sum.events += events;
 	f->reader.clock = begin;
 	f->next_at = f->packet.head_bits;

@@ -149,6 +149,12 @@ static void view_json_put_env(struct pen *pen, const struct source *source)
 
 	pen_text(pen, ",\"host\":");
 	view_json_put_string(pen, host ? host : "");
+	if (source->guest) {
+		pen_text(pen, ",\"guest\":");
+		pen_u64(pen, guest_trace_pid(source->guest));
+		pen_text(pen, ",\"uncertainty_ns\":");
+		pen_u64(pen, guest_trace_uncertainty_ns(source->guest));
+	}
 	if (program) {
 		pen_text(pen, ",\"procname\":");
 		view_json_put_string(pen, program);

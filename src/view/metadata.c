@@ -389,6 +389,22 @@ static void add_clock(const char *at, const char *end, struct metadata_remarks *
 	remarks->clocks[remarks->nr_clocks++] = one;
 }
 
+static void add_clock_pair(const char *at, const char *end, struct metadata_remarks *remarks)
+{
+	struct clock_pair one = { 0 };
+	size_t nr = remarks->nr_pairs;
+	char text[128];
+
+	if (nr == CLOCK_PAIRS_MAX ||
+	    !read_numbers(at, end, METADATA_CLOCK_PAIR, text, sizeof(text)) ||
+	    sscanf(text, "%" SCNu64 "%" SCNu64 "%" SCNu64, &one.value, &one.counter, &one.width) !=
+		    3)
+		return;
+	if (!(nr & (nr - 1))) /* full at each power of two */
+		remarks->pairs = xrealloc(remarks->pairs, MAX(2 * nr, (size_t)1) * sizeof(one));
+	remarks->pairs[remarks->nr_pairs++] = one;
+}
+
 /* Blanks and comments from @at to @end: between two words of the metadata. */
 static void add_remarks(const char *at, const char *end, struct metadata_remarks *found,
 			struct remark **remarks, size_t *nr)
@@ -409,6 +425,7 @@ static void add_remarks(const char *at, const char *end, struct metadata_remarks
 		add_conflict(at, stop ? stop : end, found);
 		add_sampling(at, stop ? stop : end, found);
 		add_clock(at, stop ? stop : end, found);
+		add_clock_pair(at, stop ? stop : end, found);
 		at = stop ? stop + 2 : end;
 	}
 }
@@ -416,8 +433,8 @@ static void add_remarks(const char *at, const char *end, struct metadata_remarks
 static bool has_remarks(const char *text, size_t len)
 {
 	static const char *const words[] = { METADATA_BUFFER_LOST, METADATA_MARKER_REFUSED,
-					     METADATA_SAMPLED, METADATA_NOT_SAMPLED,
-					     METADATA_CLOCK };
+					     METADATA_SAMPLED,	   METADATA_NOT_SAMPLED,
+					     METADATA_CLOCK,	   METADATA_CLOCK_PAIR };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (memmem(text, len, words[i], strlen(words[i])))
@@ -464,4 +481,5 @@ void metadata_remarks_fini(struct metadata_remarks *remarks)
 		free(remarks->sampled[i].how);
 	free(remarks->sampled);
 	free(remarks->clocks);
+	free(remarks->pairs);
 }

@@ -41,7 +41,8 @@ struct metadata_sampling {
  * counts.
  * @conflicts: markers that were not recorded, @nr_conflicts; one for each name and format.
  * @not_sampled: events that the sampling of rules left out. @sampled: event classes with a
- * sampling, @nr_sampled, sorted. @clocks: later segments of the clock, @nr_clocks.
+ * sampling, @nr_sampled, sorted. @clocks: later segments of the clock, @nr_clocks. @pairs: readings
+ * of the clock and the cycle counter, @nr_pairs.
  */
 struct metadata_remarks {
 	uint64_t lost_buffers;
@@ -52,6 +53,8 @@ struct metadata_remarks {
 	size_t nr_conflicts;
 	struct clock_segment *clocks;
 	size_t nr_clocks;
+	struct clock_pair *pairs;
+	size_t nr_pairs;
 };
 
 void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret);

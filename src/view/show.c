@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "guest.h"
 #include "names.h"
 #include "pairs.h"
 
@@ -19,8 +20,9 @@ struct show {
 	const struct show_host *host;
 	struct view_select selection;
 	struct view *view;
-	struct pairs *pairs; /* NULL: no durations are printed */
-	struct names names;  /* without objects: addresses are not named */
+	struct pairs *pairs;   /* NULL: no durations are printed */
+	struct names names;    /* without objects: addresses are not named */
+	struct guests *guests; /* NULL: there are none */
 };
 
 typedef void (*show_say_fn)(void *priv, const char *sentence);
@@ -73,6 +75,9 @@ int show_check(const struct show_options *options, struct err *err)
 			return err_set(err, ERR_INVALID, "--pair=%s: %s", options->pair, why);
 		pairs_free(pairs);
 	}
+	for (char **word = options->guests; word && *word; word++)
+		if (guest_check_word(*word, err) != 0)
+			return err->code;
 	if (options->where && view_check_where(options->where, why, sizeof(why)) != 0)
 		return err_set(err, ERR_INVALID, "--where: %s", why);
 	return 0;
@@ -170,12 +175,13 @@ static void note_named_pairs(const struct show *show)
 				  named->begins || named->ends ? "" : named->end,
 				  named->begins || named->ends ? "" : "'");
 		if (named->keyless)
-			SHOW_NOTE(show,
-				  "--pair: %s event%s '%s' or '%s' %s no field '%s' that is a number "
-				  "or a text; no duration is known",
-				  text_count(buf, named->keyless), text_plural(named->keyless),
-				  named->begin, named->end, named->keyless == 1 ? "has" : "have",
-				  named->key);
+			SHOW_NOTE(
+				show,
+				"--pair: %s event%s '%s' or '%s' %s no field '%s' that is a number "
+				"or a text; no duration is known",
+				text_count(buf, named->keyless), text_plural(named->keyless),
+				named->begin, named->end, named->keyless == 1 ? "has" : "have",
+				named->key);
 	}
 }
 
@@ -189,7 +195,8 @@ static void note_pairs(const struct show *show)
 		SHOW_NOTE(show, "%s entr%s without an exit among these events",
 			  text_count(buf, rest.open), rest.open == 1 ? "y is" : "ies are");
 	if (rest.alone)
-		SHOW_NOTE(show, "%s exit%s without an entry among these events; no duration is known",
+		SHOW_NOTE(show,
+			  "%s exit%s without an entry among these events; no duration is known",
 			  text_count(buf, rest.alone), rest.alone == 1 ? " is" : "s are");
 	if (rest.forgotten)
 		SHOW_NOTE(show,
@@ -197,10 +204,11 @@ static void note_pairs(const struct show *show)
 			  text_count(buf, rest.forgotten),
 			  rest.forgotten == 1 ? "y was" : "ies were", PAIRS_OPEN_MOST);
 	if (rest.lossy)
-		SHOW_NOTE(show,
-			  "events were lost during %s of the durations; these may be those of other "
-			  "entries",
-			  text_count(buf, rest.lossy));
+		SHOW_NOTE(
+			show,
+			"events were lost during %s of the durations; these may be those of other "
+			"entries",
+			text_count(buf, rest.lossy));
 	if (rest.nowhere)
 		SHOW_NOTE(show,
 			  "%s event%s of pairs %s no thread (context vtid, of the kernel: tid); no "
@@ -215,10 +223,63 @@ static void note_names(const struct show *show)
 	char buf[TEXT_BYTES];
 
 	if (show->names.unknown)
+		SHOW_NOTE(
+			show,
+			"addresses of %s event%s have no names: the trace has no state dump of the "
+			"process, or the event has no context vpid",
+			text_count(buf, show->names.unknown), text_plural(show->names.unknown));
+}
+
+static void note_guest_faults(const struct show *show, const struct guest *guest)
+{
+	const struct guests *guests = show->guests;
+	bool assumed = false;
+
+	for (size_t i = 0; i < guest->nr_vcpus; i++)
+		assumed = assumed || guest->vcpus[i].assumed;
+	if (guest->any && guests->begin_ns <= guests->end_ns &&
+	    (guest->last_ns < guests->begin_ns || guest->first_ns > guests->end_ns))
+		SHOW_WARN(show,
+			  "--guest=%s: all times of the guest are outside of those of its host; "
+			  "the trace is of another time, or that of another guest",
+			  guest->word);
+	if (guest->differ && guest->unmatched)
+		SHOW_WARN(
+			show,
+			"--guest=%s: the counters of its virtual CPUs differ, and the host's trace "
+			"has no virtual CPU %" PRId32 "; times of this CPU may be wrong",
+			guest->word, (int32_t)guest->unmatched_cpu);
+	if (guest->lost_scales)
+		SHOW_WARN(show,
+			  "--guest=%s: the counter was changed more than %u times; later times are "
+			  "wrong",
+			  guest->word, GUEST_SCALES_MAX);
+	if (guest->went_back)
+		SHOW_WARN(show,
+			  "--guest=%s: the counter of the guest or of its host went back while it "
+			  "was traced; times after this may be wrong",
+			  guest->word);
+	if (assumed)
+		SHOW_NOTE(
+			show,
+			"--guest=%s: the scaling of its counter is not recorded, so there is none; "
+			"'lttctl regenerate statedump' on the host records it",
+			guest->word);
+}
+
+static void note_guests(const struct show *show)
+{
+	char buf[TEXT_BYTES];
+
+	for (size_t i = 0; show->guests && i < show->guests->nr; i++) {
+		const struct guest *guest = &show->guests->guests[i];
+
 		SHOW_NOTE(show,
-			  "addresses of %s event%s have no names: the trace has no state dump of the "
-			  "process, or the event has no context vpid",
-			  text_count(buf, show->names.unknown), text_plural(show->names.unknown));
+			  "times of guest %" PRIu64 " (%s) are by its host's clock, with an "
+			  "uncertainty of %s ns",
+			  guest->pid, guest->dir, text_count(buf, guest->uncertainty_ns));
+		note_guest_faults(show, guest);
+	}
 }
 
 /* Packets without one event to show are no empty trace. */
@@ -299,6 +360,7 @@ static enum show_result show_conclude(const struct show *show, const struct view
 		note_names(show);
 		warn_losses(show, summary);
 	}
+	note_guests(show);
 	if (unreadable) {
 		err_set(err, ERR_OUTPUT,
 			"no event of this trace can be read, but it has %s bytes of streams",
@@ -362,6 +424,28 @@ int show_objects(const char *path, bool relay_clock, struct objects **ret, struc
 	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
 }
 
+static int open_with_guests(struct show *show, const char *path, struct err *err)
+{
+	const struct show_options *options = show->options;
+	const struct show_host *host = show->host;
+	int rc;
+
+	if (!options->guests)
+		return show_open(path, options->relay_clock, host->warn, host->priv, &show->view,
+				 err);
+	if (guests_open(path, options->relay_clock, options->guests, &show->guests, err) != 0)
+		return err->code;
+	rc = view_open_guests(path, options->relay_clock, show->guests, host->warn, host->priv,
+			      &show->view);
+	if (rc && show->guests->err.code)
+		*err = show->guests->err;
+	else if (rc)
+		err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path);
+	if (rc)
+		guests_free(show->guests);
+	return rc ? err->code : 0;
+}
+
 enum show_result show_trace(const char *path, const struct show_options *options,
 			    const struct show_host *host, struct err *err)
 {
@@ -373,7 +457,7 @@ enum show_result show_trace(const char *path, const struct show_options *options
 			"--symbols: this program can't name addresses; use lttctl view --symbols");
 		return SHOW_FAILED;
 	}
-	if (show_open(path, options->relay_clock, host->warn, host->priv, &show.view, err) != 0)
+	if (open_with_guests(&show, path, err) != 0)
 		return SHOW_FAILED;
 	if (options->durations || options->pair)
 		show.pairs = pairs_new(options->pair, NULL, 0);
@@ -383,5 +467,6 @@ enum show_result show_trace(const char *path, const struct show_options *options
 	objects_free(show.names.objects);
 	pairs_free(show.pairs);
 	view_free(show.view);
+	guests_free(show.guests);
 	return result;
 }

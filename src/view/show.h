@@ -13,6 +13,7 @@
 struct show_options {
 #define SHOW_TEXT(member, name, description, argument) char *member;
 #define SHOW_FLAG(member, name, description) int member;
+#define SHOW_LIST(member, name, description, argument) char **member; /* ends with NULL */
 #include "show.def"
 	bool json;
 };

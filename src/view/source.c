@@ -70,6 +70,7 @@ void source_change_clocks(struct source *s, int64_t offset_ns)
 		s->clock_changes = arena_alloc(&s->arena, nr * sizeof(*s->clock_changes));
 	for (struct ctf_clock *clock = s->tc->clocks; clock; clock = clock->next) {
 		clock->nr_changes = 0;
+		clock->indirect = false;
 		for (size_t i = 0; i < nr; i++) {
 			struct clock_segment segment = s->remarks.clocks[i];
 
@@ -131,6 +132,7 @@ struct source *source_free(struct source *source)
 		free(source->tallies);
 		source->tallies = next;
 	}
+	guest_trace_free(source->guest);
 	metadata_remarks_fini(&source->remarks);
 	free(source->feeds);
 	free(source->label);

@@ -7,6 +7,7 @@
 #define VIEW_SOURCE_H
 
 #include "feed.h"
+#include "guest.h"
 #include "metadata.h"
 #include "report.h"
 #include "type.h"
@@ -16,6 +17,7 @@
  * @label: path below the directory that was opened, for display.
  * @number: of this trace in its view.
  * @host: prefix of printed events: host, program and process.
+ * @guest: NULL: its times are those of its own clock.
  * @lossy_until_ns: end of the latest packet read so far in which, or before which, events are
  *      missing.
  */
@@ -26,6 +28,7 @@ struct source {
 	uint32_t number;
 	int64_t lossy_until_ns;
 	int dir_fd;
+	struct guest_trace *guest;
 	struct arena arena;
 	struct ctf_trace_class *tc;
 	struct metadata_remarks remarks;
@@ -56,6 +59,13 @@ int source_to_relay_clock(struct source *source) MUST_CHECK;
 /** Apply the segments of the metadata to its clocks, once more after these were moved.
  *  @offset_ns: by which they were. */
 void source_change_clocks(struct source *source, int64_t offset_ns);
+
+/** The clock of a packet; NULL: its stream has none. */
+static inline const struct ctf_clock *source_clock(const struct source *source,
+						   const struct packet *packet)
+{
+	return source->guest ? guest_trace_clock(source->guest, packet) : packet->sc->clock;
+}
 
 /** Set the feed's tally to that of its current packet's stream. */
 void source_tally(struct source *source, struct feed *feed);

@@ -104,6 +104,8 @@ struct ctf_clock {
 	int64_t base_ns; /* of both offsets */
 	const struct ctf_clock_change *changes;
 	size_t nr_changes;
+	bool indirect; /* clock_indirect_ns() converts: it has changes, or is a guest's */
+	const struct guest_clock *guest; /* guest.h */
 	struct ctf_clock *next;
 };
 

@@ -2,6 +2,8 @@
 #include "view.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -16,19 +18,64 @@
 
 /* --- open and free -------------------------------------------------------- */
 
-static int add_source(void *priv, int dir_fd, const char *label, bool listed)
+static bool is_same_dir(int a, int b)
 {
-	struct view *view = priv;
-	struct source *source;
-	int r = source_open(dir_fd, label, &view->reporter, &source);
+	struct stat x, y;
 
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	if (view->relay_clock && source_to_relay_clock(source) < 0)
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* Return: 0; -EPROTO: guests->err is set. */
+static int set_guest(struct view *view, struct source *source)
+{
+	struct guest *guest = view->guest;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		if (!is_same_dir(view->sources[i]->dir_fd, source->dir_fd))
+			continue;
+		err_set(&view->guests->err, ERR_INVALID,
+			"--guest=%s: the trace %s is shown already, as one of %s", guest->word,
+			source->label, view->sources[i]->guest ? "a guest" : "the host");
+		return -EPROTO;
+	}
+	return guest_trace_new(view->guests, guest, source);
+}
+
+static void set_relay_clock(struct view *view, struct source *source)
+{
+	if (source_to_relay_clock(source) < 0)
 		report(&view->reporter,
 		       "%s: how its host's clock differs from the relay's is not known; its "
 		       "timestamps are those of its host",
-		       *label ? label : "the trace");
+		       *source->label ? source->label : "the trace");
+}
+
+/* Of a guest's trace: its path as the user writes it. */
+static char *guest_label(const struct guest *guest, const char *label)
+{
+	return strcmp(label, ".") == 0 ? xstrdup(guest->dir) :
+					 xasprintf("%s/%s", guest->dir, label);
+}
+
+static int add_source(void *priv, int dir_fd, const char *label, bool listed)
+{
+	struct view *view = priv;
+	char *below AUTO_FREE = view->guest ? guest_label(view->guest, label) : NULL;
+	struct source *source;
+	int r = source_open(dir_fd, below ? below : label, &view->reporter, &source);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (view->guest) {
+		r = set_guest(view, source);
+		if (r < 0) {
+			source_free(source);
+			return r;
+		}
+	} else if (view->relay_clock) {
+		set_relay_clock(view, source);
+	}
 	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
 		view->sources = xrealloc(view->sources,
 					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
@@ -65,6 +112,31 @@ static int add_feeds(struct view *view)
 	return 0;
 }
 
+/* Lists of a guest's traces are not verified here. */
+static int add_guests(struct view *view)
+{
+	static const struct find_ops ops = { .trace = add_source };
+	size_t nr = view->guests ? view->guests->nr : 0;
+	int r = 0;
+
+	for (size_t i = 0; i < nr && !r; i++) {
+		size_t before = view->nr_sources;
+		uint64_t found = 0;
+
+		view->guest = &view->guests->guests[i];
+		r = find_traces(view->guest->dir, &view->reporter, &ops, view, &found);
+		if (view->guests->err.code || view->nr_sources != before || r == -ENOMEM)
+			continue;
+		err_set(&view->guests->err, ERR_OUTPUT, "--guest=%s: %s", view->guest->word,
+			r < 0 ? strerror(-r) :
+			found ? "no trace in this directory can be read" :
+				"there is no trace in this directory");
+		r = -EPROTO;
+	}
+	view->guest = NULL;
+	return r;
+}
+
 static int open_all(struct view *view, const char *dir)
 {
 	static const struct find_ops ops = { .trace = add_source, .list = verify_list };
@@ -81,18 +153,22 @@ static int open_all(struct view *view, const char *dir)
 	}
 	if (!view->nr_sources)
 		return -EPROTO;
+	r = add_guests(view);
+	if (r < 0)
+		return r;
 	qsort(view->sources, view->nr_sources, sizeof(*view->sources), by_label);
 	return add_feeds(view);
 }
 
-static int open_view(const char *dir, bool relay_clock, view_report_fn fn, void *priv,
-		     struct view **ret_view)
+int view_open_guests(const char *dir, bool relay_clock, struct guests *guests, view_report_fn fn,
+		     void *priv, struct view **ret_view)
 {
 	struct view *view = xalloc(sizeof(*view));
 	int r;
 
 	view->reporter = (struct reporter){ .fn = fn, .priv = priv };
 	view->relay_clock = relay_clock;
+	view->guests = guests;
 	r = open_all(view, dir);
 	if (r < 0) {
 		view_free(view);
@@ -104,12 +180,12 @@ static int open_view(const char *dir, bool relay_clock, view_report_fn fn, void 
 
 int view_open(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
 {
-	return open_view(dir, false, fn, priv, ret_view);
+	return view_open_guests(dir, false, NULL, fn, priv, ret_view);
 }
 
 int view_open_relay(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
 {
-	return open_view(dir, true, fn, priv, ret_view);
+	return view_open_guests(dir, true, NULL, fn, priv, ret_view);
 }
 
 struct view *view_free(struct view *view)

@@ -43,6 +43,15 @@ int view_open(const char *dir, view_report_fn report, void *priv, struct view **
 int view_open_relay(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
 	__attribute__((warn_unused_result));
 
+struct guests;
+
+/** view_open_guests() - as view_open(), and the traces of guests (guest.h) by the same clock.
+ *  @relay_clock: as view_open_relay(). @guests: outlives the view.
+ *  Return: likewise; with guests->err set: one of them can't be shown. */
+int view_open_guests(const char *dir, bool relay_clock, struct guests *guests,
+		     view_report_fn report, void *priv, struct view **ret_view)
+	__attribute__((warn_unused_result));
+
 /** view_free() - NULL is fine. Return: NULL. */
 struct view *view_free(struct view *view);
 

@@ -11,6 +11,7 @@
  * struct view
  * @missing: traces that a list names and that do not exist; set by view_verify().
  * @relay_clock: times are converted to the relay's clock.
+ * @guest: the one whose traces are being added; NULL: the host's are.
  * @preferred: bytes that each feed reads at once.
  * @current: the feed whose event was last returned; the next call advances it.
  * @events, @first_ns, @last_ns: number and times of the selected events.
@@ -28,6 +29,8 @@ struct view {
 	struct merge merge;
 	bool started;
 	bool relay_clock;
+	struct guests *guests;
+	struct guest *guest;
 	size_t preferred;
 	struct feed *current;
 	struct values values;

@@ -17,16 +17,21 @@
 
 enum viewer_status { VIEWER_OK = 0, VIEWER_ERROR = 1, VIEWER_UNDEFINED = 2, VIEWER_WARNING = 4 };
 
-/** An option that `lttctl view` has, too. @argument: NULL: a flag. @at: of its member. */
+/** An option that `lttctl view` has, too. @argument: NULL: a flag. @at: of its member. @is_list: it
+ *  may be repeated. */
 struct viewer_row {
 	const char *name, *text, *argument;
 	size_t at;
+	bool is_list;
 };
 
 static const struct viewer_row rows[] = {
 #define SHOW_TEXT(member, name, text, what) \
-	{ name, text, what, offsetof(struct show_options, member) },
-#define SHOW_FLAG(member, name, text) { name, text, NULL, offsetof(struct show_options, member) },
+	{ name, text, what, offsetof(struct show_options, member), false },
+#define SHOW_FLAG(member, name, text) \
+	{ name, text, NULL, offsetof(struct show_options, member), false },
+#define SHOW_LIST(member, name, text, what) \
+	{ name, text, what, offsetof(struct show_options, member), true },
 #include "view/show.def"
 };
 
@@ -86,11 +91,24 @@ static void viewer_help(void)
 	     "  -h, --help                   print this");
 }
 
+static void append_argument(char ***list, char *argument)
+{
+	size_t nr = 0;
+
+	while (*list && (*list)[nr])
+		nr++;
+	*list = xrealloc(*list, (nr + 2) * sizeof(**list));
+	(*list)[nr] = argument;
+	(*list)[nr + 1] = NULL;
+}
+
 static void set_option(struct show_options *options, const struct viewer_row *row, char *argument)
 {
 	void *member = (char *)options + row->at;
 
-	if (row->argument)
+	if (row->is_list)
+		append_argument(member, argument);
+	else if (row->argument)
 		memcpy(member, &argument, sizeof(argument));
 	else
 		*(int *)member = 1;
@@ -168,7 +186,7 @@ static enum viewer_status viewer_finish(enum viewer_status status)
 
 int main(int argc, char **argv)
 {
-	struct show_options options = { 0 };
+	static struct show_options options;
 	enum viewer_status status;
 	bool done = false;
 

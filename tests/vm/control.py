@@ -33,6 +33,7 @@ os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", BUILD=BUILD, LTT_HOM
                   LTT_RUNDIR="/run/ltt", HOME=HOME)
 sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
 import counter  # noqa: E402
+import guesttrace  # noqa: E402
 import kmodcheck  # noqa: E402
 import pages  # noqa: E402
 import saved  # noqa: E402
@@ -2013,6 +2014,26 @@ def test_kvm():
     for i, (cpu, before, guest, after) in enumerate(stamps):
         offset = offsets[cpu] if i < 10 else writes[cpu]["next_tsc_offset"]
         check(before <= (guest - offset) % 2**64 <= after, f"{i}: {stamps[i]} {offset}")
+    check_guest_order(out, vcpu.pid, stamps)
+
+
+def check_guest_order(out, pid, stamps):
+    """Each reading of the guest is between two calls of its hypervisor, also behind the change."""
+    shutil.rmtree("/dev/shm/guest", ignore_errors=True)
+    guesttrace.stamps("/dev/shm/guest", [(cpu, guest) for cpu, _, guest, _ in stamps], freq=10**9)
+    run("babeltrace2", "/dev/shm/guest")
+    done = run("lttctl", "view", "--json", f"--guest=/dev/shm/guest:{pid}", out)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    for event in events:
+        schema.answer(event, "event_line")
+    order = [("call", e["fields"]["who"]) if "getpriority" in e["event"] else ("guest", e["fields"]["n"])
+             for e in events if e["event"] in ("syscall_entry_getpriority", "guest:stamp")]
+    check(order == [(kind, i) for i in range(len(stamps)) for kind in ("call", "guest")], order)
+    check(f"times of guest {pid} (/dev/shm/guest) are by its host's clock" in done.stderr, done.stderr)
+    if keep := os.environ.get("LTT_VM_SHARE"):  # recorded numbers of tests/data/kvm
+        shutil.copytree(out, f"{keep}/kvm-host", dirs_exist_ok=True)
+        with open(f"{keep}/kvm-stamps", "w", encoding="ascii") as f:
+            f.writelines(f"{' '.join(map(str, stamp))}\n" for stamp in stamps)
 
 
 def test_designs():

@@ -34,6 +34,7 @@ static const struct poptOption options[] = {
 	  NULL },
 #define SHOW_TEXT(member, name, text, what) OPTION_TEXT(name, 0, &show.member, text, what),
 #define SHOW_FLAG(member, name, text) OPTION_FLAG(name, 0, &show.member, text),
+#define SHOW_LIST(member, name, text, what) OPTION_LIST_OF(name, 0, &show.member, text, what),
 #include "view/show.def"
 	POPT_TABLEEND,
 };
@@ -179,6 +180,7 @@ static bool is_for_files(const struct ctl *ctl)
 	others.raw = 0;
 #define SHOW_TEXT(member, name, text, what) any = any || others.member;
 #define SHOW_FLAG(member, name, text) any = any || others.member;
+#define SHOW_LIST(member, name, text, what) any = any || others.member;
 #include "view/show.def"
 	return any;
 }
