@@ -1945,21 +1945,23 @@ def remove_examples():
 
 
 def kernel_module(path):
-    """Load one of the kernel's own."""
+    """Load one of the kernel's own. Return: whether there is one."""
     file = f"{os.environ['LTT_VM_MODULES']}/lib/modules/{os.uname().release}/kernel/{path}.ko"
+    if not os.path.exists(file) and not os.path.exists(f"{file}.xz"):
+        return False
     if not os.path.exists(file):
         with open("/dev/shm/module.ko", "wb") as out:
             subprocess.run(["xz", "-dc", f"{file}.xz"], stdout=out, check=True)
         file = "/dev/shm/module.ko"
     insmod(file)
+    return True
 
 
 def load_kvm():
     """Return: whether this machine can run machines: the emulator has AMD's virtualization."""
     if not os.path.exists("/sys/module/kvm_amd") and " svm" in open("/proc/cpuinfo").read():
-        for path in ("virt/lib/irqbypass", "drivers/crypto/ccp/ccp",
-                     "arch/x86/kvm/kvm", "arch/x86/kvm/kvm-amd"):
-            kernel_module(path)
+        all(map(kernel_module, ("virt/lib/irqbypass", "drivers/crypto/ccp/ccp", "arch/x86/kvm/kvm",
+                                "arch/x86/kvm/kvm-amd")))
     return os.path.exists("/dev/kvm")
 
 
@@ -2017,6 +2019,74 @@ def test_kvm():
     check_guest_order(out, vcpu.pid, stamps)
 
 
+NESTED = "/tmp/nested"  # shared with the guest of this machine, by the same path
+IN_GUEST = """
+export HOME=/root TERM=dumb PATH={build}/bin:{build}/prog:/usr/sbin:/usr/bin:/sbin:/bin
+export LTT_RUNDIR=/run/ltt LTT_HOME=/tmp/home LTT_REGISTER_TIMEOUT=60000 LTT_CLOCK
+mkdir -p /tmp/home /run
+while [ ! -e {nested}/go ]; do sleep 0.2; done
+for LTT_CLOCK in cycles monotonic; do
+    lttctl record -o /tmp/$LTT_CLOCK -u -e 'echoes:*' -- python3 {here}/vm/exchange.py {nested}/$LTT_CLOCK 20
+    lttctl shutdown --force
+    cp -r /tmp/$LTT_CLOCK {nested}/trace-$LTT_CLOCK
+done
+"""
+
+
+@contextlib.contextmanager
+def guest_system():
+    """A guest with a kernel as this one, by KVM. Return: its hypervisor's process."""
+    kernel, here = os.path.dirname(os.environ["LTT_VM_MODULES"]), f"{os.environ['TOP']}/tests"
+    os.makedirs(NESTED)
+    for name, text in (("where", f"{NESTED}\n"),
+                       ("command", IN_GUEST.format(build=BUILD, nested=NESTED, here=here))):
+        with open(f"{NESTED}/{name}", "w", encoding="ascii") as f:
+            f.write(text)
+    shares = []
+    for name, path, access in (("host", "/", ",readonly=on,multidevs=remap"), ("share", NESTED, "")):
+        shares += ["-fsdev", f"local,id={name},path={path},security_model=none{access}",
+                   "-device", f"virtio-9p-pci,fsdev={name},mount_tag={name}"]
+    with subprocess.Popen(
+            ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-smp", "1", "-M", "q35", "-m", "320",
+             "-nodefaults", "-display", "none", "-no-reboot", "-serial", f"file:{NESTED}/console",
+             "-kernel", f"{kernel}/vmlinux", "-initrd", f"{kernel}/initrd", "-append",
+             "console=ttyS0 quiet panic=-1 oops=panic mitigations=off no_timer_check tsc=reliable "
+             "cryptomgr.notests", *shares]) as qemu:
+        try:
+            yield qemu
+        finally:
+            qemu.kill()
+
+
+def test_kvm_guest():
+    """Both are traced: the events of a program in the guest, and the files that its hypervisor opens for
+    it in between, are in the order of their causes, by either clock of the guest."""
+    if not load_kvm():
+        print("control: no KVM")
+        return
+    os.environ["LTT_CLOCK"] = "cycles"
+    with guest_system() as qemu:
+        until(lambda: glob.glob(f"{debugfs()}/kvm/{qemu.pid}-*/vcpu0/tsc-offset"), "the guest")
+        out = begin("nested", ("-k", "lttng_statedump_kvm_vcpu,lttng_statedump_end,syscall_entry_openat"),
+                    ("-k", "kvm:kvm_write_tsc_offset"))
+        with open(f"{NESTED}/go", "w", encoding="ascii"):
+            pass
+        check(qemu.wait(300) == 0, "the guest failed")
+    finish("nested", out)
+    for clock in "cycles", "monotonic":
+        done = run("lttctl", "view", "--json", f"--guest={NESTED}/trace-{clock}:{qemu.pid}", out)
+        order = []
+        for event in map(json.loads, done.stdout.splitlines()):
+            name = event["fields"].get("filename", "")
+            if event["event"] == "echoes:line":
+                order.append(("line", event["fields"]["number"]))
+            elif found := re.search(rf"\b{clock}-(\d+)$", name):
+                if order[-1:] != [("open", int(found[1]))]:  # it may open it more than once
+                    order.append(("open", int(found[1])))
+        print("control:", re.search("Note: times of guest.*", done.stderr)[0], flush=True)
+        check(order == [(kind, i) for i in range(20) for kind in ("line", "open")], f"{clock}: {order} {done.stderr}")
+
+
 def check_guest_order(out, pid, stamps):
     """Each reading of the guest is between two calls of its hypervisor, also behind the change."""
     shutil.rmtree("/dev/shm/guest", ignore_errors=True)
@@ -2065,7 +2135,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_kvm, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
