@@ -1431,13 +1431,13 @@ def test_stats():
 
 def test_state():
     """Recorded at the start, and on request."""
-    out = begin("state", ("-k", "lttng_statedump_*"))
+    out = begin("system", ("-k", "lttng_statedump_*"))
     for nr in 1, 2:
         until(lambda: run("lttctl", "view", "--statedump", out).stdout.count(" lttng_statedump_end:") == nr,
               "the end of the state", 90)
         if nr == 1:
             ctl("regenerate", "statedump")
-    finish("state", out)
+    finish("system", out)
     read = run("babeltrace2", out).stdout
     check(len(re.findall(rf"statedump_process_state: .* pid = {os.getpid()},", read)) >= 2, "not our process")
     ctl("create", "none", "-o", "/dev/shm/none")
@@ -1809,6 +1809,8 @@ def test_group():
     ctl("enable-event", "-k", "-c", "spliced", "cpu_frequency", **user)
     ctl("enable-event", "-u", "alternate:*", **user)
     ctl("start", **user)
+    mount_debugfs()
+    check(text_folders() == {f"mine-{USER}"}, text_folders())
     program = subprocess.Popen([f"{BUILD}/prog/alternate", str(nr)], **user)
     consumer, kernel = await_consumer(USER), await_consumer("kernel")
     check(not maps_rings(consumers()[0]), "root's consumer has the rings, too")
@@ -1826,6 +1828,7 @@ def test_group():
     emit()
     subprocess.run(daemon, **no_pipes)
     ctl("status", **user)
+    check(text_folders() == {f"mine-{USER}"}, text_folders())
     check(consumers() == {0: consumers()[0], USER: second, "kernel": kernel},
           "another session daemon started another consumer")
     os.kill(second, signal.SIGKILL)
@@ -1845,6 +1848,7 @@ def test_group():
     check(owners == {USER}, f"files of {owners}")
     ctl("destroy", "mine", **user)
     until(lambda: set(consumers()) == {0}, "the other consumers to end")
+    check(text_folders() == set(), text_folders())
     end_daemons()
 
 
