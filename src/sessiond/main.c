@@ -245,6 +245,14 @@ static void sessiond_drop_rights(void)
 	confine(&(struct confine){ CONFINE_SESSION, consumer, 0 });
 }
 
+/* The first call has threads compare the counters of all CPUs, which they may not afterwards. */
+static void sessiond_take_first_pair(const struct sessiond *sd)
+{
+	struct clock_pair ignored;
+
+	clock_pair(&sd->clock, &ignored);
+}
+
 #define STATUS_SERVED 4 /* another one does */
 
 static int sessiond_serve(struct program *p)
@@ -257,6 +265,7 @@ static int sessiond_serve(struct program *p)
 		log_error("%s", err.text);
 		detach_failed(p->ready_fd, status);
 	} else {
+		sessiond_take_first_pair(&p->sd);
 		sessiond_drop_rights();
 		sessiond_report_ready(p);
 		sessiond_autoload(p);
