@@ -98,11 +98,12 @@ static void clock_check_read(struct sessiond *sd)
 	struct clock_change change;
 	enum watch_verdict verdict;
 
-	if (!is_needed(sd, true)) {
+	expect_rate(sd);
+	/* the saved state may be damaged: a session with a counter of which no rate is known */
+	if (!is_needed(sd, true) || !sd->watch.hz) {
 		loop_timer_set(&sd->clock_check, pair_us);
 		return;
 	}
-	expect_rate(sd);
 	now = watch_read();
 	verdict = watch_step(&sd->watch, &now, &change);
 	again_us = verdict == WATCH_SUSPECT ? AGAIN_US : CHECK_US;
