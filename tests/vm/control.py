@@ -78,9 +78,10 @@ def insmod(path, *arguments):
 
 
 def load_module():
-    if not os.path.exists("/sys/module/ltt_instr"):
-        insmod(f"{WORK}/kmod/ltt_instr.ko")
-    insmod(f"{WORK}/kmod/ltt.ko")
+    """Modules that are not loaded: the tests of kills remove them."""
+    for module in "ltt_instr", "ltt":
+        if not os.path.exists(f"/sys/module/{module}"):
+            insmod(f"{WORK}/kmod/{module}.ko")
 
 
 def emit():
@@ -1527,6 +1528,27 @@ def test_kill_sessiond():
     check("sched_process_fork" in seen, "no event that was enabled after the takeover")
 
 
+def test_disable_taken_over():
+    """A new daemon disables events, whenever its consumer stops to answer."""
+    out = begin("stuck", ("-k", "cpu_frequency"))
+    consumer = consumers()["kernel"]
+    for delay in range(3):
+        ctl("enable-event", "-k", "sched_process_exec")
+        kill("ltt-sessiond")
+        starts = subprocess.Popen(["lttctl", "version"], stdout=subprocess.DEVNULL)
+        until(lambda: pids("ltt-sessiond"), "a daemon")
+        time.sleep(0.01 * delay)
+        os.kill(consumer, signal.SIGSTOP)
+        starts.wait()
+        ctl("disable-event", "-k", "sched_process_exec")
+        os.kill(consumer, signal.SIGCONT)
+        before = ctl("status")["result"]["totals"]["recorded"]
+        run("/bin/true")
+        total = ctl("status")["result"]["totals"]["recorded"]
+        check(total == before, f"{total} after {before}: a disabled event is recorded, {delay}")
+    finish("stuck", out)
+
+
 def test_kill_all():
     begin("dead", *(("-k", rule) for rule in MANY))
     for name in DAEMONS[::-1] + DAEMONS[::-1]:
@@ -1663,7 +1685,9 @@ def consumers():
     found = {}
     for pid in pids("ltt-consumerd"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline") as f:
-            of = re.search(r"/consumer(?:-(\w+))?\.sock", f.read()).group(1) or "0"
+            if not (socket := re.search(r"/consumer(?:-(\w+))?\.sock", f.read())):
+                continue  # it ends, and has no arguments any more
+            of = socket[1] or "0"
             found[int(of) if of.isdigit() else of] = pid
     return found
 
@@ -2140,19 +2164,19 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
          test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
-         test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
+         test_kill_sessiond, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
 def main():
     chosen = sys.argv[3:]
     os.makedirs(HOME, exist_ok=True)
-    load_module()
     for test in TESTS:
         name = test.__name__[5:]
         if chosen and name not in chosen:
             continue
         began = time.monotonic()
         try:
+            load_module()
             test()
             print(f"control: {name} took {time.monotonic() - began:.1f} s", flush=True)
         except Exception as e:

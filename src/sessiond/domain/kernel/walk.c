@@ -151,7 +151,7 @@ static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc
 	}
 }
 
-/* Only the restored class has the id that the event may get. */
+/* An earlier daemon may have enabled it, by the id of the restored class. */
 static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
 			   const struct target *target)
 {
@@ -169,7 +169,7 @@ static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel 
 
 	if (ring && ring->module >= 0 && slot->state == SLOT_ON)
 		disable_event(ks, ring, slot->id);
-	else if (ring && ring->module >= 0 && slot->state == SLOT_UNKNOWN)
+	else if (ring && ring->module >= 0 && slot->state != SLOT_REFUSED)
 		disarm_unknown(ks, ring, target);
 	slot->state = SLOT_OFF;
 	slot->filter = NULL;
