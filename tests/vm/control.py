@@ -2086,6 +2086,12 @@ def guest_system():
             qemu.kill()
 
 
+def ends(process, seconds=300):
+    """Exit status; None: it did not end in time."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(seconds)
+
+
 def test_kvm_guest():
     """Both are traced: the events of a program in the guest, and the files that its hypervisor opens for
     it in between, are in the order of their causes, by either clock of the guest."""
@@ -2099,7 +2105,7 @@ def test_kvm_guest():
                     ("-k", "kvm:kvm_write_tsc_offset"))
         with open(f"{NESTED}/go", "w", encoding="ascii"):
             pass
-        check(qemu.wait(300) == 0, "the guest failed")
+        check(ends(qemu) == 0, f"the guest failed: {open(NESTED + '/console').read()[-2000:]}")
     finish("nested", out)
     for clock in "cycles", "monotonic":
         done = run("lttctl", "view", "--json", f"--guest={NESTED}/trace-{clock}:{qemu.pid}", out)
@@ -2167,6 +2173,12 @@ TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test
          test_kill_sessiond, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
+def tidy():
+    """The machine's memory holds the traces, and the guest of a later test."""
+    for path in set(glob.glob("/dev/shm/*")) - {HOME}:
+        shutil.rmtree(path, ignore_errors=True)
+
+
 def main():
     chosen = sys.argv[3:]
     os.makedirs(HOME, exist_ok=True)
@@ -2178,6 +2190,7 @@ def main():
         try:
             load_module()
             test()
+            tidy()
             print(f"control: {name} took {time.monotonic() - began:.1f} s", flush=True)
         except Exception as e:
             text = str(e) if isinstance(e, Failure) else traceback.format_exc()
