@@ -252,8 +252,8 @@ static void named(const char *session, const char *sentence)
 	char *text AUTO_FREE =
 		xasprintf("<sessions>\n<session><name>s</name>%s</session></sessions>", session);
 	struct problems problems CLEANUP(problems_fini) = { 0 };
-	struct json_object *sessions AUTO_RECORD = read_text(text, &problems);
 
+	json_object_put(read_text(text, &problems));
 	CHECK_IS(problems.nr, ==, 1);
 	if (strcmp(problems.texts[0], sentence) != 0)
 		fprintf(stderr, "%s\n", problems.texts[0]);

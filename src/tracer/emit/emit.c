@@ -32,7 +32,7 @@ __thread bool emit_fast_path_valid;
 /* To be called after each change of emit_limits. */
 static void emit_update_fast_path(void)
 {
-	emit_fast_path_valid = !emit_limits && ring_rseq_used() && !ring_clock_is_given;
+	emit_fast_path_valid = !emit_limits && ring_rseq_used() && !ring_is_clock_given();
 }
 
 void site_only_session(uint32_t session)
@@ -282,7 +282,7 @@ void emit_word_slow(struct ltt_site *site, uint64_t word, size_t len)
 {
 	const uint64_t payload[1 + LTT_PAYLOAD_SLACK / 8] = { word };
 
-	if (emit_fast_path_valid == ring_clock_is_given)
+	if (emit_fast_path_valid == ring_is_clock_given())
 		emit_update_fast_path();
 	emit_from(site, payload, len, __builtin_return_address(0));
 }

@@ -97,8 +97,12 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
 		       size_t len);
 
-/** Whether the set that was mapped last has a clock that is read before the sequence: a hint. */
 extern bool ring_clock_is_given __attribute__((visibility("hidden")));
+/** Whether the set that was mapped last has a clock that is read before the sequence: a hint. */
+static inline bool ring_is_clock_given(void)
+{
+	return __atomic_load_n(&ring_clock_is_given, __ATOMIC_RELAXED);
+}
 
 /** ring_record_given() and ring_record_image_given() - ring_record() and ring_record_image() for
  *  hooks with PREPARATION_GIVEN. */
