@@ -2,6 +2,14 @@
 /* session_stop: record no more; answered when all data is written. */
 #include "cmd.h"
 
+/* Why programs record nothing, or not into each channel: with its remedy, if it is known. */
+static const char *unrecorded_problem(const struct session *session)
+{
+	const char *buffers = session->troubles[TROUBLE_BUFFERS];
+
+	return *buffers ? buffers : session->troubles[TROUBLE_PROGRAMS];
+}
+
 static void session_stop_on_stopped(void *data, const struct run_result *result)
 {
 	struct command *cmd = data;
@@ -14,8 +22,8 @@ static void session_stop_on_stopped(void *data, const struct run_result *result)
 	if (!rep.problem)
 		return;
 	if (session) {
-		rep.problem = join_problems(with_programs, session->troubles[TROUBLE_PROGRAMS],
-					    rep.problem);
+		rep.problem =
+			join_problems(with_programs, unrecorded_problem(session), rep.problem);
 		rep.problem = join_problems(with_adoption, session->troubles[TROUBLE_ADOPTION],
 					    rep.problem);
 		items_of_all_conflicts(cmd, session);

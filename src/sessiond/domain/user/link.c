@@ -386,10 +386,11 @@ size_t link_refresh(struct user_link *link)
 	forget_dropped(link);
 	if (link->app->wanted)
 		return 1; /* it is touched when the application has answered */
+	if (link->all)	  /* else points that were refused are not visited again */
+		link->unable = false;
 	spread(link, slice);
 	rest = user_arm_cut_slice(link, slice, &nr_rest);
 	looked = nr_looked_at(link);
-	link->unable = false;
 	plan_make(&plan);
 	link->was_armed |= plan.nr != 0;
 	if (plan.nr || link->nr_arms)

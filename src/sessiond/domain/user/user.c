@@ -239,8 +239,9 @@ static void user_stop(struct domain_tracer *domain, struct session *session, dom
 			done(data, 0, 0, NULL);
 		return;
 	}
-	list_for_each(link, &us->links, in_session)
-		unrecorded_note(link);
+	if (done) /* else a start has failed, which reports the reason itself */
+		list_for_each(link, &us->links, in_session)
+			unrecorded_note(link);
 	us->rec.recording = false;
 	us->generation++;
 	rings_enable(&us->rec, false);
