@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stdfds.h"
 #include "base/str.h"
 #include "control.h"
 #include "io/confine.h"
@@ -350,6 +351,7 @@ int main(int argc, char **argv)
 	static struct daemon d;
 	int fd, ret;
 
+	stdfds_open();
 	log_init("ltt-consumerd", LOG_WARN);
 	d.listening = d.lock = -1;
 	fd = consumerd_parse_args(&d, argc, argv);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stdfds.h"
 #include "connect.h"
 #include "help.h"
 #include "options.h"
@@ -270,11 +271,13 @@ static enum status finish_output(struct ctl *ctl, enum status status)
 
 int main(int argc, char **argv)
 {
-	struct ctl ctl = { .sigpipe = signal(SIGPIPE, SIG_IGN), .library = ltt_ctl_new() };
+	struct ctl ctl = { .sigpipe = signal(SIGPIPE, SIG_IGN) };
 	const char **words = NULL;
 	bool done = false;
 	enum status status;
 
+	stdfds_open();
+	ctl.library = ltt_ctl_new();
 	if (!ctl.library) {
 		print_error(&ctl, "out of memory");
 		return STATUS_ERROR;

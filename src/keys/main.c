@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/stdfds.h"
 #include "base/str.h"
 #include "verbs.h"
 
@@ -94,6 +95,7 @@ int main(int argc, char **argv)
 	uint64_t days;
 	int rc, ret;
 
+	stdfds_open();
 	log_init("ltt-keys", LOG_WARN);
 	umask(022);
 	poptSetOtherOptionHelp(ctx, "[OPTION...] ca | relay NAME... | host NAME | viewer NAME | "

@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stdfds.h"
 #include "base/str.h"
 #include "listeners.h"
 #include "io/confine.h"
@@ -473,6 +474,7 @@ int main(int argc, char **argv)
 	AUTO_FD int out_fd = -1;
 	int ret, ready_fd = -1;
 
+	stdfds_open();
 	log_init("ltt-relayd", LOG_WARN);
 	ret = relayd_parse_args(argc, (const char **)argv);
 	if (ret)

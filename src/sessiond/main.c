@@ -14,6 +14,7 @@
 #include "autoload.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stdfds.h"
 #include "clients.h"
 #include "detach.h"
 #include "io/confine.h"
@@ -300,6 +301,7 @@ int main(int argc, const char **argv)
 	int status = options_parse(&p.options, argc, argv);
 	bool background = p.options.daemonize || p.options.background;
 
+	stdfds_open();
 	if (status >= 0) {
 		options_fini(&p.options);
 		return status;

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stdfds.h"
 #include "io/tcp.h"
 #include "io/tcp_owner.h"
 #include "follow.h"
@@ -182,6 +183,7 @@ int main(int argc, char **argv)
 	struct link link;
 	int ret = 1;
 
+	stdfds_open();
 	log_init("ltt-tunnel", LOG_WARN);
 	if (argc == 2 && (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")))
 		return printf("ltt-tunnel %s\n", LTT_VERSION) < 0;

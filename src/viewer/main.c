@@ -12,6 +12,7 @@
 
 #include "base/macros.h"
 #include "base/mem.h"
+#include "base/stdfds.h"
 #include "base/text.h"
 #include "view/show.h"
 
@@ -190,6 +191,7 @@ int main(int argc, char **argv)
 	enum viewer_status status;
 	bool done = false;
 
+	stdfds_open();
 	signal(SIGPIPE, SIG_IGN);
 	status = parse(argc, argv, &options, &done);
 	if (status != VIEWER_OK)
