@@ -25,7 +25,6 @@
 #define FILES_OF_SESSION 5u /* itself, the directory that it is in, .session, .traces, clocks */
 #define FILES_OF_TRACE 3u   /* metadata, index, .streams; and its directories */
 #define FILES_OF_STREAM 2u  /* each of those that follow each other, and its index */
-#define SUFFIX_BYTES 24u    /* behind the name of a channel: _CPU_NUMBER.idx */
 #define MAX_NAMESAKES 99u   /* sessions of one name, made in one second */
 #define ID_FILE ".session"  /* in a session's directory: its owner */
 #define ENDED_MARK "E"
@@ -579,15 +578,13 @@ static void relay_session_add_stream(struct relsession *session, struct relstrea
 static int check_stream(const struct relsession *session, const struct tracedir *dir,
 			const struct req_rel_stream *req, struct err *err)
 {
-	const char *wrong = name_check(req->channel);
+	const char *wrong = name_check_channel(req->channel);
 
 	if (!dir)
 		return err_set(err, ERR_INVALID, "no trace %llu", (unsigned long long)req->trace);
 	if (wrong)
 		return err_set(err, ERR_INVALID, "the channel name '%.80s' %s", req->channel,
 			       wrong);
-	if (strlen(req->channel) > NAME_MAX - SUFFIX_BYTES)
-		return err_set(err, ERR_INVALID, "the channel name is too long");
 	if (is_stream_in_use(session, dir, req))
 		return err_set(err, ERR_INVALID, "stream %u or its file is open", req->stream);
 	return 0;

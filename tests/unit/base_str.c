@@ -17,6 +17,10 @@ static void names(void)
 	CHECK(!name_check(longest));
 	longest[254] = 'a', longest[255] = '\0';
 	CHECK(name_check(longest));
+	longest[231] = '\0';
+	CHECK(!name_check_channel(longest) && name_check_channel("a/b"));
+	longest[231] = 'a', longest[232] = '\0';
+	CHECK(!name_check(longest) && name_check_channel(longest));
 	CHECK(name_check("") && name_check("a/b") && name_check(".x") && name_check(".."));
 	CHECK(name_check("a\nb") && name_check("a\033[1m") && name_check("a\x7f"));
 	CHECK(name_check("\xff") && name_check("\xc3") && name_check("\xc0\xaf"));

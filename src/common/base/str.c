@@ -48,6 +48,15 @@ const char *name_check(const char *name)
 	return NULL;
 }
 
+const char *name_check_channel(const char *name)
+{
+	const char *wrong = name_check(name);
+
+	if (!wrong && strlen(name) > CHANNEL_NAME_MAX_BYTES)
+		wrong = "is longer than 231 bytes, too long for the names of its files";
+	return wrong;
+}
+
 /* Linear in practice: only the last star is ever gone back to. @stop ends the
  * pattern too (a list's comma), unless it is escaped. */
 static bool match(const char *pattern, char stop, const char *text)

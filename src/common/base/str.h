@@ -7,7 +7,8 @@
 
 #include "macros.h"
 
-#define NAME_MAX_BYTES 254 /* sessions, channels; as LTTng's */
+#define NAME_MAX_BYTES 254 /* sessions, events and others; as LTTng's */
+#define CHANNEL_NAME_MAX_BYTES 231 /* the names of its files have 24 bytes more: _CPU_NUMBER.idx */
 
 /**
  * name_check() - check the name of a session or channel, which is also a file name.
@@ -15,6 +16,8 @@
  * Return: NULL, or the problem, as a phrase to follow the name.
  */
 const char *name_check(const char *name);
+/** The same for the name of a channel, which has at most CHANNEL_NAME_MAX_BYTES. */
+const char *name_check_channel(const char *name);
 
 /** Shell-like match: `*` any run of bytes; `\` escapes the next byte. */
 bool glob_match(const char *pattern, const char *text);

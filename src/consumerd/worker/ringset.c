@@ -16,20 +16,12 @@
 #include "io/memfile.h"
 #include "io/memgroup.h"
 
-/* behind the name of the channel: _CPU_NUMBER.idx */
-#define SUFFIX_BYTES 24
-
 int ringset_check_channel(const char *channel, struct err *err)
 {
-	const char *wrong = name_check(channel);
+	const char *wrong = name_check_channel(channel);
 
 	if (wrong)
 		return err_set(err, ERR_INVALID, "the channel name '%s' %s", channel, wrong);
-	if (strlen(channel) > NAME_MAX - SUFFIX_BYTES)
-		return err_set(
-			err, ERR_INVALID,
-			"the channel name is longer than %d bytes, too long for the names of its files",
-			NAME_MAX - SUFFIX_BYTES);
 	return 0;
 }
 

@@ -32,9 +32,9 @@ static void check_that(struct checked *c, bool condition, const char *problem)
 		c->good = problems_add(c->problems, c->e->line, c->e->name, "%s", problem);
 }
 
-static void check_name(struct checked *c)
+static void check_name(struct checked *c, const char *(*check)(const char *name))
 {
-	const char *name = record_str(c->o, "name"), *wrong = name_check(name);
+	const char *name = record_str(c->o, "name"), *wrong = check(name);
 
 	if (wrong)
 		c->good = problems_add(c->problems, c->e->line, c->e->name, "the name '%.100s' %s",
@@ -73,7 +73,7 @@ static void check_session(struct checked *c)
 	bool live = record_num(c->o, "live_us"), relay = has_text(c, "url") || live;
 	bool directory = has_text(c, "output") || has_text(c, "output_parent");
 
-	check_name(c);
+	check_name(c, name_check);
 	check_path(c, "output");
 	check_path(c, "output_parent");
 	check_path(c, "snapshot_path");
@@ -106,7 +106,7 @@ static void check_channel(struct checked *c)
 	bool kernel = is_word(c, "domain", "kernel"),
 	     is_system = is_word(c, "buffer_ownership", "system");
 
-	check_name(c);
+	check_name(c, name_check_channel);
 	check_that(c, kernel ? is_system || is_word(c, "buffer_ownership", "default") : !is_system,
 		   "buffers belong to the system in the domain 'kernel', to a user or a process in "
 		   "the domain 'user'");

@@ -222,7 +222,7 @@ static int enable_channel_check_names(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID, "missing argument: name the channels");
 	names_split(operand(ctl, 0), &names);
 	for (size_t i = 0; i < names.nr; i++) {
-		const char *wrong = name_check(names.names[i]);
+		const char *wrong = name_check_channel(names.names[i]);
 
 		if (wrong)
 			return err_set(&ctl->err, ERR_INVALID, "the channel name '%s' %s",

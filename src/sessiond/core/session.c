@@ -413,7 +413,7 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 int session_add_channel(struct session *session, const char *name, enum domain_id domain,
 			const struct channel_attr *attr, struct channel **ret, struct err *err)
 {
-	const char *why = name_check(name);
+	const char *why = name_check_channel(name);
 	struct channel *channel;
 
 	if (why)
