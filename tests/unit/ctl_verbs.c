@@ -152,6 +152,21 @@ static void events(void)
 	EXPECT("lttctl disable-event -u 'web:*'", 0, "User event web:* disabled in session demo\n",
 	       NULL);
 	EXPECT("lttctl disable-event -u -a", 0, "User event * disabled in session demo\n", NULL);
+	ctl_model.requests[0] = '\0';
+	EXPECT("lttctl disable-event -u --syscall -a", 1, "", "use -k");
+	EXPECT("lttctl disable-event -k --tracepoint -a", 1, "", "no rule of this kind");
+	ctl_model.kernel = true;
+	EXPECT("lttctl disable-event -k --syscall --all-events", 1, "", "no rule of this kind");
+	EXPECT("lttctl disable-event -k --tracepoint -a -c other", 1, "", "no rule of this kind");
+	EXPECT_REQUESTS("");
+	EXPECT("lttctl disable-event -k --tracepoint -a", 0,
+	       "Kernel event web:* disabled in session demo\n", NULL);
+	ctl_model.rule = "syscall_exit_*";
+	EXPECT("lttctl disable-event -k -a --syscall", 0,
+	       "Kernel event syscall_exit_* disabled in session demo\n", NULL);
+	EXPECT_REQUESTS("disable event web:*\ndisable event syscall_exit_*\n");
+	ctl_model.rule = "web:*";
+	ctl_model.kernel = false;
 	EXPECT("lttctl disable-event -u 'web:'", 1, "", "did you mean 'web:*'?");
 	ctl_model.conflict = true;
 	EXPECT("lttctl enable-event -u net_rx 2>&1 | grep -c 'net_rx. of process 4711'", 0, "1\n",

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* disable_event.c - lttctl disable-event: disable event rules. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
+#include "ctl/show.h"
 #include "ctl/target.h"
 
 static struct {
@@ -17,7 +20,7 @@ static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
 	OPTION_SESSION(&opt.session),
 	OPTION_CHANNEL(&opt.channel, "in this channel"),
-	OPTION_FLAG("all-events", 'a', &opt.all, "every event of the channel"),
+	OPTION_FLAG("all-events", 'a', &opt.all, "every event of the channel, or of a kind"),
 	OPTION_FLAG("all", 0, &opt.all_kinds, "events of all kinds (default)"),
 	OPTION_FLAG("tracepoint", 0, &opt.tracepoint, "tracepoints and markers, by their names"),
 	OPTION_FLAG("syscall", 0, &opt.syscall, "with -k: system calls, entry and exit"),
@@ -26,11 +29,16 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
+static bool has_kind(void)
+{
+	return opt.domain.kernel && (opt.tracepoint || opt.syscall || opt.probe || opt.function);
+}
+
 static enum status disable_event_one(struct ctl *ctl, const char *session,
 				     enum ltt_ctl_domain domain, const char *pattern)
 {
 	int code = ltt_ctl_disable_event(ctl->library, session, domain, opt.channel,
-					 opt.all ? NULL : pattern);
+					 opt.all && !has_kind() ? NULL : pattern);
 
 	if (ctl_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, opt.channel, pattern);
@@ -40,12 +48,62 @@ static enum status disable_event_one(struct ctl *ctl, const char *session,
 	return STATUS_OK;
 }
 
+/* The option that selects rules of this kind; only the kernel has others than tracepoints. */
+static const int *option_of(struct json_object *rule)
+{
+	const char *pattern = record_str(rule, "pattern"), *kind = record_str(rule, "kind");
+
+	if (strcmp(kind, "function") == 0)
+		return &opt.function;
+	if (strcmp(kind, "probe") == 0 || strcmp(kind, "userspace-probe") == 0)
+		return &opt.probe;
+	return strncmp(pattern, "syscall_", strlen("syscall_")) == 0 ? &opt.syscall :
+								       &opt.tracepoint;
+}
+
+static void add_rules_of_kind(struct json_object *channel, struct names *ret)
+{
+	for (size_t i = 0; i < record_len(channel, "rules"); i++) {
+		struct json_object *rule = record_at(channel, "rules", i);
+
+		if (record_bool(rule, "enabled") && *option_of(rule))
+			names_add(ret, record_str(rule, "pattern"));
+	}
+}
+
+/* --all-events with a kind: the daemon knows only rules of all kinds, or of one name. */
+static int find_rules_of_kind(struct ctl *ctl, const char *session, struct names *ret)
+{
+	struct json_object *shown AUTO_RECORD = NULL;
+
+	if (show_fetch(ctl, session, &shown, &ctl->err) != 0) {
+		target_suggest(ctl, session, NULL, NULL);
+		return ctl->err.code;
+	}
+	for (size_t i = 0; i < record_len(shown, "channels"); i++) {
+		struct json_object *channel = record_at(shown, "channels", i);
+
+		if (strcmp(record_str(channel, "domain"), "kernel") == 0 &&
+		    (!opt.channel || strcmp(record_str(channel, "name"), opt.channel) == 0))
+			add_rules_of_kind(channel, ret);
+	}
+	if (ret->nr)
+		return 0;
+	return err_set(&ctl->err, ERR_NO_EVENT,
+		       "no rule of this kind is enabled in session '%s'; 'lttctl status' shows "
+		       "the rules",
+		       session);
+}
+
 static enum status disable_all(struct ctl *ctl, const char *session, enum ltt_ctl_domain domain)
 {
 	struct names names CLEANUP(names_fini) = { 0 };
 	enum status status = STATUS_OK;
 
-	names_split(opt.all ? "*" : operand(ctl, 0), &names);
+	if (!opt.all || !has_kind())
+		names_split(opt.all ? "*" : operand(ctl, 0), &names);
+	else if (find_rules_of_kind(ctl, session, &names) != 0)
+		return STATUS_ERROR;
 	if (opt.syscall && !opt.all)
 		names_of_calls(&names);
 	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++)
@@ -57,6 +115,12 @@ static enum status disable_event_check(struct ctl *ctl)
 {
 	enum status status = domain_check(ctl, &opt.domain);
 
+	if (status == STATUS_OK && !opt.domain.kernel &&
+	    (opt.syscall || opt.probe || opt.function)) {
+		err_set(&ctl->err, ERR_INVALID,
+			"--syscall, --probe and --function need the kernel domain: use -k (--kernel)");
+		return STATUS_ERROR;
+	}
 	if (status != STATUS_OK || !!opt.all != !!operand(ctl, 0))
 		return status;
 	err_set(&ctl->err, ERR_INVALID,

@@ -82,7 +82,7 @@ static void ctl_model_item_channel(struct ctl_answer *a)
 	uint8_t buf[300];
 	struct msg_channel channel = {
 		.name = "channel0",
-		.domain = DOMAIN_USER,
+		.domain = ctl_model.kernel ? DOMAIN_KERNEL : DOMAIN_USER,
 		.enabled = 1,
 		.subbuf_size = 524288,
 		.num_subbuf = 4,

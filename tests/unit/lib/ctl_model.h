@@ -25,6 +25,7 @@ struct ctl_model {
 	struct msg_totals totals;
 	unsigned int lists_left; /* until one in which all is written; 0: totals stay */
 	const char *rule;	 /* pattern of the rule that session_show lists */
+	bool kernel;		 /* it is in a channel of the kernel */
 	const char *problem;
 	const char *start_problem, *stop_problem;
 	const char *announced;	/* point that no rule matches; NULL: none */
