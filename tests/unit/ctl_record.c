@@ -19,6 +19,8 @@ static void runs(void)
 	EXPECT("cat $LTT_HOME/.lttrc | sed 's,=.*/,=,'", 0, "trace=t\n", NULL);
 	EXPECT("HOME=$LTT_HOME; unset LTT_HOME; lttctl record -o t0 -- true", 0, "",
 	       "/t0\nRead it with: lttctl view\n");
+	EXPECT("unset HOME LTT_HOME; lttctl record -o t1 -- true", 0, "",
+	       "/t1\nRead it with: lttctl view /");
 	ctl_model.requests[0] = '\0';
 	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o u -e 'a:*,b' --name mine "
 	       "--subbuf-size 2M -w libc -- sh -c 'case $LD_PRELOAD in *libltt-libc.so) "

@@ -16,6 +16,7 @@
 #include "ctl/crashes.h"
 #include "ctl/create.h"
 #include "ctl/flight.h"
+#include "ctl/home.h"
 #include "ctl/linger.h"
 #include "ctl/loss.h"
 #include "ctl/names.h"
@@ -647,14 +648,15 @@ static enum status record_verb_run_verb(struct ctl *ctl)
 					record_verb_run_program(ctl);
 }
 
-/* `lttctl view` alone finds the trace only with the same home. */
+/* `lttctl view` alone finds the trace only with the same home, and if it could be stored there. */
 static void hint(FILE *out, const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "/._-+:,@%=";
 	const char *quote = path[strspn(path, plain)] ? "'" : "";
+	char *last AUTO_FREE = home_get(HOME_TRACE);
 
-	if (getenv("LTT_HOME"))
+	if (getenv("LTT_HOME") || !last || strcmp(last, path) != 0)
 		fprintf(out, "Read it with: lttctl view %s%s%s\n", quote, path, quote);
 	else
 		fputs("Read it with: lttctl view\n", out);
