@@ -17,6 +17,7 @@
 
 #define DIR_MODE 0750 /* the umask narrows it */
 #define TRIES 1000    /* names for one second */
+#define TRACES "ltt-traces"
 
 void outdir_stamp(char ret[OUTDIR_STAMP_BYTES])
 {
@@ -118,6 +119,13 @@ static int make_below(const char *where, const char *session, const char *stamp,
 	if (code < 0) {
 		if (code == -ENOMEM)
 			err_memory(err);
+		else if (code == -ENAMETOOLONG)
+			err_set(err, ERR_INVALID,
+				"the name of session '%.60s...' is too long for a directory with "
+				"the date behind it; use at most 239 bytes%s",
+				session,
+				strcmp(where, TRACES) == 0 ? ", or name a directory with --output" :
+							     "");
 		err_errno(err, ERR_OUTPUT, -code, "can't create the directory %s/%s", top, stem);
 		outdir_undo(&dir);
 		return err->code;
@@ -128,12 +136,12 @@ static int make_below(const char *where, const char *session, const char *stamp,
 
 int outdir_default(const char *session, const char *stamp, struct outdir *ret, struct err *err)
 {
-	return make_below("ltt-traces", session, stamp, ret, err);
+	return make_below(TRACES, session, stamp, ret, err);
 }
 
 int outdir_spool(const char *session, const char *stamp, struct outdir *ret, struct err *err)
 {
-	return make_below("ltt-traces/spool", session, stamp, ret, err);
+	return make_below(TRACES "/spool", session, stamp, ret, err);
 }
 
 /* Names at the top of a trace of ours, of LTTng's or of any CTF trace. */

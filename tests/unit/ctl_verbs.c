@@ -44,6 +44,7 @@ static void create_unnamed(void)
 	ctl_model.session[0] = '\0';
 	ctl_run("lttctl create named; ls -d $LTT_HOME/ltt-traces/named-2*");
 	CHECK_IS(ctl_output.status, ==, 0);
+	EXPECT("lttctl create $(printf %0240d 0)", 1, "", "name a directory with --output");
 	EXPECT_PART("lttctl create named --set-url=file:///$PWD/url 2>&1; test ! -d url", 0,
 		    "exists");
 	EXPECT("lttctl create x --spool=0 --set-url=net://127.0.0.1:1", 1, "", "no relay answers");
