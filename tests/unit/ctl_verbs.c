@@ -87,6 +87,8 @@ static void channels(void)
 	EXPECT("lttctl enable-channel -u --overwrite --discard c", 1, "", "exclude each other");
 	EXPECT("lttctl enable-channel -u --subbuf-size=0 c", 1, "", "--subbuf-size=0: ");
 	EXPECT("lttctl enable-channel -u --subbuf-size=1P c", 1, "", "not a size");
+	EXPECT("lttctl enable-channel -u -C 0 --tracefile-count=0 c", 0,
+	       "User channel c enabled for session demo\n", NULL);
 	EXPECT("lttctl enable-channel -u -W 3 c", 1, "", "needs --tracefile-size");
 	EXPECT("lttctl enable-channel -u --buffers-global c", 1, "", "user");
 	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "is not supported yet");

@@ -41,7 +41,8 @@ static const struct poptOption options[] = {
 		    "share buffers by user (default) or process; of the kernel: system", "OWNER"),
 	OPTION_FLAG("buffers-uid", 0, &opt.per_user, "as --buffer-ownership=user"),
 	OPTION_FLAG("buffers-pid", 0, &opt.per_process, "as --buffer-ownership=process"),
-	OPTION_FLAG("discard", 0, &opt.discard, "drop new events if full (default but for snapshots)"),
+	OPTION_FLAG("discard", 0, &opt.discard,
+		    "drop new events if full (default but for snapshots)"),
 	OPTION_FLAG("overwrite", 0, &opt.overwrite, "drop the oldest if full (only for snapshots)"),
 	OPTION_FLAG("buffers-global", 0, &opt.global,
 		    "as --buffer-ownership=system, for the kernel"),
@@ -71,6 +72,17 @@ static int enable_channel_take_size(struct ctl *ctl, const char *option, const c
 	if (parse_size(text, ret) != 0)
 		return bad_value(ctl, option, text, "a size, such as 65536, 64k or 1M");
 	return *ret ? 0 : bad_value(ctl, option, text, "greater than 0");
+}
+
+/* "0" is LTTng's default: files of any size. */
+static int enable_channel_take_file_size(struct ctl *ctl)
+{
+	const char *text = opt.tracefile_size;
+
+	return text && strcmp(text, "0") == 0 ?
+		       0 :
+		       enable_channel_take_size(ctl, "tracefile-size", text,
+						&channel.tracefile_size);
 }
 
 static int enable_channel_take_number(struct ctl *ctl, const char *option, const char *text,
@@ -108,7 +120,8 @@ static int take_ownership(struct ctl *ctl)
 	else if (opt.per_user || (text && strcmp(text, "user") == 0))
 		channel.owner = LTT_CTL_OWNER_USER;
 	else if (text)
-		return bad_value(ctl, "buffer-ownership", text, "'user', 'process' or, for the kernel, 'system'");
+		return bad_value(ctl, "buffer-ownership", text,
+				 "'user', 'process' or, for the kernel, 'system'");
 	return 0;
 }
 
@@ -162,8 +175,7 @@ static int take_attributes(struct ctl *ctl)
 				       &channel.num_subbuf) != 0 ||
 	    enable_channel_take_number(ctl, "switch-timer", opt.switch_timer, true,
 				       &channel.switch_timer_us) != 0 ||
-	    enable_channel_take_size(ctl, "tracefile-size", opt.tracefile_size,
-				     &channel.tracefile_size) != 0 ||
+	    enable_channel_take_file_size(ctl) != 0 ||
 	    enable_channel_take_number(ctl, "tracefile-count", opt.tracefile_count, true,
 				       &channel.tracefile_count) != 0 ||
 	    take_ownership(ctl) != 0 || take_limited(ctl) != 0 || take_output(ctl) != 0)
