@@ -234,6 +234,8 @@ static void lists(void)
 		"lttctl list demo", 0,
 		"    buffers: 4 x 512 KiB a CPU, per user, discard mode; 4 MiB of memory now\n");
 	EXPECT("lttctl list demo -d", 0, "user\n", NULL);
+	EXPECT_PART("lttctl list -u demo", 0, "channel0");
+	EXPECT("lttctl list demo -k", 1, "", "no channel of the domain 'kernel'");
 	EXPECT("lttctl list demo -c channel1", 1, "", "did you mean 'channel0'?");
 	EXPECT("lttctl list -u", 0,
 	       "webd (process 42, user 1000)\n"

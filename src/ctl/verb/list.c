@@ -161,25 +161,30 @@ static bool has_channel(struct json_object *session, const char *name)
 	return false;
 }
 
-/* Leave the one channel that was requested. */
-static int only_channel(struct ctl *ctl, struct json_object *session, const char *name)
+/* Leave those channels that have the value @text of @key. */
+static void only_channels(struct json_object *session, const char *key, const char *text)
 {
-	struct json_object *one = json_object_new_array();
+	struct json_object *left = json_object_new_array();
 
 	for (size_t i = 0; i < record_len(session, "channels"); i++) {
 		struct json_object *c = record_at(session, "channels", i);
 
-		if (strcmp(record_str(c, "name"), name) == 0)
-			json_object_array_add(one, json_object_get(c));
+		if (strcmp(record_str(c, key), text) == 0)
+			json_object_array_add(left, json_object_get(c));
 	}
+	record_set(session, "channels", left);
+}
+
+/* Leave the one channel that was requested. */
+static int only_channel(struct ctl *ctl, struct json_object *session, const char *name)
+{
 	if (!has_channel(session, name)) {
-		json_object_put(one);
 		err_set(&ctl->err, ERR_NO_CHANNEL, "session '%s' has no channel '%s'",
 			record_str(session, "name"), name);
 		target_suggest(ctl, record_str(session, "name"), name, NULL);
 		return ctl->err.code;
 	}
-	record_set(session, "channels", one);
+	only_channels(session, "name", name);
 	return 0;
 }
 
@@ -189,6 +194,18 @@ static bool has_domain(struct json_object *session, const char *domain)
 		if (strcmp(record_str(record_at(session, "channels", i), "domain"), domain) == 0)
 			return true;
 	return false;
+}
+
+static int only_domain(struct ctl *ctl, struct json_object *session)
+{
+	const char *domain = record_domain(domain_named(&opt.domain));
+
+	if (!has_domain(session, domain))
+		return err_set(&ctl->err, ERR_NO_CHANNEL,
+			       "session '%s' has no channel of the domain '%s'",
+			       record_str(session, "name"), domain);
+	only_channels(session, "domain", domain);
+	return 0;
 }
 
 /* The session's record, with the words of its domains alone. */
@@ -213,7 +230,8 @@ static enum status list_session(struct ctl *ctl, const char *name)
 		target_suggest(ctl, name, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	if (opt.channel && only_channel(ctl, ctl->record, opt.channel) != 0) {
+	if ((domain_any(&opt.domain) && only_domain(ctl, ctl->record) != 0) ||
+	    (opt.channel && only_channel(ctl, ctl->record, opt.channel) != 0)) {
 		json_object_put(TAKE(ctl->record));
 		return STATUS_ERROR;
 	}
