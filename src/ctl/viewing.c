@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/dir.h"
 #include "base/mem.h"
@@ -172,6 +174,28 @@ static char *last(struct ctl *ctl)
 char *viewing_path(struct ctl *ctl, const char *word)
 {
 	return word ? named(ctl, word) : last(ctl);
+}
+
+void viewing_note_snapshots(struct ctl *ctl, const char *path)
+{
+	AUTO_DIR DIR *dir = dir_open(AT_FDCWD, path);
+	const struct dirent *entry;
+	unsigned int snapshots = 0, traces = 0;
+
+	while ((entry = dir_next(dir))) {
+		char *parts AUTO_FREE =
+			xasprintf("%s/.parts", entry->d_name); /* of snapshots only */
+
+		if (faccessat(dirfd(dir), parts, F_OK, 0) == 0)
+			snapshots++;
+		else if (*entry->d_name != '.')
+			traces = 1;
+	}
+	if (snapshots && snapshots + traces > 1)
+		print_note(ctl,
+			   "%u snapshot%s in this directory: an event is read as often as it is in "
+			   "them and in the session's own trace; name the directory of one",
+			   snapshots, snapshots == 1 ? " is" : "s are");
 }
 
 /* net://RELAY:PORT is where the trace is sent to; viewers come by another port. */

@@ -12,6 +12,8 @@
  * Return: NULL with ctl->err set.
  */
 char *viewing_path(struct ctl *ctl, const char *word);
+/** Note that the events of several snapshots, or of a trace and of snapshots, are read together. */
+void viewing_note_snapshots(struct ctl *ctl, const char *path);
 /**
  * viewing_live() - the URL by which a live session can be followed; allocated.
  * @word: a session, or a URL, which is used unchanged. NULL: the current session.

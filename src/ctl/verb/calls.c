@@ -198,10 +198,11 @@ static void calls_verb_note(struct ctl *ctl, const struct calls *calls,
 			   "thread",
 			   text_count(nr, calls->open), text_plural(calls->open));
 	if (calls->left)
-		print_note(ctl,
-			   "%s call%s ended without an exit (longjmp(), an exception or a loss); the "
-			   "time is up to the caller's exit",
-			   text_count(nr, calls->left), text_plural(calls->left));
+		print_note(
+			ctl,
+			"%s call%s ended without an exit (longjmp(), an exception or a loss); the "
+			"time is up to the caller's exit",
+			text_count(nr, calls->left), text_plural(calls->left));
 	if (calls->alone)
 		print_note(ctl, "%s exit%s without an entry: the call began before, or was lost",
 			   text_count(nr, calls->alone), calls->alone == 1 ? " is" : "s are");
@@ -278,6 +279,8 @@ static enum status calls_verb_run(struct ctl *ctl)
 	struct calls *calls = NULL;
 	struct view *view = NULL;
 
+	if (path)
+		viewing_note_snapshots(ctl, path);
 	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
 	    show_open(path, false, calls_verb_warn, ctl, &view, &ctl->err) == 0) {
 		calls = calls_new(objects, &host);

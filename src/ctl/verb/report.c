@@ -541,6 +541,8 @@ static enum status report_verb_run(struct ctl *ctl)
 	struct overview *overview = NULL;
 	struct view *view = NULL;
 
+	if (path)
+		viewing_note_snapshots(ctl, path);
 	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
 	    show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0) {
 		overview = overview_new(objects, &host, opt.threads, (uint32_t)top);

@@ -212,6 +212,8 @@ static enum status verify_verb_run(struct ctl *ctl)
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	int rc;
 
+	if (path)
+		viewing_note_snapshots(ctl, path);
 	if (!path || show_open(path, false, verify_verb_report, ctl, &view, &ctl->err) != 0)
 		return STATUS_ERROR;
 	rc = view_verify(view);

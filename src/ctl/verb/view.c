@@ -247,6 +247,7 @@ static enum status view_verb_run(struct ctl *ctl)
 	path = opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	if (!path)
 		return STATUS_ERROR;
+	viewing_note_snapshots(ctl, path);
 	if (!operand(ctl, 0) && !opt.trace_path)
 		print_verbose(ctl, "showing %s", path);
 	if (opt.viewer)
