@@ -440,6 +440,8 @@ static void run_ops_on_destroyed(struct op *op)
 	const struct run_result result = { &op->err, op->apps, op->late, &op->stats };
 	struct run *run = op->run;
 
+	if (!op->err.code && *run->session->troubles[TROUBLE_BUFFERS])
+		err_set(&op->err, ERR_CONSUMER, "%s", run->session->troubles[TROUBLE_BUFFERS]);
 	if (run->op == op)
 		run->op = NULL;
 	if (run->config.destroyed)
@@ -490,6 +492,8 @@ enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 		return outcome;
 	if (recording)
 		run_clock_pair(run);
+	else /* it was reported by the stop */
+		session_trouble(run->session, TROUBLE_BUFFERS, "");
 	op = run->op = op_new(run, done, data);
 	if (run_output_open(run))
 		wind_up(op, close_output);
