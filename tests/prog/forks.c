@@ -5,6 +5,7 @@
  *
  *   e  emit 10 events; "e"
  *   f  fork; the child prints "f" and reads on; its parent waits for it and prints "back"
+ *   r  execute this program again, as the next process; "ready"
  *   s  run a child that shares the memory, beside which no sequences can be used; "s"
  *   x  end; "PROCESS EMITTED"
  *
@@ -70,10 +71,23 @@ static void share_memory(void)
 	puts("s");
 }
 
-int main(void)
+static void execute_again(char *program)
+{
+	char number[12];
+
+	snprintf(number, sizeof(number), "%d", process + 1);
+	execl(program, program, number, (char *)NULL);
+	perror(program);
+	exit(1);
+}
+
+int main(int argc, char **argv)
 {
 	struct timespec ms = { 0, 1000000 };
 	char letter = 0;
+
+	process = argc > 1 ? atoi(argv[1]) : 0;
+	nr_processes = process + 1;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	while (!ltt_enabled(forks, event))
@@ -84,6 +98,8 @@ int main(void)
 			emit();
 		else if (letter == 'f')
 			make_child();
+		else if (letter == 'r')
+			execute_again(argv[0]);
 		else if (letter == 's')
 			share_memory();
 	}

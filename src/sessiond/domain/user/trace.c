@@ -19,6 +19,8 @@
 #include "sessiond/admission.h"
 #include "trace/metadata.h"
 
+#define PATHS_USED 1024u /* far more than register within a second */
+
 /* A process's name as part of a file name. */
 static void file_name(const char *name, char *buf, size_t len)
 {
@@ -33,17 +35,21 @@ static void file_name(const char *name, char *buf, size_t len)
 	buf[n] = '\0';
 }
 
+static uint32_t path_pid(const struct user_app *app)
+{
+	return app->app.pid > 0 ? (uint32_t)app->app.pid : app->app.vpid;
+}
+
 static char *process_path(const struct user_app *app, uint64_t trace)
 {
 	char name[64], when[32];
 	time_t s = (time_t)(app->app.start_ns / 1000000000);
 	struct tm tm = { 0 };
-	uint32_t pid = app->app.pid > 0 ? (uint32_t)app->app.pid : app->app.vpid;
+	uint32_t pid = path_pid(app);
 
 	localtime_r(&s, &tm);
 	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
 	file_name(app->app.procname, name, sizeof(name));
-	/* one process can register twice within a second (exec, a new daemon) */
 	if (app->app.start_ns == 0)
 		return xasprintf("ust/pid/%s-%u-%llu", name, pid, (unsigned long long)trace);
 	return xasprintf("ust/pid/%s-%u-%s", name, pid, when);
@@ -59,15 +65,47 @@ static bool path_taken(const struct recording *rec, const char *path)
 	return false;
 }
 
+/*
+ * One process can register several times within a second (execve(), a new daemon), and the trace of
+ * its former program may be closed already: the last path of each process is remembered, unless so
+ * many others have registered since then that one of them has its place.
+ * Return: whether it is this path.
+ */
+static bool path_was_used(struct user_session *us, const struct user_app *app, const char *path)
+{
+	char **last;
+	bool was;
+
+	if (!us->paths_used)
+		us->paths_used = xalloc(PATHS_USED * sizeof(*us->paths_used));
+	last = &us->paths_used[path_pid(app) % PATHS_USED];
+	was = *last && strcmp(*last, path) == 0;
+	if (!was) {
+		free(*last);
+		*last = xstrdup(path);
+	}
+	return was;
+}
+
+void paths_used_free(struct user_session *us)
+{
+	for (uint32_t i = 0; us->paths_used && i < PATHS_USED; i++)
+		free(us->paths_used[i]);
+	free(us->paths_used);
+}
+
 /* @process: NULL: the trace of a user. */
-static char *choose_path(struct trace *trace, const struct user_app *process)
+static char *choose_path(struct user_session *us, const struct trace *trace,
+			 const struct user_app *process)
 {
 	char *path;
+	bool used;
 
 	if (!process)
 		return xasprintf("ust/uid/%u/64-bit", trace->uid);
 	path = process_path(process, trace->id);
-	if (path_taken(trace->rec, path)) {
+	used = path_was_used(us, process, path);
+	if (used || path_taken(trace->rec, path)) {
 		char *other = xasprintf("%s-%llu", path, (unsigned long long)trace->id);
 
 		free(path);
@@ -109,7 +147,7 @@ static struct trace *trace_new(struct user_session *us, uid_t uid, const struct 
 	struct trace *trace = trace_alloc(&us->rec, us->rec.recorder->next_id++, uid,
 					  process ? process->app.id : 0);
 
-	trace_open(trace, choose_path(trace, process));
+	trace_open(trace, choose_path(us, trace, process));
 	user_trace_describe(trace, process);
 	return trace;
 }

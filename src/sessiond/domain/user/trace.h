@@ -19,6 +19,8 @@ struct trace *trace_get(struct user_session *us, struct user_app *app,
 			const struct channel *channel);
 /** Create the trace of the session's owner at the start, so that readers always find a trace. */
 void trace_prepare(struct user_session *us);
+/** Free the paths that the session's processes have used. */
+void paths_used_free(struct user_session *us);
 struct trace *trace_find(struct user_session *us, const struct user_app *app,
 			 const struct channel *channel);
 /** Append the beginning of the metadata of a user's trace. */

@@ -306,6 +306,7 @@ static void user_session_forget(struct user_session *us)
 	}
 	conflicts_free(us);
 	announced_free(us);
+	paths_used_free(us);
 	tallies_free(us);
 	event_filters_fini(&us->filters);
 	recording_fini(&us->rec);
