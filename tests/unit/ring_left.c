@@ -3,7 +3,8 @@
  * A signal handler records, and leaves an event of the fallback producer by siglongjmp(), at each
  * instruction once: the next event is recorded into the only ring, and the one that was left is
  * recorded, or lost, or had not begun; never two of these. If the handler returns, the interrupted
- * event is recorded, and the handler's is, or is lost.
+ * event is recorded, and the handler's is, or is lost. Then a grace period ends: no event that was
+ * left counts as running.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -64,6 +65,7 @@ static void child(const struct testset *t)
 		_exit(0);
 	}
 	ring_record(&hook, payload, 40);
+	CHECK(reader_synchronize_soon(), "a reader was left");
 	raise(SIGSTOP);
 	_exit(0);
 }

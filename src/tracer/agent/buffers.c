@@ -367,7 +367,11 @@ void agent_buffers_reap(void)
 		return;
 	unhooked = false;
 	filters = admit_retired();
-	reader_synchronize();
+	if (!reader_synchronize_soon()) {
+		admit_retire(filters);
+		unhooked = true;
+		return;
+	}
 	agent_lock();
 	admit_free(filters);
 	while ((b = dropped)) {

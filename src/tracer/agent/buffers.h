@@ -40,8 +40,8 @@ void agent_buffers_sweep(unsigned int link, uint32_t round);
 /** Drop all ring sets of a link, as its daemon does not know them any more. */
 void agent_buffers_forget(unsigned int link);
 
-/** Wait for all users of ring sets that were dropped, then unmap these. Called by the
- *  helper thread without agent_lock: it may wait for a probe of the program. */
+/** Wait for all users of ring sets that were dropped, then unmap these; if there still are some
+ *  after a moment, the next call does. Called by the helper thread without agent_lock. */
 void agent_buffers_reap(void);
 
 /** Populate memory that is soon written to (populate.h). Called by the helper thread without

@@ -373,7 +373,11 @@ void agent_counts_reap(void)
 		return;
 	unhooked = false;
 	filters = admit_retired();
-	reader_synchronize();
+	if (!reader_synchronize_soon()) {
+		admit_retire(filters);
+		unhooked = true;
+		return;
+	}
 	agent_lock();
 	admit_free(filters);
 	while ((c = dropped)) {

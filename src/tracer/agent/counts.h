@@ -30,8 +30,8 @@ void agent_counts_sweep(unsigned int link, uint32_t round);
 /** Drop all memory of a link, as its daemon does not know it any more. */
 void agent_counts_forget(unsigned int link);
 
-/** Wait for all threads that still count there, then unmap the memory. Called by the helper
- *  thread without agent_lock. */
+/** Wait for all threads that still count there, then unmap the memory; if some still do after a
+ *  moment, the next call unmaps it. Called by the helper thread without agent_lock. */
 void agent_counts_reap(void);
 
 void agent_counts_after_fork_child(void);

@@ -479,6 +479,17 @@ struct admission *admit_retired(void)
 	return all;
 }
 
+void admit_retire(struct admission *all)
+{
+	while (all) {
+		struct admission *next = all->next;
+
+		all->next = retired;
+		retired = all;
+		all = next;
+	}
+}
+
 void admit_free(struct admission *all)
 {
 	while (all) {

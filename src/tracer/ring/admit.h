@@ -24,7 +24,7 @@
 struct hook;
 
 #define ADMIT_PERMANENT 4096u /* numbers of filters that are never freed */
-#define ADMIT_TESTS	4u
+#define ADMIT_TESTS 4u
 
 /**
  * struct admit_test - a relation of an integer in the payload with a constant, as a range of the
@@ -64,6 +64,8 @@ void admit_unref(uint32_t filter);
 /** Filters without a reference, to be freed by admit_free() after a grace period
  *  (reader_synchronize()) that began after this call. */
 struct admission *admit_retired(void);
+/** The grace period had no end yet: they are admit_retired()'s again. NULL is allowed. */
+void admit_retire(struct admission *all);
 void admit_free(struct admission *retired);
 
 /** Whether the filter of @preparation, read from @hook, admits an event. @len: of the payload,

@@ -202,16 +202,33 @@ static uint64_t parity_of(uint64_t pub)
 	return pub & LTT_PUB_PARITY ? MARK_PARITY : 0;
 }
 
-/* Without the parity. @frame: of the caller. */
-static uint64_t mark_of(const struct ring_set *set, const void *frame)
+uint64_t ring_mark(const void *frame)
 {
 	uint64_t thread = (uint64_t)(uintptr_t)section_thread_pointer();
 	uint64_t units = (uint64_t)(uintptr_t)frame >> MARK_FRAME_UNIT_BITS;
 
-	if (!set->own || !*set->own || thread >> MARK_ADDRESS_BITS)
-		return MARK_ANONYMOUS;
+	if (thread >> MARK_ADDRESS_BITS)
+		return 0;
 	return thread >> MARK_THREAD_UNIT_BITS << MARK_THREAD_SHIFT |
 	       (units & ((1u << MARK_FRAME_BITS) - 1)) << MARK_FRAME_SHIFT;
+}
+
+/* Without the parity. @frame: of the caller. */
+static uint64_t mark_of(const struct ring_set *set, const void *frame)
+{
+	uint64_t mark = set->own && *set->own ? ring_mark(frame) : 0;
+
+	return mark ? mark : MARK_ANONYMOUS;
+}
+
+uint32_t ring_mark_hash(uint64_t mark)
+{
+	return (uint32_t)((mark >> MARK_THREAD_SHIFT) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+bool ring_mark_is_same_thread(uint64_t a, uint64_t b)
+{
+	return a >> MARK_THREAD_SHIFT == b >> MARK_THREAD_SHIFT;
 }
 
 static int is_on_other_stack(void)
@@ -223,14 +240,13 @@ static int is_on_other_stack(void)
 	       (stack.ss_flags & SS_ONSTACK);
 }
 
-static int has_ended(uint64_t owner, uint64_t mark)
+bool ring_mark_has_ended(uint64_t owner, uint64_t mark)
 {
 	uint64_t above = (owner - mark) >> MARK_FRAME_SHIFT & ((1u << MARK_FRAME_BITS) - 1);
 	uint64_t below = -above & ((1u << MARK_FRAME_BITS) - 1);
 
-	return mark >> MARK_THREAD_SHIFT &&
-	       mark >> MARK_THREAD_SHIFT == owner >> MARK_THREAD_SHIFT && below <= MARK_REACH &&
-	       !ring_sequences_stopped() && !is_on_other_stack();
+	return mark >> MARK_THREAD_SHIFT && ring_mark_is_same_thread(owner, mark) &&
+	       below <= MARK_REACH && !ring_sequences_stopped() && !is_on_other_stack();
 }
 
 /* The owner's record is in the ring if it has changed the parity; else it is lost. */
@@ -255,7 +271,7 @@ static int ring_fallback_try_lock(const struct ring_set *set, uint32_t ring, uin
 	uint64_t owner = __atomic_load_n(lock, __ATOMIC_RELAXED), parity;
 
 	if (owner)
-		return has_ended(owner, mark) && take_over(set, ring, owner, mark);
+		return ring_mark_has_ended(owner, mark) && take_over(set, ring, owner, mark);
 	parity = parity_of(__atomic_load_n(&prod->pub, __ATOMIC_RELAXED));
 	if (!__atomic_compare_exchange_n(lock, &owner, mark | parity, 0, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))

@@ -13,6 +13,8 @@
 #ifndef TRACER_RING_FALLBACK_H
 #define TRACER_RING_FALLBACK_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "hook.h"
@@ -21,6 +23,14 @@
 /** Return: RES_* as a sequence returns it (set.h); RES_ELSEWHERE if no ring was free. */
 uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len,
 			      uint32_t preparation);
+
+/** The mark of this thread in the frame of a function, for a lock; its bit 0 is 0. 0: none. */
+uint64_t ring_mark(const void *frame);
+/** The same for all marks of a thread. */
+uint32_t ring_mark_hash(uint64_t mark);
+bool ring_mark_is_same_thread(uint64_t a, uint64_t b);
+/** Whether the frame of @owner has ended, as far as this thread, in the frame of @mark, knows. */
+bool ring_mark_has_ended(uint64_t owner, uint64_t mark);
 
 /** Offset of this process's CLOCK_MONOTONIC from the machine's. */
 extern uint64_t ring_clock_ahead_ns __attribute__((visibility("hidden")));

@@ -2,66 +2,157 @@
 /*
  * Readers and their grace period.
  *
- * There are two counters of readers; a reader increments the one that `phase` selects. To wait,
- * `phase` is changed, and the counter that it selected before must become 0; this is done twice: a
- * reader that has read `phase` long before it increments is in the counter that a single pass would
- * not check.
+ * A reader marks a free slot of the table that `phase` selects. To wait, `phase` is changed, and
+ * each slot of the table that it selected before must be free once, which new readers do not delay;
+ * this is done twice: a reader that has read `phase` long before it marks a slot is in the table
+ * that a single pass would not check.
  *
- * Each thread counts how often it is in each counter, so that the counters can be corrected in a
- * forked child, which has only the forking thread.
+ * A mark is that of a lock (fallback.c), so that a thread finds its reader which a signal handler
+ * has left by siglongjmp(), as soon as it is a reader again; and so that a forked child, which has
+ * only the forking thread, can free the slots of the others. Readers that find no free slot are
+ * counted instead. A reader that was left, or cancelled, and whose thread does not record again,
+ * stays: a wait without a limit would have no end.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 
 #include "ring.h"
+#include "fallback.h"
 #include "place.h"
 #include "rseq.h"
 #include "section.h"
 #include "sys.h"
 
+#define NO_END UINT64_MAX
+#define SOON_NS 400000000u /* less than a daemon waits for an answer */
+#define STUCK_NS 1000000u
+#define SLOTS 64u
+#define PROBES 8u
+#define NO_SLOT SLOTS
+#define LASTING 1u /* in a mark: the frame is not compared */
+
 static uint32_t phase;
-static uint32_t inside[2];
-static uint32_t sleeping; /* a thread waits for inside[] to become 0 */
+static uint64_t slots[2][SLOTS] __attribute__((aligned(64)));
+static uint32_t inside[2]; /* readers without a slot */
+static uint32_t sleeping;  /* a thread waits for `exits` to change */
+static uint32_t exits;
+static uint32_t stuck; /* the last wait with a limit had reached it */
 static pthread_mutex_t one_waits = PTHREAD_MUTEX_INITIALIZER;
-static __thread uint32_t mine[2] __attribute__((tls_model("initial-exec")));
+static __thread uint32_t mine[2] __attribute__((tls_model("initial-exec"))); /* in inside[] */
+
+static bool reader_take(uint64_t *slot, uint64_t mark)
+{
+	uint64_t owner = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	if (owner && (owner & LASTING || !ring_mark_has_ended(owner, mark)))
+		return false;
+	return __atomic_compare_exchange_n(slot, &owner, mark, 0, __ATOMIC_SEQ_CST,
+					   __ATOMIC_RELAXED);
+}
+
+/* Those of a thread are tried in the same order each time. */
+static uint32_t reader_take_any(uint64_t *table, uint64_t mark)
+{
+	uint32_t at = ring_mark_hash(mark);
+
+	for (uint32_t i = 0; mark && i < PROBES; i++)
+		if (reader_take(&table[(at + i) % SLOTS], mark))
+			return (at + i) % SLOTS;
+	return NO_SLOT;
+}
+
+static unsigned int reader_enter_marked(uint64_t mark)
+{
+	unsigned int token = __atomic_load_n(&phase, __ATOMIC_RELAXED) & 1;
+	uint32_t slot = reader_take_any(slots[token], mark);
+
+	if (unlikely(slot == NO_SLOT)) {
+		mine[token]++;
+		__atomic_add_fetch(&inside[token], 1, __ATOMIC_SEQ_CST);
+	}
+	/* On some machines an atomic operation alone does not order later plain loads. */
+	ring_full_fence();
+	return slot << 1 | token;
+}
+
+unsigned int reader_enter_in(const void *frame)
+{
+	return reader_enter_marked(ring_mark(frame));
+}
 
 unsigned int reader_enter(void)
 {
-	unsigned int token = __atomic_load_n(&phase, __ATOMIC_RELAXED) & 1;
+	uint64_t mark = ring_mark(__builtin_frame_address(0));
 
-	mine[token]++;
-	__atomic_add_fetch(&inside[token], 1, __ATOMIC_SEQ_CST);
-	/* On some machines an atomic addition alone does not order later plain loads. */
-	ring_full_fence();
-	return token;
+	return reader_enter_marked(mark ? mark | LASTING : 0);
 }
 
 void reader_exit(unsigned int token)
 {
-	uint32_t left = __atomic_sub_fetch(&inside[token], 1, __ATOMIC_SEQ_CST);
+	uint32_t slot = token >> 1;
 
-	mine[token]--;
-	if (unlikely(!left && __atomic_load_n(&sleeping, __ATOMIC_SEQ_CST)))
-		ring_futex_wake(&inside[token]);
+	if (likely(slot != NO_SLOT)) {
+		__atomic_exchange_n(&slots[token & 1][slot], 0, __ATOMIC_SEQ_CST);
+	} else {
+		__atomic_sub_fetch(&inside[token & 1], 1, __ATOMIC_SEQ_CST);
+		mine[token & 1]--;
+	}
+	if (unlikely(__atomic_load_n(&sleeping, __ATOMIC_SEQ_CST))) {
+		__atomic_add_fetch(&exits, 1, __ATOMIC_SEQ_CST);
+		ring_futex_wake(&exits);
+	}
 }
 
-static void wait_until_empty(uint32_t *counter)
+/* @end_ns: of CLOCK_MONOTONIC. Return: whether the word became 0. */
+static bool wait_until_zero(const void *word, size_t bytes, uint64_t end_ns)
 {
-	uint32_t now;
+	while (true) {
+		uint32_t seen = __atomic_load_n(&exits, __ATOMIC_SEQ_CST);
+		uint64_t at = end_ns == NO_END ? 0 : ring_clock_monotonic();
+
+		if (bytes == sizeof(uint64_t) ?
+			    !__atomic_load_n((const uint64_t *)word, __ATOMIC_SEQ_CST) :
+			    !__atomic_load_n((const uint32_t *)word, __ATOMIC_SEQ_CST))
+			return true;
+		if (at >= end_ns)
+			return false;
+		ring_futex_wait(&exits, seen, end_ns - at);
+	}
+}
+
+static bool wait_until_empty(unsigned int old, uint64_t end_ns)
+{
+	bool empty = wait_until_zero(&inside[old], sizeof(inside[old]), end_ns);
+
+	for (uint32_t i = 0; empty && i < SLOTS; i++)
+		empty = wait_until_zero(&slots[old][i], sizeof(slots[old][i]), end_ns);
+	return empty;
+}
+
+static bool wait_for_readers(uint64_t end_ns)
+{
+	bool done = true;
 
 	__atomic_store_n(&sleeping, 1, __ATOMIC_SEQ_CST);
-	while ((now = __atomic_load_n(counter, __ATOMIC_SEQ_CST)) != 0)
-		ring_futex_wait(counter, now);
+	for (int pass = 0; done && pass < 2; pass++)
+		done = wait_until_empty(__atomic_fetch_xor(&phase, 1, __ATOMIC_SEQ_CST) & 1,
+					end_ns);
 	__atomic_store_n(&sleeping, 0, __ATOMIC_SEQ_CST);
+	return done;
 }
 
-static void wait_for_readers(void)
+/* @ours: whether those of this thread are freed, or those of all others. */
+static void reader_free_slots(bool ours)
 {
-	for (int pass = 0; pass < 2; pass++) {
-		uint32_t old = __atomic_fetch_xor(&phase, 1, __ATOMIC_SEQ_CST) & 1;
+	const uint64_t mark = ring_mark(__builtin_frame_address(0));
+	uint64_t *slot = slots[0];
 
-		wait_until_empty(&inside[old]);
+	for (uint32_t i = 0; i < 2 * SLOTS; i++) {
+		uint64_t owner = __atomic_load_n(&slot[i], __ATOMIC_SEQ_CST);
+
+		if (owner && ring_mark_is_same_thread(owner, mark) == ours)
+			__atomic_store_n(&slot[i], 0, __ATOMIC_SEQ_CST);
 	}
 }
 
@@ -98,14 +189,40 @@ static void wait_for_sequences(void)
 		visit_every_cpu();
 }
 
-void reader_synchronize(void)
+/* With the mutex, which is unlocked. */
+static bool reader_wait(uint64_t end_ns)
 {
-	pthread_mutex_lock(&one_waits);
+	bool done;
+
 	ring_full_fence();
 	if (ring_rseq_used())
 		wait_for_sequences();
-	wait_for_readers();
+	done = wait_for_readers(end_ns);
 	pthread_mutex_unlock(&one_waits);
+	return done;
+}
+
+void reader_synchronize(void)
+{
+	reader_free_slots(true);
+	pthread_mutex_lock(&one_waits);
+	reader_wait(NO_END);
+}
+
+bool reader_synchronize_soon(void)
+{
+	const struct timespec pause = { 0, 1000000 };
+	const bool was_stuck = __atomic_load_n(&stuck, __ATOMIC_RELAXED);
+	uint64_t end_ns = ring_clock_monotonic() + (was_stuck ? STUCK_NS : SOON_NS);
+	bool done = false, locked;
+
+	while (!(locked = pthread_mutex_trylock(&one_waits) == 0) &&
+	       ring_clock_monotonic() < end_ns)
+		ring_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0);
+	if (locked)
+		done = reader_wait(end_ns);
+	__atomic_store_n(&stuck, !done, __ATOMIC_RELAXED);
+	return done;
 }
 
 void reader_after_fork_child(bool may_call)
@@ -113,6 +230,7 @@ void reader_after_fork_child(bool may_call)
 	ring_place_after_fork_child();
 	if (may_call && ring_rseq_used()) /* it has one thread, as its parent may not have had */
 		ring_register_membarrier();
+	reader_free_slots(false);
 	one_waits = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	__atomic_store_n(&sleeping, 0, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)

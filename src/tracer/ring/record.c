@@ -51,7 +51,7 @@ static void count_loss(const struct ring_set *set, enum loss loss)
 
 static void ring_record_count_lost(const struct hook *hook, enum loss loss)
 {
-	unsigned int token = reader_enter();
+	unsigned int token = reader_enter_in(__builtin_frame_address(0));
 	const struct binding *binding = ring_record_binding_of(hook);
 
 	if (binding)
@@ -62,7 +62,7 @@ static void ring_record_count_lost(const struct hook *hook, enum loss loss)
 static uint32_t record_fallback(const struct hook *hook, const void *payload, size_t len,
 				uint32_t preparation)
 {
-	unsigned int token = reader_enter();
+	unsigned int token = reader_enter_in(__builtin_frame_address(0));
 	const struct binding *binding = ring_record_binding_of(hook);
 	uint32_t res = binding ? ring_fallback_record(binding, payload, len, preparation) : 0;
 
@@ -108,7 +108,7 @@ static void record_wake_consumer(const struct ring_set *set, uint32_t ring, uint
 static void record_wake_others(const struct hook *hook, uint32_t res)
 {
 	uint32_t ring = res >> RES_RING_SHIFT;
-	unsigned int token = reader_enter();
+	unsigned int token = reader_enter_in(__builtin_frame_address(0));
 	const struct binding *binding = ring_record_binding_of(hook);
 
 	/* before the exit: behind it the pages may be unmapped */
@@ -136,7 +136,7 @@ static void record_finish(const struct hook *hook, uint32_t res)
 
 static uint32_t record_preparation_of(const struct hook *hook)
 {
-	unsigned int token = reader_enter();
+	unsigned int token = reader_enter_in(__builtin_frame_address(0));
 	const struct binding *binding = ring_record_binding_of(hook);
 	uint32_t preparation = binding ? binding->preparation : 0;
 
@@ -383,7 +383,7 @@ void ring_count_not_sampled(const struct hook *hook)
 
 uint32_t ring_hook_session(const struct hook *hook)
 {
-	unsigned int token = reader_enter();
+	unsigned int token = reader_enter_in(__builtin_frame_address(0));
 	const struct binding *binding = ring_record_binding_of(hook);
 	uint32_t session = binding ? binding->session : 0;
 

@@ -125,8 +125,12 @@ size_t ring_set_max_payload(const struct ring_set *set);
 /* --- readers (probes, fallback) and their grace period -------------------- */
 
 /** Return: a token for reader_exit(). Async-signal safe; may nest. If a thread leaves by
- *  longjmp() or ends in between, reader_synchronize() never returns. */
+ *  longjmp() or ends in between, reader_synchronize() in other threads never returns. */
 unsigned int reader_enter(void);
+/** The same for a function that calls none of the program and exits itself. @frame: its
+ *  __builtin_frame_address(0). If it is left by siglongjmp(), the thread's next call here finds
+ *  that out, mostly: reader_synchronize() returns then. */
+unsigned int reader_enter_in(const void *frame);
 void reader_exit(unsigned int token);
 
 /**
@@ -134,6 +138,9 @@ void reader_exit(unsigned int token);
  * Never call it from a signal handler, a probe, or between enter and exit.
  */
 void reader_synchronize(void);
+/** The same for at most 0.4 s, and hardly at all if the last such call was in vain. Also in a
+ *  probe. Return: false: a thread may still use the hook; to be called again later. */
+bool reader_synchronize_soon(void);
 
 /** In a forked child: reset the counts of readers in the parent's other threads. @may_call: seccomp
  *  filters allow system calls. */

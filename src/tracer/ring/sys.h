@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #if defined(__x86_64__)
 static inline long ring_syscall5(long nr, long a, long b, long c, long d, long e)
@@ -76,10 +77,12 @@ static inline void ring_full_fence(void)
 #endif
 }
 
-/** Sleep while *word == value; spurious returns are for the caller's loop. */
-static inline void ring_futex_wait(uint32_t *word, uint32_t value)
+/** Sleep while *word == value, for at most @ns; spurious returns are for the caller's loop. */
+static inline void ring_futex_wait(uint32_t *word, uint32_t value, uint64_t ns)
 {
-	ring_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)value, 0);
+	const struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+
+	ring_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)value, (long)&most);
 }
 
 static inline void ring_futex_wake(uint32_t *word)

@@ -55,16 +55,22 @@ void limbo_add(struct limbo *dead, void (*destroy)(struct limbo *self))
 	nr_limbo++;
 }
 
-void limbo_drain(void)
+static struct limbo *limbo_take(uint32_t least)
 {
-	struct limbo *dead;
+	struct limbo *dead = NULL;
 
 	registry_lock();
-	dead = limbo;
-	limbo = NULL;
-	nr_limbo = 0;
+	if (nr_limbo >= least) {
+		dead = limbo;
+		limbo = NULL;
+		nr_limbo = 0;
+	}
 	registry_unlock();
-	reader_synchronize();
+	return dead;
+}
+
+static void limbo_free(struct limbo *dead)
+{
 	site_mute();
 	while (dead) {
 		struct limbo *next = dead->next;
@@ -75,15 +81,36 @@ void limbo_drain(void)
 	site_unmute();
 }
 
+static void limbo_return(struct limbo *dead)
+{
+	registry_lock();
+	while (dead) {
+		struct limbo *next = dead->next;
+
+		limbo_add(dead, dead->destroy);
+		dead = next;
+	}
+	registry_unlock();
+}
+
+void limbo_drain(void)
+{
+	struct limbo *dead = limbo_take(0);
+
+	reader_synchronize();
+	limbo_free(dead);
+}
+
 void limbo_drain_if_full(void)
 {
-	bool full;
+	struct limbo *dead = limbo_take(LIMBO_FULL);
 
-	registry_lock();
-	full = nr_limbo >= LIMBO_FULL;
-	registry_unlock();
-	if (full)
-		limbo_drain();
+	if (!dead)
+		return;
+	if (reader_synchronize_soon())
+		limbo_free(dead);
+	else
+		limbo_return(dead);
 }
 
 /* --- objects ---------------------------------------------------------------------- */

@@ -29,6 +29,12 @@ void reader_synchronize(void)
 	pthread_rwlock_unlock(&double_lock);
 }
 
+bool reader_synchronize_soon(void)
+{
+	reader_synchronize();
+	return true;
+}
+
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
 {
 	return (struct binding){ .set = set, .id = id, .session = session };
