@@ -87,13 +87,38 @@ static void test_threads_and_signals(void)
 	CHECK_IS(calls, ==, THREADS * EVENTS + signals);
 }
 
+/* As an event within @depth others. */
+static __attribute__((noinline)) void *stage_within(int depth, size_t len)
+{
+	void *staged = depth ? stage_within(depth - 1, len) : ltt_stage(&ltt_site_s__big, len);
+
+	__asm__ volatile("" : "+r"(staged)); /* no jump instead of a call */
+	return staged;
+}
+
+/* Events that a signal handler has left: their memory is used again. */
+static void test_left(void)
+{
+	void *outer = ltt_stage(&ltt_site_s__big, 1000), *first = stage_within(1, 1000);
+
+	CHECK(outer && first && first != outer);
+	for (int i = 0; i < STAGED; i++)
+		CHECK(stage_within(1, 1000) == first);
+	CHECK(stage_within(2, 1000) != first);
+	CHECK(ltt_stage(&ltt_site_s__big, 1000) == outer);
+	ltt_unstage(outer);
+	CHECK(stage_within(1, 1000) == outer); /* the first one that is free, or was left */
+	ltt_unstage(outer);
+	ltt_unstage(first);
+}
+
 /* All slots taken: more memory is mapped, and given back. */
 static void test_more_than_slots(void)
 {
 	unsigned char *staged[STAGED];
 
 	for (int i = 0; i < STAGED; i++) {
-		staged[i] = ltt_stage(&ltt_site_s__big, 65536);
+		staged[i] = stage_within(i, 65536);
 		CHECK(staged[i]);
 		memset(staged[i], i, 65536 + LTT_PAYLOAD_SLACK);
 	}
@@ -122,7 +147,7 @@ static void child(void *own, void *other)
 
 	site_after_fork_child();
 	for (int i = 0; i < 7; i++) {
-		staged[i] = ltt_stage(&ltt_site_s__big, 1000);
+		staged[i] = stage_within(i, 1000);
 		CHECK(staged[i] && staged[i] != own);
 		if (staged[i] == other)
 			_exit(0);
@@ -138,7 +163,7 @@ static void test_fork(void)
 	pid_t pid;
 
 	/* The thread takes the next free slot, the one that is staged and given back here. */
-	other = ltt_stage(&ltt_site_s__big, 1000);
+	other = stage_within(1, 1000);
 	ltt_unstage(other);
 	CHECK(pipe(pipes) == 0 && pipe(pipes + 2) == 0);
 	CHECK_IS(pthread_create(&thread, NULL, hold_slot, pipes), ==, 0);
@@ -164,6 +189,7 @@ int main(void)
 	calls = 0;
 	test_threads_and_signals();
 	test_more_than_slots();
+	test_left();
 	test_fork();
 	ltt_probe_unregister(big);
 	ltt_probe_unregister(array);

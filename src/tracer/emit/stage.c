@@ -12,7 +12,7 @@ void *ltt_stage(struct ltt_site *site, size_t len)
 	if (emit_is_muted())
 		return NULL;
 	if (len <= LTT_RING_MAX_RECORD)
-		memory = spare_take();
+		memory = spare_take(SPARE_PAYLOAD);
 	if (!memory)
 		emit_lost_oversize(site);
 	return memory;

@@ -112,7 +112,7 @@ admit_with_long_contexts(const struct admission *a, const void *payload, size_t 
 			 struct ltt_filter_state *state)
 {
 	struct ltt_filter_value values[CONTEXT_VALUES];
-	unsigned char *memory = spare_take();
+	unsigned char *memory = spare_take(SPARE_FILTER);
 	enum ltt_filter_verdict verdict = LTT_FILTER_ACCEPTED;
 
 	if (memory) {

@@ -231,7 +231,7 @@ bool ring_mark_is_same_thread(uint64_t a, uint64_t b)
 	return a >> MARK_THREAD_SHIFT == b >> MARK_THREAD_SHIFT;
 }
 
-static int is_on_other_stack(void)
+int ring_is_on_other_stack(void)
 {
 	stack_t stack;
 
@@ -246,7 +246,7 @@ bool ring_mark_has_ended(uint64_t owner, uint64_t mark)
 	uint64_t below = -above & ((1u << MARK_FRAME_BITS) - 1);
 
 	return mark >> MARK_THREAD_SHIFT && ring_mark_is_same_thread(owner, mark) &&
-	       below <= MARK_REACH && !ring_sequences_stopped() && !is_on_other_stack();
+	       below <= MARK_REACH && !ring_sequences_stopped() && !ring_is_on_other_stack();
 }
 
 /* The owner's record is in the ring if it has changed the parity; else it is lost. */

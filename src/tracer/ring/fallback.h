@@ -32,6 +32,9 @@ bool ring_mark_is_same_thread(uint64_t a, uint64_t b);
 /** Whether the frame of @owner has ended, as far as this thread, in the frame of @mark, knows. */
 bool ring_mark_has_ended(uint64_t owner, uint64_t mark);
 
+/** Whether the thread is in a handler on an alternate stack, or that can't be known. */
+int ring_is_on_other_stack(void);
+
 /** Offset of this process's CLOCK_MONOTONIC from the machine's. */
 extern uint64_t ring_clock_ahead_ns __attribute__((visibility("hidden")));
 

@@ -170,7 +170,7 @@ static __attribute__((noinline)) uint32_t record_in_spare(const struct hook *hoo
 	uint32_t res = RES_TOO_LONG;
 
 	if (len <= LTT_RING_MAX_RECORD - context_bytes(preparation_contexts(preparation)))
-		memory = spare_take();
+		memory = spare_take(SPARE_RECORD);
 	if (memory) {
 		res = record_joined(hook, preparation, memory, payload, len, ip);
 		spare_release(memory);

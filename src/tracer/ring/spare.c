@@ -2,40 +2,65 @@
 /*
  * A few slots in static memory, each taken and returned by one atomic operation; if all are taken,
  * a thread maps pages.
+ *
+ * A slot has the thread pointer of its owner, and the frame in which it was taken. If a thread
+ * finds its own, of the same use, with a frame that is not above its own, a signal handler has left
+ * that event by siglongjmp(), and the slot is taken over. The last calls on the way to spare_take()
+ * are the same for one use, and each call before makes the frame lower by a unit at least, so the
+ * frame of an event within another one is always lower.
  */
 #include "spare.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
 #include <ltt/site.h>
 
+#include "fallback.h"
 #include "ltt_ring.h"
+#include "rseq.h"
+#include "section.h"
 
 #define NR_SLOTS 8u
 #define SLOT_BYTES (LTT_RING_MAX_RECORD + LTT_PAYLOAD_SLACK)
-#define ALL_TAKEN ((1u << NR_SLOTS) - 1)
+#define FRAME_UNIT_BITS 4 /* stacks are aligned so */
+#define FRAME_SHIFT 2	  /* above the use */
+#define FRAME_MASK (((1ull << 20) - 1) << FRAME_SHIFT)
+#define FRAME_REACH (1ull << 16 << FRAME_SHIFT) /* frames that far are of another stack */
+#define THREAD_SHIFT 22
+#define THREAD_UNIT_BITS 6
+#define ADDRESS_BITS (64 - THREAD_SHIFT + THREAD_UNIT_BITS)
 
 static unsigned char slots[NR_SLOTS][SLOT_BYTES] __attribute__((aligned(64)));
-static const void *owners[NR_SLOTS];
-static uint32_t taken;						    /* bit s: slot s */
-static __thread char me __attribute__((tls_model("initial-exec"))); /* its address is the thread */
+static uint64_t owners[NR_SLOTS]; /* 0: free */
 
-static void *spare_take_slot(void)
+/* 0: there is none. */
+static uint64_t spare_owner(enum spare_use use, const void *frame)
 {
-	uint32_t now = __atomic_load_n(&taken, __ATOMIC_RELAXED);
+	uint64_t thread = (uint64_t)(uintptr_t)section_thread_pointer();
+	uint64_t units = (uint64_t)(uintptr_t)frame >> FRAME_UNIT_BITS;
 
-	while (now != ALL_TAKEN) {
-		uint32_t slot = (uint32_t)__builtin_ctz(~now);
+	if (thread >> ADDRESS_BITS)
+		return 0;
+	return thread >> THREAD_UNIT_BITS << THREAD_SHIFT | (units << FRAME_SHIFT & FRAME_MASK) |
+	       use;
+}
 
-		if (__atomic_compare_exchange_n(&taken, &now, now | 1u << slot, 0, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED)) {
-			__atomic_store_n(&owners[slot], &me, __ATOMIC_RELAXED);
-			return slots[slot];
-		}
-	}
-	return NULL;
+static bool spare_was_left(uint64_t owner, uint64_t me)
+{
+	return ((owner ^ me) & ~FRAME_MASK) == 0 && ((me - owner) & FRAME_MASK) <= FRAME_REACH &&
+	       !ring_sequences_stopped() && !ring_is_on_other_stack();
+}
+
+static bool spare_take_slot(uint32_t slot, uint64_t me)
+{
+	uint64_t owner = __atomic_load_n(&owners[slot], __ATOMIC_RELAXED);
+
+	return (!owner || spare_was_left(owner, me)) &&
+	       __atomic_compare_exchange_n(&owners[slot], &owner, me, 0, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
 }
 
 static void *map_pages(void)
@@ -56,11 +81,14 @@ static void unmap_pages(void *pages)
 	errno = saved;
 }
 
-void *spare_take(void)
+__attribute__((noinline)) void *spare_take(enum spare_use use)
 {
-	void *memory = spare_take_slot();
+	uint64_t me = spare_owner(use, __builtin_frame_address(0));
 
-	return memory ? memory : map_pages();
+	for (uint32_t slot = 0; me && slot < NR_SLOTS; slot++)
+		if (spare_take_slot(slot, me))
+			return slots[slot];
+	return map_pages();
 }
 
 void spare_release(void *memory)
@@ -68,7 +96,7 @@ void spare_release(void *memory)
 	size_t at = (size_t)((unsigned char *)memory - slots[0]);
 
 	if (at < sizeof(slots))
-		__atomic_fetch_and(&taken, ~(1u << at / SLOT_BYTES), __ATOMIC_RELEASE);
+		__atomic_store_n(&owners[at / SLOT_BYTES], 0, __ATOMIC_RELEASE);
 	else
 		unmap_pages(memory);
 }
@@ -76,7 +104,9 @@ void spare_release(void *memory)
 /* Slots of threads that did not survive the fork are free again. */
 void spare_after_fork_child(void)
 {
+	uint64_t me = spare_owner(SPARE_PAYLOAD, __builtin_frame_address(0));
+
 	for (uint32_t slot = 0; slot < NR_SLOTS; slot++)
-		if (__atomic_load_n(&owners[slot], __ATOMIC_RELAXED) != &me)
-			__atomic_fetch_and(&taken, ~(1u << slot), __ATOMIC_RELAXED);
+		if (owners[slot] >> THREAD_SHIFT != me >> THREAD_SHIFT)
+			__atomic_store_n(&owners[slot], 0, __ATOMIC_RELAXED);
 }
