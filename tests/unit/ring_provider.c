@@ -2,9 +2,11 @@
 /*
  * Contexts that the application registers: values of all kinds and their bounds, names, errors;
  * while threads record, contexts come and go, and no thread is in a function that is gone; a
- * function that emits an event itself; errno.
+ * function that emits an event itself; one that a signal handler leaves by siglongjmp(); errno.
  */
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <string.h>
 
 #include "filter/program.h"
@@ -51,6 +53,24 @@ static void get_again(struct ltt_context_value *ret_value, void *data)
 
 	(void)data;
 	CHECK(context_write(set, bytes, NULL) == 19 && bytes[0] == LTT_CONTEXT_NONE, "no value");
+	ltt_context_set_integer(ret_value, 1);
+}
+
+static sigjmp_buf before;
+static int nr_left;
+
+static void leave(int signo)
+{
+	(void)signo;
+	siglongjmp(before, 1);
+}
+
+/* Its first call is left by a signal handler. */
+static void get_left(struct ltt_context_value *ret_value, void *data)
+{
+	(void)data;
+	if (nr_left++ == 0)
+		raise(SIGUSR1);
 	ltt_context_set_integer(ret_value, 1);
 }
 
@@ -115,6 +135,21 @@ static void test_values(void)
 	CHECK(value.kind == LTT_FILTER_NUMBER && value.number == 0.5, "float");
 	value = value_of(&again, bytes);
 	CHECK(value.kind == LTT_FILTER_INTEGER && value.integer == 1, "again");
+}
+
+static void test_left(void)
+{
+	struct ltt_context left = named("web:left", get_left);
+	unsigned char bytes[PROVIDER_BYTES + 8];
+
+	signal(SIGUSR1, leave);
+	CHECK(context_set("$app.web:left", &set), "set");
+	CHECK(ltt_context_register(&left) == 0, "register");
+	(void)sigsetjmp(before, 1);
+	if (nr_left < 2)
+		context_write(set, bytes, NULL);
+	CHECK(nr_left == 2 && bytes[0] == LTT_CONTEXT_INTEGER, "no value after %d calls", nr_left);
+	CHECK(ltt_context_unregister(&left) == 0, "unregister");
 }
 
 static void test_errors(void)
@@ -229,6 +264,7 @@ int main(void)
 {
 	ring_init();
 	test_values();
+	test_left();
 	test_errors();
 	test_coming_and_going();
 	test_many();

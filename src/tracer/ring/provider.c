@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fallback.h"
 #include "filter/program.h"
 #include "ring.h"
 
@@ -14,8 +15,10 @@ struct provider {
 };
 
 static struct provider providers[PROVIDER_SLOTS];
-/* The thread is in a context's function: events that it emits call none. */
-static __thread bool inside __attribute__((tls_model("initial-exec")));
+/* The frame in which the thread has called a context's function: events that this emits call none.
+ * They have lower frames; from any other one, a signal handler has left the function by
+ * siglongjmp(). */
+static __thread const char *inside __attribute__((tls_model("initial-exec")));
 
 /* --- names ------------------------------------------------------------------------- */
 
@@ -125,19 +128,25 @@ static unsigned char *provider_put_value(unsigned char *to, const struct ltt_con
 	return to + len + 1;
 }
 
+static bool provider_is_inside(const char *frame)
+{
+	return inside && (frame < inside || ring_is_on_other_stack());
+}
+
 unsigned char *provider_put(uint32_t slot, unsigned char *to)
 {
 	struct ltt_context_value value = { .kind = LTT_CONTEXT_NONE };
+	const char *frame = __builtin_frame_address(0);
 	const struct ltt_context *context;
 	unsigned int token;
 	int saved = errno;
 
 	token = reader_enter();
 	context = __atomic_load_n(&providers[slot].context, __ATOMIC_ACQUIRE);
-	if (context && !inside) {
-		inside = true;
+	if (context && !provider_is_inside(frame)) {
+		inside = frame;
 		context->get(&value, context->data);
-		inside = false;
+		inside = NULL;
 	}
 	to = provider_put_value(to, &value);
 	reader_exit(token);
