@@ -18,6 +18,7 @@
 #include "points.h"
 #include "thread.h"
 #include "tracer/ring/context.h"
+#include "tracer/ring/fallback.h"
 #include "tracer/ring/populate.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
@@ -99,10 +100,12 @@ static void heed_bypassed_calls(void)
 
 	if (found & (CONTEXT_TASK | BYPASS_LOADS))
 		site_stop_sequences();
+	if (found & (BYPASS_LOADS | BYPASS_STACKS))
+		ring_stacks_hidden();
 	if (found & (BYPASS_LOADS | BYPASS_FILTERS))
 		context_forbid_calls(CONTEXT_CALLS_POPULATE | CONTEXT_CALLS_FALLBACK);
 	else
-		context_keep_not(found);
+		context_keep_not(found & ~BYPASS_STACKS);
 	if (found)
 		tracer_debug("libc's functions are called in place of libltt's (%x)", found);
 }

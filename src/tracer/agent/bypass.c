@@ -38,6 +38,7 @@ static const struct function {
 	{ "setresgid", CONTEXT_USERS },
 	{ "setns", CONTEXT_USERS | CONTEXT_NAMESPACES },
 	{ "unshare", CONTEXT_USERS | CONTEXT_NAMESPACES },
+	{ "sigaltstack", BYPASS_STACKS },
 };
 
 /* Relocations. */

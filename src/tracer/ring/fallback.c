@@ -19,6 +19,7 @@
 static __thread uint32_t settled __attribute__((tls_model("initial-exec")));
 
 uint64_t ring_clock_ahead_ns;
+static int stacks_hidden;
 
 static long ring_fallback_read_link(const char *path, char buf[64])
 {
@@ -231,11 +232,17 @@ bool ring_mark_is_same_thread(uint64_t a, uint64_t b)
 	return a >> MARK_THREAD_SHIFT == b >> MARK_THREAD_SHIFT;
 }
 
+void ring_stacks_hidden(void)
+{
+	__atomic_store_n(&stacks_hidden, 1, __ATOMIC_RELAXED);
+}
+
 int ring_is_on_other_stack(void)
 {
 	stack_t stack;
 
-	return !context_may_call(CONTEXT_CALLS_FALLBACK) ||
+	return __atomic_load_n(&stacks_hidden, __ATOMIC_RELAXED) ||
+	       !context_may_call(CONTEXT_CALLS_FALLBACK) ||
 	       ring_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0) != 0 ||
 	       (stack.ss_flags & SS_ONSTACK);
 }

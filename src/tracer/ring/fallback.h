@@ -34,6 +34,8 @@ bool ring_mark_has_ended(uint64_t owner, uint64_t mark);
 
 /** Whether the thread is in a handler on an alternate stack, or that can't be known. */
 int ring_is_on_other_stack(void);
+/** It can't be known from now on. */
+void ring_stacks_hidden(void);
 
 /** Offset of this process's CLOCK_MONOTONIC from the machine's. */
 extern uint64_t ring_clock_ahead_ns __attribute__((visibility("hidden")));
