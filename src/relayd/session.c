@@ -201,7 +201,8 @@ static int open_claimed(int at_fd, const char *name, const uint8_t *id)
 	return ret < 0 ? ret : TAKE_FD(fd);
 }
 
-/* @inner becomes NAME-2, -3, ... where an earlier session of the same second has it. */
+/* @inner becomes NAME-2, -3, ... where another session of the same second has it, of this machine
+ * or of one with the same host name. */
 static int relay_session_open_dir(const struct relay *relay, const char *outer, char **inner,
 				  const uint8_t *id)
 {
@@ -221,24 +222,20 @@ static int relay_session_open_dir(const struct relay *relay, const char *outer, 
 
 /* Closes an earlier connection of the same sender, which has abandoned it. Data that was sent on
  * it and not read yet is discarded, and is sent again. */
-static int relay_session_replace(const struct relworker *worker, const char *base,
-				 const uint8_t *id, struct err *err)
+static void relay_session_replace(const struct relworker *worker, const char *base,
+				  const uint8_t *id)
 {
 	struct idmap_node *node = idmap_find(&worker->bases, idmap_hash_text(base));
-	bool in_use = false;
 
 	for (; node; node = idmap_next(&worker->bases, node)) {
 		const struct relsession *session = container_of(node, struct relsession, base_node);
 
-		if (strcmp(session->base, base) != 0)
-			continue;
-		if (memcmp(session->id, id, RELAY_ID_BYTES) == 0) {
+		if (strcmp(session->base, base) == 0 &&
+		    memcmp(session->id, id, RELAY_ID_BYTES) == 0) {
 			relconn_drop(session->conn);
-			return 0;
+			return;
 		}
-		in_use |= strcmp(session->path, base) == 0;
 	}
-	return in_use ? err_set(err, ERR_DENIED, "another sender is writing to %s", base) : 0;
 }
 
 /* A peer with a proven name is known since then; in the clear each session may be another's. */
@@ -314,8 +311,8 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	retention_await(relay, base);
 	if (relay_find_output(relay, err))
 		return err->code;
-	if (relay_session_replace(conn->worker, base, req->id.data, err) ||
-	    relay_session_join(conn, account ? account : req->host, err) ||
+	relay_session_replace(conn->worker, base, req->id.data);
+	if (relay_session_join(conn, account ? account : req->host, err) ||
 	    relay_session_reserve(relay, conn->peer, err))
 		return err->code;
 	fd = relay_session_open_dir(relay, outer, &inner, req->id.data);
