@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/loop.h"
+#include "proto/viewproto.h"
 
 #define FDS_OF_TRACE 2u
 /* A sender that does not come back: its viewers are let go. And so long are they expected that a
@@ -161,6 +162,30 @@ static struct live_session *live_find_session(const struct live *live, const cha
 	return NULL;
 }
 
+static bool live_has_id(const struct live *live, uint64_t id)
+{
+	const struct live_session *session;
+
+	list_for_each(session, &live->sessions, node)
+		if (session->id == id)
+			return true;
+	return false;
+}
+
+/* A viewer of a relay before this one finds its session again by the id: several may have the same
+ * host and name. FNV-1a. */
+static uint64_t live_lasting_id(const struct live *live, const char *path)
+{
+	uint64_t id = 0xcbf29ce484222325ull;
+
+	for (; *path; path++)
+		id = (id ^ (unsigned char)*path) * 0x100000001b3ull;
+	id |= VIEW_LASTING_ID;
+	while (live_has_id(live, id))
+		id = (id + 1) | VIEW_LASTING_ID;
+	return id;
+}
+
 struct live_session *live_session_open(struct live *live, const char *path, const char *host,
 				       const char *name, uint32_t period_us, bool open_to_all,
 				       bool is_old)
@@ -176,7 +201,7 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 	}
 	session = xalloc(sizeof(*session));
 	session->live = live;
-	session->serial = ++live->next_serial;
+	session->id = live_lasting_id(live, path);
 	session->path = xstrdup(path);
 	session->host = xstrdup(host);
 	session->name = xstrdup(name);
@@ -514,15 +539,13 @@ void view_acl_fini(struct view_acl *view_acl)
 	*view_acl = (struct view_acl){ 0 };
 }
 
-struct live_session *live_attach(struct live *live, uint64_t serial,
-				 const struct view_acl *view_acl)
+struct live_session *live_attach(struct live *live, uint64_t id, const struct view_acl *view_acl)
 {
 	LOCKED(&live->lock);
 	struct live_session *session;
 
 	list_for_each(session, &live->sessions, node) {
-		if (session->serial != serial || is_gone(session) ||
-		    !view_acl_covers(view_acl, session))
+		if (session->id != id || is_gone(session) || !view_acl_covers(view_acl, session))
 			continue;
 		session->nr_viewers++;
 		count_waiters(session, 1, 0);

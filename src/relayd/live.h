@@ -45,7 +45,7 @@ struct live {
 struct live_session {
 	struct list_node node;
 	struct live *live;
-	uint64_t serial;
+	uint64_t id; /* for viewers; with VIEW_LASTING_ID */
 	char *path, *host, *name;
 	uint32_t period_us;
 	bool open_to_all; /* all local users may read its directory */
@@ -148,8 +148,7 @@ uint64_t live_session_beacon(const struct live_session *session);
 bool live_session_is_over(const struct live_session *session);
 /** Attach a viewer: its session's traces are kept until live_trace_done(). Return: NULL: no such
  *  session. */
-struct live_session *live_attach(struct live *live, uint64_t serial,
-				 const struct view_acl *view_acl);
+struct live_session *live_attach(struct live *live, uint64_t id, const struct view_acl *view_acl);
 /** Detach a viewer. @known: as above: traces of later streams are not kept for the viewer. */
 void live_detach(struct live_session *session, uint64_t known);
 /** Serial of the newest stream. */

@@ -60,7 +60,7 @@ struct listing {
 static size_t write_short(uint8_t *at, const struct live_session *s, unsigned int streams)
 {
 	struct view_session entry = {
-		.id = htobe64(s->serial),
+		.id = htobe64(s->id),
 		.period_us = htobe32(s->period_us),
 		.viewers = htobe32(s->nr_viewers),
 		.streams = htobe32(streams),
@@ -78,7 +78,7 @@ static size_t write_long(uint8_t *at, const struct live_session *s, unsigned int
 {
 	size_t host = strlen(s->host), name = strlen(s->name);
 	struct view_session_long entry = {
-		.id = htobe64(s->serial),
+		.id = htobe64(s->id),
 		.period_us = htobe32(s->period_us),
 		.viewers = htobe32(s->nr_viewers),
 		.streams = htobe32(streams),

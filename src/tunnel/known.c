@@ -57,14 +57,18 @@ void known_fini(struct known *known)
 
 /* --- to be found ---------------------------------------------------------------------------- */
 
-/* Two sessions may have one name: each is found once in a listing. */
+/* Two sessions may have one name: each is found once in a listing, and after a restart of the relay
+ * by its lasting id, if it has one. */
 static bool is_listed(const struct known *known, const struct known_session *session,
 		      const struct view_session *names)
 {
+	uint64_t id = be64toh(names->id);
+	bool is_lasting = id & session->relay_id & VIEW_LASTING_ID;
+
 	return memcmp(session->names.host, names->host, sizeof(names->host)) == 0 &&
 	       memcmp(session->names.name, names->name, sizeof(names->name)) == 0 &&
-	       (session->generation != known->generation ||
-		session->relay_id == be64toh(names->id));
+	       (session->relay_id == id ||
+		(session->generation != known->generation && !is_lasting));
 }
 
 struct known_session *known_list(struct known *known, const struct view_session *names)

@@ -91,7 +91,7 @@ static void drain(int fd)
 static void introduce(int fd)
 {
 	struct view_connect hello = { 0, htobe32(2), htobe32(4), htobe32(1) };
-	struct view_attach attach = { htobe64(session->serial), 0, htobe32(VIEW_FROM_BEGIN) };
+	struct view_attach attach = { htobe64(session->id), 0, htobe32(VIEW_FROM_BEGIN) };
 
 	say(fd, VIEW_CONNECT, &hello, sizeof(hello));
 	say(fd, VIEW_CREATE_SESSION, NULL, 0);

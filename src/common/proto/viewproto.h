@@ -48,6 +48,10 @@ enum { VIEW_CREATED = 1 };
 
 /* --- list of sessions --------------------------------------------------------------- */
 
+/* Set in the ids that a relay of ours assigns to sessions: a restarted relay assigns the same one
+ * to the same session. Others have serial numbers. */
+#define VIEW_LASTING_ID (1ull << 63)
+
 struct view_session { /* an array, preceded by its number of elements, a u32 */
 	uint64_t id;
 	uint32_t period_us, viewers, streams;
