@@ -338,6 +338,15 @@ static void warn_losses(const struct show *show, const struct view_summary *summ
 	}
 }
 
+/* A closed pipe is no error. */
+static enum show_result show_failure(int rc, struct err *err)
+{
+	if (rc == -EPIPE)
+		return SHOW_DONE;
+	err_errno(err, ERR_OUTPUT, -rc, "can't show the trace");
+	return SHOW_FAILED;
+}
+
 /* Losses and damage are reported after the events, so that they are noticed. */
 static enum show_result show_conclude(const struct show *show, const struct view_style *style,
 				      struct err *err)
@@ -345,13 +354,15 @@ static enum show_result show_conclude(const struct show *show, const struct view
 	const struct view_summary *summary;
 	char buf[TEXT_BYTES];
 	bool unreadable;
+	int rc;
 
 	if (view_summary(show->view, &summary) != 0)
 		return SHOW_DONE;
 	unreadable = is_unreadable(show, summary);
 	if (show->options->summary) {
-		if (view_summary_print(summary, style, stdout) != 0)
-			return SHOW_DONE; /* the caller reports errors of stdout */
+		rc = view_summary_print(summary, style, stdout);
+		if (rc != 0)
+			return show_failure(rc, err);
 	} else {
 		if (!unreadable)
 			note_missing(show, summary);
@@ -394,10 +405,7 @@ static enum show_result show_events(struct show *show, struct err *err)
 				view_print(show->view, &show->selection, &style, stdout);
 	if (rc == 0)
 		return show_conclude(show, &style, err);
-	if (rc == -EPIPE)
-		return SHOW_DONE;
-	err_errno(err, ERR_OUTPUT, -rc, "can't show the trace");
-	return SHOW_FAILED;
+	return show_failure(rc, err);
 }
 
 int show_open(const char *path, bool relay_clock, view_report_fn report, void *priv,
