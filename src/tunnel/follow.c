@@ -36,7 +36,7 @@ struct follow {
 	struct known known;
 	struct view_connect hello; /* the viewer's, with our version */
 	bool greeted, created;
-	bool session_lost; /* a session is gone: the view is not complete */
+	bool is_incomplete; /* the view lacks events, and the log has the reason */
 
 	uint32_t command;
 	uint8_t body[MAX_REQUEST];
@@ -332,7 +332,7 @@ static void tunnel_abandon(struct follow *f)
 				  f->link->place->host, (int)sizeof(session->names.name),
 				  session->names.name);
 			session->over = true;
-			f->session_lost = true;
+			f->is_incomplete = true;
 		}
 }
 
@@ -623,20 +623,34 @@ static void bare_index(const struct known_stream *stream, uint32_t status, uint6
 	};
 }
 
+/* A relay keeps a stream that has ended only for viewers that are connected, and a sender does not
+ * register it again at a restarted relay if all of its data was acknowledged. */
+static void tunnel_miss_stream(struct follow *f)
+{
+	if (f->is_incomplete)
+		return;
+	f->is_incomplete = true;
+	log_error("the view lacks the last events of programs that had ended before the connection "
+		  "to the relay at %s was lost; the stored trace has them",
+		  f->link->place->host);
+}
+
 /* The relay has no data of the stream since it was restarted: none of it is older than data that
  * the sender has promised. */
-static void absent_index(struct known_stream *stream, struct view_index *ret)
+static void absent_index(struct follow *f, struct known_stream *stream, struct view_index *ret)
 {
 	const struct known_session *session = stream->trace->session;
 	uint64_t apart = stream->id % APART_MAX * APART_TICKS + APART_FIRST;
 	uint64_t beacon = session->beacon - MIN(apart, session->beacon);
 
-	if (session->over || session->beacon == UINT64_MAX)
+	if (session->over || session->beacon == UINT64_MAX) {
+		tunnel_miss_stream(f);
 		bare_index(stream, VIEW_INDEX_END, 0, ret);
-	else if (stream->has_class && !tunnel_is_reported(stream, beacon))
+	} else if (stream->has_class && !tunnel_is_reported(stream, beacon)) {
 		bare_index(stream, VIEW_INDEX_INACTIVE, beacon, ret);
-	else
+	} else {
 		bare_index(stream, VIEW_INDEX_RETRY, 0, ret);
+	}
 }
 
 static void tunnel_set_class(struct known_stream *stream, const struct view_index *index)
@@ -743,7 +757,7 @@ static int find_index(struct follow *f, struct known_stream *stream, struct view
 	if (error < 0 || reply_news(f, stream, ret))
 		return error;
 	if (!known_is_here(&f->known, stream))
-		return absent_index(stream, ret), 0;
+		return absent_index(f, stream, ret), 0;
 	error = next_index(f, stream, ret);
 	if (error < 0 || !tunnel_is_packet(ret))
 		return error;
@@ -959,7 +973,7 @@ int follow_serve(struct link *link, int fd)
 	link_close(link);
 	known_fini(&f.known);
 	free(f.out);
-	return ret == -ECANCELED && !f.session_lost ? 0 :
-	       ret == 0 || ret == -ECANCELED	    ? -ENOENT :
-						      ret;
+	return ret == -ECANCELED && !f.is_incomplete ? 0 :
+	       ret == 0 || ret == -ECANCELED	     ? -ENOENT :
+						       ret;
 }
