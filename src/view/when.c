@@ -55,16 +55,19 @@ static int parse_time_of_day(const char *text, struct tm *tm, int64_t *ret_fract
 		       0;
 }
 
-/* YYYY-MM-DD. Return: bytes used, 0: there is no date. */
+/* YYYY-MM-DD. Return: bytes used, 0: there is no date, or one that no calendar has. */
 static int parse_date(const char *text, struct tm *tm)
 {
+	struct tm day;
 	int used = 0;
 
 	if (sscanf(text, "%4d-%2d-%2d%n", &tm->tm_year, &tm->tm_mon, &tm->tm_mday, &used) != 3)
 		return 0;
 	tm->tm_year -= 1900;
 	tm->tm_mon--;
-	return used;
+	day = *tm;
+	timegm(&day); /* 02-30 becomes 03-02 */
+	return day.tm_mon == tm->tm_mon && day.tm_mday == tm->tm_mday ? used : 0;
 }
 
 /* The day on which the earliest packet begins. */
