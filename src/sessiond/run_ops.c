@@ -162,8 +162,9 @@ static void stats_there(void *data, const struct con_answer *answer)
 		op->stats.clock_offset_ns = rep.clock_offset_ns;
 		op->stats.clock_error_ns = rep.clock_error_ns;
 	}
-	/* figures of an output that failed are figures, too */
-	if (answer->code && !part->nr)
+	/* figures of an output that failed are figures, too, also if it has no streams any more, as
+	 * the programs that had them have ended */
+	if (answer->code && answer->code != ERR_OUTPUT && !part->nr)
 		op->stats.known = false;
 	if (op->left == 1)
 		join_stats(op);
