@@ -92,6 +92,8 @@ static int feed_find_skip_damaged(struct feed *f, uint64_t offset, const char *w
 		r = feed_find_resync(f, from, &next);
 	else
 		next = size && size <= f->window.limit - offset ? offset + size : f->window.limit;
+	if (searching && r == 0 && next == offset) /* its header is good */
+		r = feed_find_resync(f, offset + 1, &next);
 	if (r < 0)
 		return r;
 	if (!offset && next == f->window.limit && !size)

@@ -178,6 +178,24 @@ static void test_moved(const char *dir, const struct maker *m, const size_t ends
 	bytes_fini(&b);
 }
 
+/* Several in a row are reported once each. */
+static void test_several(const char *dir, const struct maker *m, const size_t ends[PACKETS])
+{
+	struct bytes b = { 0 };
+	struct seen seen;
+
+	put_raw(&b, m->out.at, m->out.len);
+	for (unsigned p = 0; p < 2; p++)
+		b.at[ends[p] + HEAD_BYTES] = 29; /* the id of no event */
+	make_file(dir, "ch_0", b.at, b.len);
+	seen = look(dir, NULL);
+	CHECK_IS(seen.sum->events, ==, 2 * EVENTS);
+	CHECK_IS(seen.sum->damaged_packets, ==, 2);
+	CHECK_IS(seen.problems, ==, 2);
+	seen_fini(&seen);
+	bytes_fini(&b);
+}
+
 /* The files of a consumer that is in the middle of writing a packet. */
 static void test_unfinished(const char *dir, const struct maker *m, const size_t ends[PACKETS])
 {
@@ -444,6 +462,7 @@ int main(void)
 	test_cut_metadata(dir);
 	test_flips(dir, &m, ends);
 	test_moved(dir, &m, ends);
+	test_several(dir, &m, ends);
 	test_unfinished(dir, &m, ends);
 	test_seek(dir, &m, ends);
 	test_changed(dir, &m, ends);
