@@ -203,6 +203,11 @@ int ltt_ctl_send_spool(struct ltt_ctl *ctl, const char *spool, uint64_t *ret_lef
 
 	if (control_begin(ctl) != 0 || control_open_spool(ctl, spool, &before) != 0)
 		return ctl->err.code;
+	if (!before.known && spools_is_sent(&before)) {
+		if (ret_left)
+			*ret_left = 0;
+		return 0;
+	}
 	if (!before.known)
 		return err_set(&ctl->err, ERR_OUTPUT,
 			       "%s does not name its session and relay, as an earlier version "

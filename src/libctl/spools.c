@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/dir.h"
@@ -16,6 +17,7 @@
 #include "walk.h"
 
 #define DEPTH 16u /* of directories: a trace's path and its index */
+#define EMPTY_S 60
 
 /** As each index begins (CTF's, of LTTng). */
 struct index_head {
@@ -150,6 +152,15 @@ int spools_open(const char *name, struct spool_info *ret, struct err *err)
 	ret->ours |= ret->known;
 	spools_count(ret, ret->fd, ".", 0);
 	return 0;
+}
+
+bool spools_is_sent(const struct spool_info *spool)
+{
+	AUTO_DIR DIR *dir = dir_open(spool->fd, ".");
+	struct stat st;
+
+	return dir && !dir_next(dir) && fstat(spool->fd, &st) == 0 &&
+	       time(NULL) - st.st_mtime > EMPTY_S;
 }
 
 /* --- its end ---------------------------------------------------------------------------- */

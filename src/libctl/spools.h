@@ -28,6 +28,9 @@ int spools_dir(char **ret, struct err *err) MUST_CHECK;
 /** Open a spool. @name: name in the directory above, or a path. Return: 0, or the code in @err. */
 int spools_open(const char *name, struct spool_info *ret, struct err *err) MUST_CHECK;
 void spools_fini(struct spool_info *spool);
+/** Whether the directory has been empty for a minute: its data was sent, and the caller ended
+ *  before it removed the directory. A new one is that of a session that is being created. */
+bool spools_is_sent(const struct spool_info *spool);
 /** Remove a spool with its contents. Return: 0, or the code in @err: it is in use. */
 int spools_remove(struct spool_info *spool, struct err *err) MUST_CHECK;
 

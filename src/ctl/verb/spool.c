@@ -265,7 +265,8 @@ static void spool_verb_text(FILE *out, struct json_object *record)
 		if (record_bool(o, "removed"))
 			fprintf(out, "%s removed, with %s\n", record_str(o, "spool"), size);
 		else if (record_get(o, "left") && !record_num(o, "left"))
-			fprintf(out, "%s: the relay %s has all of it, %s\n", record_str(o, "spool"),
+			fprintf(out, "%s: the relay%s%s has all of it, %s\n",
+				record_str(o, "spool"), *record_str(o, "relay") ? " " : "",
 				record_str(o, "relay"), size);
 	}
 }
