@@ -1528,6 +1528,17 @@ def test_kill_sessiond():
     check("sched_process_fork" in seen, "no event that was enabled after the takeover")
 
 
+def test_disable_kind():
+    """disable-event -a with a kind disables the rules of this kind."""
+    begin("kinds", ("-k", "sched_switch"), ("-k", "--syscall", "getpriority"),
+          ("-k", "--probe=__x64_sys_getpriority", "probed"), ("-k", "--function=__x64_sys_getpriority", "called"))
+    for kind, pattern in ("--probe", "probed"), ("--syscall", "getpriority"), ("--function", "called"):
+        ctl("disable-event", "-k", kind, "-a")
+        enabled = {r["pattern"]: r["enabled"] for r in ctl("status")["result"]["channels"][0]["rules"]}
+        check(not any(on for name, on in enabled.items() if pattern in name) and enabled["sched_switch"], enabled)
+    finish("kinds", "/dev/shm/kinds")
+
+
 def test_disable_taken_over():
     """A new daemon disables events, whenever its consumer stops to answer."""
     out = begin("stuck", ("-k", "cpu_frequency"))
@@ -2175,7 +2186,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
          test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
-         test_kill_sessiond, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root)
+         test_kill_sessiond, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
 def tidy():
