@@ -22,7 +22,8 @@ static uint8_t payload[64 + LTT_PAYLOAD_SLACK];
 static struct hook hook;
 static bool returns;
 
-/* Not in an emulator. Stepping through a load-exclusive loop never ends. */
+/* Not in an emulator, nor through ThreadSanitizer's instructions. Stepping through a load-exclusive
+ * loop never ends. */
 static bool can_step(void)
 {
 	int status = -1;
@@ -31,6 +32,9 @@ static bool can_step(void)
 	if (!pid)
 		_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0);
 	waitpid(pid, &status, 0);
+#if defined(__SANITIZE_THREAD__)
+	return false;
+#endif
 #if defined(__aarch64__)
 	if (!(getauxval(AT_HWCAP) & HWCAP_ATOMICS))
 		return false;

@@ -2,12 +2,12 @@
 /* session_stop: record no more; answered when all data is written. */
 #include "cmd.h"
 
-/* Why programs record nothing, or not into each channel: with its remedy, if it is known. */
+/* Why programs record nothing, and which, or not into each channel. */
 static const char *unrecorded_problem(const struct session *session)
 {
-	const char *buffers = session->troubles[TROUBLE_BUFFERS];
+	const char *programs = session->troubles[TROUBLE_PROGRAMS];
 
-	return *buffers ? buffers : session->troubles[TROUBLE_PROGRAMS];
+	return *programs ? programs : session->troubles[TROUBLE_BUFFERS];
 }
 
 static void session_stop_on_stopped(void *data, const struct run_result *result)

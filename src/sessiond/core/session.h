@@ -102,7 +102,7 @@ struct session {
 #include "model/session.def"
 	uint8_t relay_id[16]; /* identifies the session to its relay after a reconnect */
 	bool relay_down;      /* unreachable, as reported last */
-	char troubles[TROUBLE_KINDS][256]; /* a sentence for each; empty: no problem */
+	char troubles[TROUBLE_KINDS][384]; /* a sentence for each; empty: no problem */
 	/* Programs that recorded nothing because of a problem. The last ones' pids are kept, as a
 	 * program tries more than once. */
 	uint64_t unrecorded;
