@@ -88,29 +88,17 @@ static int listen_by_default(const struct url_listener *listener)
 	return 0;
 }
 
-static int listen_at_url(const struct url_listener *listener, const char *url)
+static int parse_url(const char *url, struct tcp_addr *ret_addr, enum relay_link *ret_link)
 {
-	enum relay_link link = RELAY_LINK_DEFAULT;
-	const char *text = url;
-	struct tcp_addr addr;
+	bool tls = strncmp(url, "tls://", 6) == 0;
+	const char *text = tls || strncmp(url, "tcp://", 6) == 0 ? url + 6 : url;
+	bool named = strncmp(text, "localhost:", 10) == 0;
+	AUTO_FREE char *local = named ? xasprintf("127.0.0.1:%s", text + 10) : NULL;
 
-	if (strncmp(text, "tls://", 6) == 0)
-		link = RELAY_LINK_TLS;
-	if (link == RELAY_LINK_TLS || strncmp(text, "tcp://", 6) == 0)
-		text += 6;
-	if (strncmp(text, "localhost:", 10) == 0) {
-		AUTO_FREE char *local = xasprintf("127.0.0.1:%s", text + 10);
-
-		if (tcp_parse(local, &addr) == 0)
-			return listeners_listen_at(listener, &addr, link);
-	} else if (tcp_parse(text, &addr) == 0) {
-		return listeners_listen_at(listener, &addr, link);
-	}
-	log_error(
-		"'%s': this is not an address: use tcp://ADDRESS:PORT or tls://ADDRESS:PORT, with a "
-		"numeric address",
-		url);
-	return -EINVAL;
+	if (tcp_parse(local ? local : text, ret_addr) < 0)
+		return -EINVAL;
+	*ret_link = tls ? RELAY_LINK_TLS : RELAY_LINK_DEFAULT;
+	return 0;
 }
 
 static int listen_at_urls(const struct url_listener *listener)
@@ -119,9 +107,35 @@ static int listen_at_urls(const struct url_listener *listener)
 
 	if (!listener->urls)
 		return listen_by_default(listener);
-	for (char *const *url = listener->urls; *url && ret == 0; url++)
-		ret = listen_at_url(listener, *url);
+	for (char *const *url = listener->urls; *url && ret == 0; url++) {
+		enum relay_link link;
+		struct tcp_addr addr;
+
+		ret = parse_url(*url, &addr, &link);
+		if (ret == 0)
+			ret = listeners_listen_at(listener, &addr, link);
+	}
 	return ret;
+}
+
+static int check_urls(char *const *urls)
+{
+	enum relay_link link;
+	struct tcp_addr addr;
+
+	for (; urls && *urls; urls++)
+		if (parse_url(*urls, &addr, &link) < 0) {
+			log_error("'%s': this is not an address: use tcp://ADDRESS:PORT or "
+				  "tls://ADDRESS:PORT, with a numeric address",
+				  *urls);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int listeners_check(const struct listen_config *config)
+{
+	return check_urls(config->senders) < 0 ? -EINVAL : check_urls(config->viewers);
 }
 
 int listeners_open(const struct listen_config *config, struct relay *relay, struct viewers *viewers,

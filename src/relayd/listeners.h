@@ -16,8 +16,11 @@ struct listen_config {
 	bool clear_text;		       /* connections to other hosts are not encrypted */
 };
 
-/** Open the addresses. @ring: zeroed; initialised if keys are needed; owned by the caller.
- *  Return: 0 or negative errno, after an error message. */
+/** Check the syntax of all addresses, before anything is opened. Return: 0 or -EINVAL, after an
+ *  error message. */
+int listeners_check(const struct listen_config *config) MUST_CHECK;
+/** Open the addresses, which listeners_check() has accepted. @ring: zeroed; initialised if keys are
+ *  needed; owned by the caller. Return: 0 or negative errno, after an error message. */
 int listeners_open(const struct listen_config *config, struct relay *relay, struct viewers *viewers,
 		   struct keyring *ring) MUST_CHECK;
 

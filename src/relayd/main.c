@@ -125,11 +125,10 @@ static int relayd_parse_quotas(struct relquotas *ret)
 	relquotas_init(ret);
 	for (char **text = opt.quotas; text && *text; text++)
 		if (relquotas_parse(ret, *text) < 0) {
-			log_error(
-				"--quota=%s: this is not NAME=NUMBER; names are connections, "
-				"sessions, traces, streams, bytes, files, rate and session-rate; "
-				"or idle=PERIOD",
-				*text);
+			log_error("--quota=%s: this is not NAME=NUMBER; names are connections, "
+				  "sessions, traces, streams, bytes, files, rate and session-rate; "
+				  "or idle=PERIOD",
+				  *text);
 			return -EINVAL;
 		}
 	return 0;
@@ -348,13 +347,6 @@ static void let_go_of_files(void)
 	(void)!chdir("/");
 }
 
-static int open_listeners(struct house *h)
-{
-	const struct listen_config config = { opt.ports, opt.live_ports, opt.keys, opt.clear_text };
-
-	return listeners_open(&config, &h->relay, &h->viewers, &h->ring);
-}
-
 /* While a relative path still leads there. Return: allocated; NULL: it can't be known. */
 static char *find_path(int out_fd)
 {
@@ -442,17 +434,18 @@ static uint64_t relayd_await_tick(void)
 
 static int relayd_run(int out_fd, int ready_fd)
 {
+	const struct listen_config listen = { opt.ports, opt.live_ports, opt.keys, opt.clear_text };
 	struct house h = { .ready_fd = ready_fd };
 	int ret;
 
 	notify_init(&h.notify);
-	if (relayd_parse_rules(&h.rules) < 0 || relayd_parse_quotas(&h.quotas) < 0 ||
-	    relayd_parse_sync(&h.sync_us) < 0)
+	if (listeners_check(&listen) < 0 || relayd_parse_rules(&h.rules) < 0 ||
+	    relayd_parse_quotas(&h.quotas) < 0 || relayd_parse_sync(&h.sync_us) < 0)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;
 	h.relay.started_ns = relayd_await_tick();
-	ret = open_listeners(&h);
+	ret = listeners_open(&listen, &h.relay, &h.viewers, &h.ring);
 	if (ret == 0)
 		ret = relayd_serve(&h);
 	repairer_stop(h.relay.repairer);
