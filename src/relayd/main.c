@@ -34,11 +34,34 @@ static struct {
 	char **quotas; /* allocated by popt; NULL: none */
 	char *keep_age, *keep_size, *keep_free, *check_every;
 	char *sync;
-	int daemonize;
+	int daemonize, background;
 	int verbose, version;
 } opt;
 
+#define OPT_LTTNG 100
+
+/* clang-format off */
+#define LTTNG(nr, name, letter, sentence)                                                   \
+	[nr] = { name, letter, POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL | POPT_ARGFLAG_DOC_HIDDEN, \
+		 NULL, OPT_LTTNG + (nr), sentence, NULL }
+
+/* Options of lttng-relayd that have no meaning here. */
+static const struct poptOption lttng_options[] = {
+	LTTNG(0, "config", 'f', "there is no configuration file; give the options on the command line"),
+	LTTNG(1, "data-port", 'D',
+	      "control and data share one connection; set its address with --control-port"),
+	LTTNG(2, "disallow-clear", 'x', "no client can clear traces at this relay"),
+	LTTNG(3, "fd-pool-size", 0,
+	      "the limit of open files (ulimit -n, LimitNOFILE=) is the number of files"),
+	LTTNG(4, "group", 'g', "there is no health check socket, to which a group could connect"),
+	LTTNG(5, "working-directory", 'w', "set the directory of the traces with --output"),
+	LTTNG(6, "list-options", 0, "see --help"),
+	POPT_TABLEEND
+};
+/* clang-format on */
+
 static const struct poptOption options[] = {
+	{ NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)lttng_options, 0, NULL, NULL },
 	{ "output", 'o', POPT_ARG_STRING, &opt.output, 0,
 	  "directory for the traces (default: ~/ltt-traces)", "DIR" },
 	{ "control-port", 'C', POPT_ARG_ARGV, &opt.ports, 0,
@@ -70,6 +93,8 @@ static const struct poptOption options[] = {
 	  "acknowledge what is on the disk: none (default), packet, or every PERIOD", "WHEN" },
 	{ "daemonize", 'd', POPT_ARG_NONE, &opt.daemonize, 0,
 	  "go to the background; return when others can connect", NULL },
+	{ "background", 'b', POPT_ARG_NONE, &opt.background, 0,
+	  "the same, but keep standard output and error", NULL },
 	{ "verbose", 'v', POPT_ARG_NONE, &opt.verbose, 0, "say more on stderr", NULL },
 	{ "version", 'V', POPT_ARG_NONE, &opt.version, 0, "print the version and exit", NULL },
 	POPT_AUTOHELP POPT_TABLEEND
@@ -81,9 +106,13 @@ static int relayd_parse_args(int argc, const char **argv)
 	poptContext ctx = poptGetContext("ltt-relayd", argc, argv, options, 0);
 	int ret = 0, rc;
 
-	while ((rc = poptGetNextOpt(ctx)) > 0)
-		;
-	if (rc < -1) {
+	rc = poptGetNextOpt(ctx);
+	if (rc >= OPT_LTTNG) {
+		const struct poptOption *row = &lttng_options[rc - OPT_LTTNG];
+
+		log_error("--%s: %s", row->longName, row->descrip);
+		ret = 2;
+	} else if (rc < -1) {
 		log_error("%s: %s; see --help", poptBadOption(ctx, POPT_BADOPTION_NOALIAS),
 			  poptStrerror(rc));
 		ret = 2;
@@ -390,7 +419,7 @@ static int relayd_serve(struct house *h)
 {
 	int ret;
 
-	if (h->ready_fd >= 0)
+	if (opt.daemonize)
 		let_go_of_files();
 	confine(&(struct confine){ CONFINE_RELAY, 0, 0 });
 	ret = viewers_start(&h->viewers);
@@ -474,7 +503,7 @@ int main(int argc, char **argv)
 		return ret == 1 ? 0 : ret;
 	if (opt.verbose)
 		log_init("ltt-relayd", LOG_INFO);
-	if (opt.daemonize) {
+	if (opt.daemonize || opt.background) {
 		ready_fd = go_to_background();
 		if (ready_fd < 0) {
 			log_error("can't go to the background: %s", strerror(-ready_fd));

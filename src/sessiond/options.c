@@ -8,11 +8,54 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA, OPT_EXIT_IDLE };
+enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA, OPT_EXIT_IDLE, OPT_LTTNG = 100 };
+
+#define CONFIG "there is no configuration file; give the options on the command line"
+#define PROBES "all probes are in one module, ltt"
+#define SOCKETS "the sockets are in the runtime directory, which LTT_RUNDIR sets"
+#define CONSUMER "there is one ltt-consumerd; set its path with --consumerd-path"
+#define CONSUMER_LIBRARY "ltt-consumerd needs no libraries of its own"
+#define CONSUMER_SOCKET "ltt-consumerd inherits its sockets, which have no paths"
+#define AGENT "Java and Python loggers can't be traced yet"
+#define NOTIFIER "triggers are not there yet"
+#define VERBOSE "use -vv: ltt-consumerd then logs more, too"
+#define LIST "see --help"
+
+/* clang-format off */
+#define LTTNG(nr, name, letter, sentence)                                                   \
+	[nr] = { name, letter, POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL | POPT_ARGFLAG_DOC_HIDDEN, \
+		 NULL, OPT_LTTNG + (nr), sentence, NULL }
+
+/* Options of lttng-sessiond that have no meaning here. */
+static const struct poptOption lttng_options[] = {
+	LTTNG(0, "config", 'f', CONFIG),
+	LTTNG(1, "kmod-probes", 0, PROBES),
+	LTTNG(2, "extra-kmod-probes", 0, PROBES),
+	LTTNG(3, "apps-sock", 'a', SOCKETS),
+	LTTNG(4, "client-sock", 'c', SOCKETS),
+	LTTNG(5, "consumerd32-path", 0, CONSUMER),
+	LTTNG(6, "consumerd64-path", 0, CONSUMER),
+	LTTNG(7, "consumerd32-libdir", 0, CONSUMER_LIBRARY),
+	LTTNG(8, "consumerd64-libdir", 0, CONSUMER_LIBRARY),
+	LTTNG(9, "kconsumerd-cmd-sock", 0, CONSUMER_SOCKET),
+	LTTNG(10, "kconsumerd-err-sock", 0, CONSUMER_SOCKET),
+	LTTNG(11, "ustconsumerd32-cmd-sock", 0, CONSUMER_SOCKET),
+	LTTNG(12, "ustconsumerd64-cmd-sock", 0, CONSUMER_SOCKET),
+	LTTNG(13, "ustconsumerd32-err-sock", 0, CONSUMER_SOCKET),
+	LTTNG(14, "ustconsumerd64-err-sock", 0, CONSUMER_SOCKET),
+	LTTNG(15, "agent-tcp-port", 0, AGENT),
+	LTTNG(16, "event-notifier-error-buffer-size-kernel", 0, NOTIFIER),
+	LTTNG(17, "event-notifier-error-buffer-size-userspace", 0, NOTIFIER),
+	LTTNG(18, "verbose-consumer", 0, VERBOSE),
+	LTTNG(19, "list-options", 0, LIST),
+	POPT_TABLEEND
+};
+/* clang-format on */
 
 static const struct poptOption *make_table(struct options *o, struct poptOption table[20])
 {
 	const struct poptOption rows[] = {
+		{ NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)lttng_options, 0, NULL, NULL },
 		{ "daemonize", 'd', POPT_ARG_NONE, &o->daemonize, 0,
 		  "Run as a daemon; return once it serves", NULL },
 		{ "background", 'b', POPT_ARG_NONE, &o->background, 0,
@@ -107,6 +150,12 @@ static int sessiond_options_handle(struct options *options, poptContext context,
 		       "Keep recording sessions and answer lttctl.\n\n");
 		poptPrintHelp(context, stdout, 0);
 		return 0;
+	}
+	if (option >= OPT_LTTNG) {
+		const struct poptOption *row = &lttng_options[option - OPT_LTTNG];
+
+		fprintf(stderr, "ltt-sessiond: --%s: %s\n", row->longName, row->descrip);
+		return 2;
 	}
 	fprintf(stderr, "ltt-sessiond: %s: %s; `ltt-sessiond --help` lists the options\n",
 		poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(option));
