@@ -181,8 +181,6 @@ int options_parse(struct options *options, int argc, const char **argv)
 		fprintf(stderr, "ltt-sessiond: --load and --no-load exclude each other\n");
 		status = 2;
 	}
-	if (!options->group)
-		options->group = xstrdup("tracing");
 	return status;
 }
 

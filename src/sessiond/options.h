@@ -14,10 +14,10 @@ struct options {
 	int no_kernel;
 	int verbose;
 	int quiet;
-	char *pidfile; /* NULL: RUNDIR/sessiond.pid */
-	char *group;
-	char *consumerd_path;  /* NULL: search for it */
-	char *load;	       /* saved sessions to load; NULL: those of the configuration */
+	char *pidfile;	      /* NULL: RUNDIR/sessiond.pid */
+	char *group;	      /* NULL: the default one */
+	char *consumerd_path; /* NULL: search for it */
+	char *load;	      /* saved sessions to load; NULL: those of the configuration */
 	int no_load;
 	uint64_t exit_idle_us; /* end after this time without session and client; 0: never */
 	bool has_quota[NR_QUOTAS];

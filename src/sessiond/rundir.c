@@ -19,6 +19,7 @@
 #include "io/peer.h"
 #include "io/sock.h"
 
+#define DEFAULT_GROUP "tracing"
 #define HAND_OVER_MS 5000 /* for a daemon that leaves: it ends as soon as its loop turns */
 
 static char *in_dir(const struct rundir *dir, const char *name)
@@ -137,11 +138,16 @@ int rundir_listen(struct rundir *dir, const char *group, struct fdstore *fds, st
 	struct fdstore_socket clients = fdstore_take_socket(fds, client_path);
 	struct fdstore_socket apps = fdstore_take_socket(fds, apps_path);
 	bool system = geteuid() == 0;
-	const struct group *entry = system ? getgrnam(group) : NULL;
+	const struct group *entry = system ? getgrnam(group ? group : DEFAULT_GROUP) : NULL;
 	int code;
 
-	if (system && !entry)
-		log_info("there is no group '%s': only root can use this daemon", group);
+	if (system && !entry && group)
+		log_warn("--group=%s: there is no such group: only root can use this daemon",
+			 group);
+	else if (system && !entry)
+		log_info("there is no group '" DEFAULT_GROUP "': only root can use this daemon");
+	else if (!system && group)
+		log_warn("--group=%s: ignored: only root's daemon can serve a group", group);
 	dir->group = entry ? entry->gr_gid : (gid_t)-1;
 	code = rundir_listen_at(&clients, client_path, entry ? 0660 : 0600, dir->group, err);
 	if (!code)

@@ -33,7 +33,7 @@ struct rundir {
  */
 int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err);
 /** Create the sockets, or take over the manager's. @group: name of the group that may
- *  connect to root's daemon. */
+ *  connect to root's daemon; NULL: the default one, which may be missing. */
 int rundir_listen(struct rundir *dir, const char *group, struct fdstore *store, struct err *err);
 /** Write the process id. @path: NULL: sessiond.pid in the directory. */
 int rundir_write_pid(struct rundir *dir, const char *path, struct err *err);
