@@ -140,3 +140,19 @@ size_t text_read(const char *path, char *buf, size_t len)
 	buf[got] = '\0';
 	return got;
 }
+
+char *text_shell_word(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./:,+=@%";
+	char *word, *to;
+
+	if (*text && text[strspn(text, plain)] == '\0')
+		return xstrdup(text);
+	to = word = xalloc(4 * strlen(text) + 3);
+	*to++ = '\'';
+	for (; *text; text++)
+		to = *text == '\'' ? stpcpy(to, "'\\''") : (*to = *text, to + 1);
+	*to = '\'';
+	return word;
+}

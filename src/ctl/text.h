@@ -12,6 +12,8 @@
 
 #include "base/text.h"
 
+/** @text as one word of the shell, quoted if it has to be. Return: allocated. */
+char *text_shell_word(const char *text);
 /** 512 B, 4 MiB, 4.1 MiB */
 const char *text_size(char buf[TEXT_BYTES], uint64_t bytes);
 /** 340 us, 12.3 s, 3 min 20 s, 5 h 12 min */

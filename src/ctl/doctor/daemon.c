@@ -58,7 +58,7 @@ static bool doctor_daemon_is_reported(const struct doctor *d, const char *rundir
 
 static void report_other(struct doctor *d, const char *rundir, unsigned int uid)
 {
-	char *word AUTO_FREE = doctor_word(rundir);
+	char *word AUTO_FREE = text_shell_word(rundir);
 
 	doctor_found(d, GRADE_WARN, "other-daemon",
 		     "a session daemon of user %u serves %s, which lttctl does not use", uid,
@@ -120,7 +120,7 @@ static bool report_refused(struct doctor *d, const char *rundir)
 static void repair_closed(struct doctor *d, const char *closed)
 {
 	const char *env = getenv("LTT_RUNDIR");
-	char *word AUTO_FREE = doctor_word(closed);
+	char *word AUTO_FREE = text_shell_word(closed);
 	struct stat st;
 
 	if (stat(closed, &st) == 0 && st.st_uid == geteuid())

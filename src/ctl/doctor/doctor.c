@@ -39,19 +39,3 @@ void doctor_repair(struct doctor *d, const char *fmt, ...)
 	if (nr && text)
 		record_set_str(json_object_array_get_idx(d->findings, nr - 1), "command", text);
 }
-
-char *doctor_word(const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-./:,+=@%";
-	char *word, *to;
-
-	if (*text && text[strspn(text, plain)] == '\0')
-		return xstrdup(text);
-	to = word = xalloc(4 * strlen(text) + 3);
-	*to++ = '\'';
-	for (; *text; text++)
-		to = *text == '\'' ? stpcpy(to, "'\\''") : (*to = *text, to + 1);
-	*to = '\'';
-	return word;
-}

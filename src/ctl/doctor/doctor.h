@@ -43,8 +43,6 @@ void doctor_found(struct doctor *d, enum grade grade, const char *about, const c
 	PRINTF(4, 5);
 /** Set the remedy of the last finding: a command that can be pasted. */
 void doctor_repair(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
-/** A word quoted for a shell; allocated. */
-char *doctor_word(const char *text);
 
 /** Check that there is a daemon, and report its use of resources. Connects. */
 void doctor_daemon(struct doctor *d);

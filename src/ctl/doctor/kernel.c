@@ -62,8 +62,8 @@ static bool has_secure_boot(void)
 	char value[16];
 
 	return text_read("/sys/firmware/efi/efivars/"
-			   "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
-			   value, sizeof(value)) == 5 &&
+			 "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+			 value, sizeof(value)) == 5 &&
 	       value[4] == 1;
 }
 
@@ -81,9 +81,10 @@ static void repair_module(struct doctor *d)
 			      "device; sessions end",
 			      pid);
 	else if (!is_installed())
-		doctor_repair(d, "make -C build kmod && sudo insmod build/kmod/kmod/ltt_instr.ko && "
-				 "sudo insmod build/kmod/kmod/ltt.ko # in ltt-control's sources; then "
-				 "start the session daemon again");
+		doctor_repair(d,
+			      "make -C build kmod && sudo insmod build/kmod/kmod/ltt_instr.ko && "
+			      "sudo insmod build/kmod/kmod/ltt.ko # in ltt-control's sources; then "
+			      "start the session daemon again");
 	else if (has_secure_boot())
 		doctor_repair(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
 	else
@@ -112,7 +113,7 @@ void doctor_kernel(struct doctor *d)
 void doctor_kernel_rule(struct doctor *d, const char *session, const char *channel,
 			struct json_object *rule)
 {
-	char *word AUTO_FREE = doctor_word(session);
+	char *word AUTO_FREE = text_shell_word(session);
 	const char *pattern = record_str(rule, "pattern");
 	const char *near = d->events ? points_nearest(d->events, pattern) : NULL;
 
@@ -129,7 +130,7 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 
 void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel)
 {
-	char *word AUTO_FREE = doctor_word(session);
+	char *word AUTO_FREE = text_shell_word(session);
 	size_t nr = record_len(channel, "refusals");
 
 	for (size_t i = 0; i < MIN(nr, (size_t)MAX_REFUSALS); i++) {
@@ -162,7 +163,7 @@ static void doctor_check_tracked(struct doctor *d, const char *session, struct j
 	const char *kind = record_str(tracker, "kind");
 	bool is_kernel = loss_is_of_kernel(tracker);
 	char *path AUTO_FREE = xasprintf("/proc/%" PRIu64, id);
-	char *word AUTO_FREE = doctor_word(session);
+	char *word AUTO_FREE = text_shell_word(session);
 
 	if (access(path, F_OK) == 0)
 		return;
@@ -178,7 +179,7 @@ static void check_tracker(struct doctor *d, const char *session, struct json_obj
 	const char *kind = record_str(tracker, "kind");
 	bool is_task = strcmp(kind, "pid") == 0 || strcmp(kind, "tid") == 0;
 	bool is_kernel = loss_is_of_kernel(tracker);
-	char *word AUTO_FREE = doctor_word(session);
+	char *word AUTO_FREE = text_shell_word(session);
 	size_t nr = record_len(tracker, "ids");
 
 	for (size_t i = 0; is_task && i < nr; i++)

@@ -118,7 +118,7 @@ static bool other_namespace(const struct inspected *g)
 static void finds_no_daemon(struct doctor *d, const struct inspected *g, char *const dirs[2],
 			    unsigned int nr)
 {
-	char *word AUTO_FREE = doctor_word(d->rundir);
+	char *word AUTO_FREE = text_shell_word(d->rundir);
 	bool named = false;
 
 	for (unsigned int i = 0; i < nr; i++)
@@ -184,7 +184,7 @@ static void check_way(struct doctor *d, const struct inspected *g)
 			g->what, (unsigned int)g->uid, (unsigned int)st.st_uid);
 		doctor_repair(d, "sudo lttctl create # the system's daemon serves all users");
 	} else if (g->uid && is_closed_to(d->rundir, g->uid, &closed)) {
-		char *word AUTO_FREE = doctor_word(closed);
+		char *word AUTO_FREE = text_shell_word(closed);
 
 		doctor_found(
 			d, GRADE_BAD, "closed",
@@ -393,7 +393,7 @@ static void doctor_process_check_file(struct doctor *d, struct inspected *g, con
 void doctor_program(struct doctor *d, const char *program)
 {
 	struct inspected g CLEANUP(inspected_fini) = { .proc = "/proc/self", .uid = geteuid() };
-	char *path AUTO_FREE = run_find(program), *word AUTO_FREE = doctor_word(program);
+	char *path AUTO_FREE = run_find(program), *word AUTO_FREE = text_shell_word(program);
 	struct err err = { 0 };
 
 	g.what = xasprintf("program '%s'", program);

@@ -79,7 +79,7 @@ static bool all_excluded(struct doctor *d, struct json_object *rule)
 static void level_too_low(struct doctor *d, struct patient *p, const char *channel,
 			  struct json_object *rule, struct json_object *point)
 {
-	char *pattern AUTO_FREE = doctor_word(record_str(rule, "pattern"));
+	char *pattern AUTO_FREE = text_shell_word(record_str(rule, "pattern"));
 	char buf[64];
 
 	doctor_found(d, GRADE_WARN, "level",
@@ -103,7 +103,7 @@ static void fits_nothing(struct doctor *d, struct patient *p, const char *channe
 		     any ? "of a running application" : "now: no application that has any runs",
 		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	if (near) {
-		char *word AUTO_FREE = doctor_word(near);
+		char *word AUTO_FREE = text_shell_word(near);
 
 		doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s", p->word, channel, word);
 	} else {
@@ -115,10 +115,10 @@ static void fits_nothing(struct doctor *d, struct patient *p, const char *channe
 static void repair_rule(struct doctor *d, const struct patient *p, const char *channel,
 			struct json_object *rule, const char *domain)
 {
-	char *pattern AUTO_FREE = doctor_word(record_str(rule, "pattern"));
-	char *place AUTO_FREE = doctor_word(record_str(rule, "location"));
+	char *pattern AUTO_FREE = text_shell_word(record_str(rule, "pattern"));
+	char *place AUTO_FREE = text_shell_word(record_str(rule, "location"));
 
-	char *fetch AUTO_FREE = doctor_word(record_str(rule, "fetch"));
+	char *fetch AUTO_FREE = text_shell_word(record_str(rule, "fetch"));
 	bool more = *record_str(rule, "fetch");
 
 	if (strcmp(record_str(rule, "kind"), "count") == 0)
@@ -169,7 +169,7 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 
 static void check_channel(struct doctor *d, struct patient *p, struct json_object *channel)
 {
-	char *word AUTO_FREE = doctor_word(record_str(channel, "name"));
+	char *word AUTO_FREE = text_shell_word(record_str(channel, "name"));
 	bool kernel = strcmp(record_str(channel, "domain"), "kernel") == 0;
 
 	if (kernel)
@@ -258,7 +258,7 @@ static void doctor_sessions_check_losses(struct doctor *d, struct patient *p)
 static void doctor_sessions_check_output(struct doctor *d, struct patient *p)
 {
 	const char *path = record_str(p->session, "output");
-	char *word AUTO_FREE = doctor_word(path);
+	char *word AUTO_FREE = text_shell_word(path);
 	struct statvfs fs;
 	uint64_t left;
 	char buf[TEXT_BYTES];
@@ -321,7 +321,7 @@ static void cleanup_patient(struct patient *p)
 
 static void check_session(struct doctor *d, const char *name)
 {
-	struct patient p CLEANUP(cleanup_patient) = { .name = name, .word = doctor_word(name) };
+	struct patient p CLEANUP(cleanup_patient) = { .name = name, .word = text_shell_word(name) };
 	unsigned int before = d->counts[GRADE_BAD] + d->counts[GRADE_WARN];
 	char buf[TEXT_BYTES];
 	uint64_t recorded;

@@ -651,13 +651,11 @@ static enum status record_verb_run_verb(struct ctl *ctl)
 /* `lttctl view` alone finds the trace only with the same home, and if it could be stored there. */
 static void hint(FILE *out, const char *path)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "/._-+:,@%=";
-	const char *quote = path[strspn(path, plain)] ? "'" : "";
+	char *word AUTO_FREE = text_shell_word(path);
 	char *last AUTO_FREE = home_get(HOME_TRACE);
 
 	if (getenv("LTT_HOME") || !last || strcmp(last, path) != 0)
-		fprintf(out, "Read it with: lttctl view %s%s%s\n", quote, path, quote);
+		fprintf(out, "Read it with: lttctl view %s\n", word);
 	else
 		fputs("Read it with: lttctl view\n", out);
 }

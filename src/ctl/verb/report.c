@@ -338,22 +338,12 @@ static void report_verb_add_losses(struct json_object *record, const struct view
 	report_verb_add_streams(o, sum);
 }
 
-/* As a word of the shell; allocated. */
+/* As a word of the shell that is no option; allocated. */
 static char *report_verb_quoted(const char *path)
 {
-	static const char harmless[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-		"/._+-:@%,";
-	char *quoted, *to;
+	AUTO_FREE char *operand = xasprintf("%s%s", path[0] == '-' ? "./" : "", path);
 
-	if (*path && path[0] != '-' && path[strspn(path, harmless)] == '\0')
-		return xstrdup(path);
-	to = quoted = xalloc(4 * strlen(path) + 5);
-	to = stpcpy(to, path[0] == '-' ? "'./" : "'");
-	for (; *path; path++)
-		to = *path == '\'' ? stpcpy(to, "'\\''") : (*to = *path, to + 1);
-	strcpy(to, "'");
-	return quoted;
+	return text_shell_word(operand);
 }
 
 static void PRINTF(2, 3) report_verb_append_text(struct json_object *all, const char *fmt, ...)
