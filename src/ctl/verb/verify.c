@@ -158,7 +158,7 @@ static void print_stream(FILE *out, struct json_object *s)
 
 static void verify_verb_print_text(FILE *out, struct json_object *record)
 {
-	const char *verdict = record_str(record, "verdict");
+	const char *verdict = record_str(record, "verdict"), *limits = "";
 	char events[TEXT_BYTES], lost[TEXT_BYTES];
 
 	for (size_t i = 0; i < record_len(record, "streams"); i++)
@@ -166,13 +166,14 @@ static void verify_verb_print_text(FILE *out, struct json_object *record)
 	if (record_num(record, "not_sampled"))
 		fprintf(out, "%s events were left out by the sampling of rules\n",
 			text_count(events, record_num(record, "not_sampled")));
+	if (record_num(record, "unlisted_traces"))
+		limits = record_len(record, "streams") ?
+				 " of the streams that are here: the trace does not list them" :
+				 ": the trace has no stream, and lists none";
 	text_count(events, record_num(record, "readable"));
 	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
 	if (strcmp(verdict, "sound") == 0)
-		fprintf(out, "sound: %s events, and none was lost%s\n", events,
-			record_num(record, "unlisted_traces") ?
-				" of the streams that are here: the trace does not list them" :
-				"");
+		fprintf(out, "sound: %s events, and none was lost%s\n", events, limits);
 	else if (strcmp(verdict, "lossy") == 0)
 		fprintf(out, "sound: %s events; %s%s were lost when it was recorded%s\n", events,
 			record_num(record, "lost_buffers") ? "at least " : "", lost,
