@@ -27,8 +27,8 @@ static const struct poptOption options[] = {
 	  "DIR" },
 	{ "days", 0, POPT_ARG_STRING, &opt.days, 0,
 	  "validity in days (default: 365; an authority: 3650)", "N" },
-	{ "viewer", 0, POPT_ARG_NONE, &opt.viewer, 0, "psk: the key is for viewing only, not for sending",
-	  NULL },
+	{ "viewer", 0, POPT_ARG_NONE, &opt.viewer, 0,
+	  "psk: the key is for viewing only, not for sending", NULL },
 	{ "version", 'V', POPT_ARG_NONE, &opt.version, 0, "print the version and exit", NULL },
 	POPT_AUTOHELP POPT_TABLEEND
 };
@@ -43,6 +43,19 @@ static const struct {
 	{ "psk", verb_psk, 2, 2 },	 { "renew", verb_renew, 1, 1 },
 	{ "revoke", verb_revoke, 1, 1 }, { "show", verb_show, 1, SIZE_MAX },
 };
+
+/* @word: the first argument; NULL: there is none. */
+static void report_usage(const char *word)
+{
+	const char *problem = word ? "unknown verb" : "missing verb";
+
+	for (size_t i = 0; word && i < ARRAY_SIZE(verbs); i++)
+		if (strcmp(word, verbs[i].word) == 0)
+			problem = "wrong number of names";
+	log_error("%s%s%s: use one of ca, relay NAME..., host NAME, viewer NAME, psk RELAY HOST, "
+		  "renew NAME, revoke NAME, show DIR...; see ltt-keys(1)",
+		  word ? word : "", word ? ": " : "", problem);
+}
 
 static int keys_run(const char **words, unsigned int days)
 {
@@ -65,8 +78,7 @@ static int keys_run(const char **words, unsigned int days)
 		log_error("%s", err.text);
 		return 1;
 	}
-	log_error("missing verb: use one of ca, relay NAME..., host NAME, viewer NAME, psk RELAY "
-		  "HOST, renew NAME, revoke NAME, show DIR...; see ltt-keys(1)");
+	report_usage(words ? words[0] : NULL);
 	return 2;
 }
 
