@@ -69,6 +69,8 @@ static void run(char *const argv[])
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		/* else a short program ends before it is registered, see libltt(3) */
+		setenv("LTT_REGISTER_TIMEOUT", "5000", 0);
 		execvp(argv[0], argv);
 		_exit(127);
 	}
