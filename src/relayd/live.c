@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "live.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -65,6 +66,8 @@ static void free_session(struct live_session *session)
 		live_free_trace(stream->trace);
 	list_remove(&session->node);
 	session->live->nr_kept -= session->kept_until_ns != 0;
+	session->live->nr_fds -= session->dir_fd >= 0;
+	close_fd(session->dir_fd);
 	idmap_fini(&session->trace_paths);
 	idmap_fini(&session->stream_serials);
 	idmap_fini(&session->stream_files);
@@ -186,9 +189,9 @@ static uint64_t live_lasting_id(const struct live *live, const char *path)
 	return id;
 }
 
-struct live_session *live_session_open(struct live *live, const char *path, const char *host,
-				       const char *name, uint32_t period_us, bool open_to_all,
-				       bool is_old)
+struct live_session *live_session_open(struct live *live, const char *path, int dir_fd,
+				       const char *host, const char *name, uint32_t period_us,
+				       bool open_to_all, bool is_old)
 {
 	LOCKED(&live->lock);
 	struct live_session *session;
@@ -203,6 +206,8 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 	session->live = live;
 	session->id = live_lasting_id(live, path);
 	session->path = xstrdup(path);
+	session->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+	live->nr_fds += session->dir_fd >= 0;
 	session->host = xstrdup(host);
 	session->name = xstrdup(name);
 	session->period_us = period_us;
@@ -273,7 +278,8 @@ static struct live_trace *live_find_trace(const struct live_session *session, co
 	return NULL;
 }
 
-static struct live_trace *make_trace(struct live_session *session, const struct tracedir *dir)
+static struct live_trace *make_trace(struct live_session *session, const struct tracedir *dir,
+				     bool is_past)
 {
 	struct live *live = session->live;
 	struct live_trace *trace;
@@ -302,9 +308,12 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	trace->index_fd = index_fd;
 	trace->metadata_bytes = dir->metadata_bytes;
 	trace->hides = dir->hides;
-	trace->waiters = session->nr_viewers + (session->kept_until_ns != 0);
+	trace->is_past = is_past;
+	trace->waiters = is_past ? 1 : session->nr_viewers + (session->kept_until_ns != 0);
 	list_init(&trace->streams);
-	idmap_add(&session->trace_paths, &trace->path_node, idmap_hash_text(trace->path));
+	list_init(&trace->path_node.node);
+	if (!is_past)
+		idmap_add(&session->trace_paths, &trace->path_node, idmap_hash_text(trace->path));
 	return trace;
 }
 
@@ -369,22 +378,34 @@ static struct live_stream *live_find_stream(const struct live_session *session,
 	return NULL;
 }
 
-static struct live_stream *make_stream(struct live_session *session, struct live_trace *trace,
-				       const struct stream_file *file)
+static struct live_stream *alloc_stream(struct live_session *session, struct live_trace *trace,
+					const struct stream_config *config, uint32_t cpu)
 {
 	struct live_stream *s = xalloc(sizeof(*s));
 
 	s->trace = trace;
-	s->serial = session->last_serial = ++session->live->next_serial;
-	s->cpu = file->cpu;
+	s->serial = ++session->live->next_serial;
+	s->cpu = cpu;
 	s->since = session->beacon;
-	s->config = *file->config;
-	s->config.channel = xstrdup(file->config->channel);
+	s->config = *config;
+	s->config.channel = xstrdup(config->channel);
 	s->config.trace = NULL;
 	s->config.disk = NULL;
+	list_init(&s->node);
+	list_init(&s->serial_node.node);
+	list_init(&s->file_node.node);
+	list_append(&trace->streams, &s->trace_node);
+	return s;
+}
+
+static struct live_stream *make_stream(struct live_session *session, struct live_trace *trace,
+				       const struct stream_file *file)
+{
+	struct live_stream *s = alloc_stream(session, trace, file->config, file->cpu);
+
+	session->last_serial = s->serial;
 	trace->nr_active++;
 	list_append(&session->streams, &s->node);
-	list_append(&trace->streams, &s->trace_node);
 	idmap_add(&session->stream_serials, &s->serial_node, s->serial);
 	idmap_add(&session->stream_files, &s->file_node,
 		  live_file_id(trace, s->config.channel, s->cpu));
@@ -420,7 +441,8 @@ struct live_stream *live_stream_open(struct live_session *session, const struct 
 
 	trace = live_find_trace(session, config->trace->path);
 	if (!trace)
-		trace = make_trace(session, config->trace);
+		trace = make_trace(session, config->trace, false);
+	session->lacks_traces |= !trace;
 	if (!trace)
 		return NULL;
 	s = live_find_stream(session, trace, config->channel, file->cpu);
@@ -451,6 +473,66 @@ void live_stream_end(struct live_stream *s)
 	s->ended = true;
 	s->trace->nr_active--;
 	drop_trace(s->trace);
+}
+
+/* --- streams that have ended ---------------------------------------------------------------- */
+
+bool live_is_settled(const struct live_session *session)
+{
+	LOCKED(&session->live->lock);
+
+	return session->beacon || live_is_over(session);
+}
+
+bool live_lacks_traces(const struct live_session *session)
+{
+	LOCKED(&session->live->lock);
+
+	return session->lacks_traces;
+}
+
+/* Whether a viewer that is attached finds the stream without further ado. *@ret_trace: the newest
+ * trace of that path, if there is one. */
+static bool has_stream(const struct live_session *session, const struct live_past *past,
+		       struct live_trace **ret_trace)
+{
+	const char *path = past->config.trace->path;
+	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_hash_text(path));
+	const struct live_stream *s;
+
+	for (; node; node = idmap_next(&session->trace_paths, node)) {
+		struct live_trace *trace = container_of(node, struct live_trace, path_node);
+
+		if (strcmp(trace->path, path) != 0)
+			continue;
+		*ret_trace = trace;
+		list_for_each(s, &trace->streams, trace_node)
+			if (!list_empty(&s->file_node.node) && s->cpu == past->cpu &&
+			    s->config.stream_class == past->config.stream_class)
+				return true;
+	}
+	return false;
+}
+
+int live_add_past(struct live_session *session, const struct live_past *past,
+		  struct live_trace **trace, struct live_stream **ret)
+{
+	LOCKED(&session->live->lock);
+	struct live_stream *s;
+
+	*ret = NULL;
+	if (has_stream(session, past, trace))
+		return 0;
+	if (!*trace)
+		*trace = make_trace(session, past->config.trace, true);
+	if (!*trace)
+		return -EMFILE;
+	*ret = s = alloc_stream(session, *trace, &past->config, past->cpu);
+	s->ended = true;
+	s->file = past->nr_files - 1;
+	s->first_name = past->first_name;
+	s->index_bytes = past->index_bytes;
+	return 0;
 }
 
 /* --- viewers ------------------------------------------------------------------------------- */

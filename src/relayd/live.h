@@ -47,11 +47,13 @@ struct live_session {
 	struct live *live;
 	uint64_t id; /* for viewers; with VIEW_LASTING_ID */
 	char *path, *host, *name;
+	int dir_fd; /* of its directory; -1: not available */
 	uint32_t period_us;
-	bool open_to_all; /* all local users may read its directory */
-	bool ended;	  /* no more data will be received */
-	uint64_t away_ns; /* time at which the sender disconnected; 0: it is connected */
-	uint64_t beacon;  /* trace clock: the session is complete up to here; 0: unknown */
+	bool open_to_all;  /* all local users may read its directory */
+	bool lacks_traces; /* there were too many for viewers to get all */
+	bool ended;	   /* no more data will be received */
+	uint64_t away_ns;  /* time at which the sender disconnected; 0: it is connected */
+	uint64_t beacon;   /* trace clock: the session is complete up to here; 0: unknown */
 	unsigned int nr_viewers;
 	uint64_t kept_until_ns;	  /* kept for viewers that may reconnect; 0: not kept */
 	uint64_t last_serial;	  /* serial of its newest stream */
@@ -72,6 +74,7 @@ struct live_trace {
 	struct list_node streams; /* struct live_stream */
 	uint64_t metadata_bytes;
 	bool hides;		/* its packets have form 2 (trace/packet.h) */
+	bool is_past;		/* for one viewer only: see live_add_past() */
 	unsigned int nr_active; /* streams that have not ended */
 	unsigned int waiters;	/* viewers that have not read all of it */
 };
@@ -101,11 +104,11 @@ void live_fini(struct live *live);
 
 /* --- called by the relay's workers; with @session or @stream NULL they do nothing ------------- */
 
-/** Add a session that a sender has opened, or find it again. @path: its directory.
- *  @is_old: it existed before this relay started. */
-struct live_session *live_session_open(struct live *live, const char *path, const char *host,
-				       const char *name, uint32_t period_us, bool open_to_all,
-				       bool is_old);
+/** Add a session that a sender has opened, or find it again. @path, @dir_fd: its directory; the
+ *  descriptor is duplicated. @is_old: it existed before this relay started. */
+struct live_session *live_session_open(struct live *live, const char *path, int dir_fd,
+				       const char *host, const char *name, uint32_t period_us,
+				       bool open_to_all, bool is_old);
 /** Report that the sender has disconnected; @ended: for good. The session may be freed. */
 void live_session_close(struct live_session *session, bool ended);
 /** Number of descriptors of all traces. */
@@ -155,6 +158,24 @@ void live_detach(struct live_session *session, uint64_t known);
 uint64_t live_last_stream(const struct live_session *session);
 /** Report that the viewer has read all of the trace. */
 void live_trace_done(struct live_trace *trace);
+/** Whether all streams that have data up to a beacon are registered, or none will be any more. */
+bool live_is_settled(const struct live_session *session);
+/** Whether the session has traces that viewers do not get, as there are too many. */
+bool live_lacks_traces(const struct live_session *session);
+
+/** The files of a stream that is not received any more. */
+struct live_past {
+	struct stream_config config; /* the same as of a live stream; trace: open */
+	uint32_t cpu;
+	uint64_t nr_files, first_name; /* as of a live stream */
+	uint64_t index_bytes;	       /* of the last file */
+};
+
+/** Add a stream that has ended, for one viewer, which is attached. @trace: the trace of such a
+ *  stream, in and out; NULL: it is not known yet. *@ret: NULL: the viewer has the stream already.
+ *  Return: 0, or -EMFILE: there are too many traces. */
+int live_add_past(struct live_session *session, const struct live_past *past,
+		  struct live_trace **trace, struct live_stream **ret) MUST_CHECK;
 /** The next stream after serial @known; NULL: none. Valid while its trace is kept for the
  *  viewer. */
 struct live_stream *live_next_stream(const struct live_session *session, uint64_t known);

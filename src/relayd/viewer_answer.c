@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "viewpast.h"
 
 #define STATUS_BYTES sizeof(uint32_t)
 
@@ -176,7 +177,7 @@ static uint32_t write_streams(struct viewer *v, struct vsession *vsession, struc
 
 static int reply_streams(struct viewer *v, struct vsession *vsession, uint32_t status)
 {
-	bool more = vsession && live_next_stream(vsession->session, vsession->known);
+	bool more = vsession && viewpast_find(vsession) && vsession_has_next(vsession);
 	size_t most = more ? VIEWER_MAX_STREAMS * sizeof(struct view_stream) : 0;
 	struct view_streams *reply = viewer_reply(v, sizeof(*reply) + most);
 	uint32_t nr = 0;
@@ -188,7 +189,9 @@ static int reply_streams(struct viewer *v, struct vsession *vsession, uint32_t s
 	if (more)
 		nr = write_streams(v, vsession, (struct view_stream *)(reply + 1));
 	if (vsession && !nr && status != VIEW_ATTACHED)
-		status = vsession_is_over(vsession) ? VIEW_STREAMS_END : VIEW_NO_STREAMS;
+		status = viewpast_lacks(vsession)   ? VIEW_STREAMS_ERROR :
+			 vsession_is_over(vsession) ? VIEW_STREAMS_END :
+						      VIEW_NO_STREAMS;
 	reply->status = htobe32(nr ? VIEW_STREAMS : status);
 	reply->nr = htobe32(nr);
 	v->out_end = sizeof(*reply) + nr * sizeof(struct view_stream);

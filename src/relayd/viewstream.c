@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "trace/index.h"
+#include "viewpast.h"
 
 /* Viewers report an error if two streams send beacons with the same time. */
 #define APART_TICKS 8u /* a nanosecond, with any clock */
@@ -111,16 +112,34 @@ static void skip_known(struct vstream *vs, const struct live_state *state)
 	vs->entry = from;
 }
 
+bool vsession_has_next(const struct vsession *vsession)
+{
+	return !list_empty(&vsession->past) || live_next_stream(vsession->session, vsession->known);
+}
+
+static struct live_stream *take_next(struct vsession *vsession)
+{
+	struct live_stream *stream = list_first(&vsession->past, struct live_stream, node);
+
+	if (stream) {
+		list_remove(&stream->node);
+		return stream;
+	}
+	stream = live_next_stream(vsession->session, vsession->known);
+	if (stream)
+		vsession->known = stream->serial;
+	return stream;
+}
+
 struct vstream *vsession_next(struct vsession *vsession, struct view_files *files,
 			      uint64_t *next_id)
 {
-	struct live_stream *stream = live_next_stream(vsession->session, vsession->known);
+	struct live_stream *stream = take_next(vsession);
 	struct live_state state;
 	struct vstream *vs;
 
 	if (!stream)
 		return NULL;
-	vsession->known = stream->serial;
 	vs = xalloc(sizeof(*vs));
 	vs->vtrace = viewstream_trace_of(vsession, stream->trace, next_id);
 	vs->stream = stream;
@@ -153,6 +172,8 @@ struct vsession *vsession_new(struct live *live, uint64_t id, const struct view_
 	vsession->id = id;
 	vsession->begin_behind = from_begin ? 0 : live_last_stream(session);
 	vsession->since = vsession->reported_ts = from_begin ? since : 0;
+	vsession->seeks_past = vsession->since != 0;
+	list_init(&vsession->past);
 	list_init(&vsession->node);
 	list_init(&vsession->traces);
 	return vsession;
@@ -164,6 +185,7 @@ void vsession_free(struct vsession *vsession)
 
 	while ((vtrace = list_first(&vsession->traces, struct vtrace, node)))
 		viewstream_free_trace(vtrace);
+	viewpast_drop(vsession);
 	live_detach(vsession->session, vsession->known);
 	list_remove(&vsession->node);
 	free(vsession);
@@ -172,7 +194,7 @@ void vsession_free(struct vsession *vsession)
 bool vsession_is_over(const struct vsession *vsession)
 {
 	return list_empty(&vsession->traces) && live_session_is_over(vsession->session) &&
-	       !live_next_stream(vsession->session, vsession->known);
+	       !vsession->seeks_past && !vsession_has_next(vsession);
 }
 
 /* --- metadata ------------------------------------------------------------------------------ */
@@ -482,6 +504,14 @@ static void viewstream_report_packet(struct vstream *vs, const struct live_state
 	}
 }
 
+static void add_unknown_past(const struct vsession *vsession, struct live_state *state)
+{
+	if (list_empty(&vsession->past))
+		return;
+	state->is_unknown = true;
+	state->unknown_since = vsession->since;
+}
+
 int vstream_index(struct vstream *vs, struct view_index *ret)
 {
 	struct found found CLEANUP(close_found) = { .fd = -1, .index_fd = -1 };
@@ -489,6 +519,10 @@ int vstream_index(struct vstream *vs, struct view_index *ret)
 	bool has;
 
 	vstream_close(vs);
+	if (!viewpast_find(vs->vtrace->vsession)) {
+		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
+		return 0;
+	}
 	live_state(vs->stream, vs->vtrace->vsession->known, &state);
 	if (vs->files->nr >= vs->files->max) {
 		log_warn_some("viewers have %u files open, which is the limit: a viewer must wait",
@@ -499,6 +533,7 @@ int vstream_index(struct vstream *vs, struct view_index *ret)
 	has = viewstream_find(vs, &state, &found);
 	if (has && found.header.timestamp_begin < vs->reported_ts)
 		return -ESTALE;
+	add_unknown_past(vs->vtrace->vsession, &state);
 	if (state.is_unknown)
 		viewstream_announce(vs, &state, has ? &found.header : NULL, ret);
 	else if (has)

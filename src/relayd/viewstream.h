@@ -23,8 +23,12 @@ struct vsession {
 	uint64_t known;	       /* serial of the last stream that was reported to the viewer */
 	uint64_t begin_behind; /* streams up to this serial start with their next packet */
 	uint64_t since;	       /* trace clock: packets that end before are not shown */
-	bool notified;	       /* the viewer was notified of new streams */
-	uint64_t reported_ts;  /* latest time that was reported, of any stream */
+	bool seeks_past;       /* it may lack streams that have ended: viewpast_find() */
+	bool lacks_past;       /* some of those can't be shown */
+	struct list_node
+		past;	      /* struct live_stream: those, until they are reported to the viewer */
+	bool notified;	      /* the viewer was notified of new streams */
+	uint64_t reported_ts; /* latest time that was reported, of any stream */
 	struct list_node traces;
 };
 
@@ -70,6 +74,8 @@ void vsession_free(struct vsession *vsession);
  *  Return: NULL: there is none. */
 struct vstream *vsession_next(struct vsession *vsession, struct view_files *files,
 			      uint64_t *next_id);
+/** Whether vsession_next() has another stream. */
+bool vsession_has_next(const struct vsession *vsession);
 /** Whether the session has ended and the viewer has read all of it. */
 bool vsession_is_over(const struct vsession *vsession);
 

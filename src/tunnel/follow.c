@@ -166,6 +166,23 @@ static int relay_attach(struct follow *f, struct known_session *session, uint64_
 	return ret;
 }
 
+/* Our relays find streams that have ended, if they have data that the viewer lacks. */
+static bool tunnel_finds_past(const struct known_session *session)
+{
+	return session->relay_id & VIEW_LASTING_ID;
+}
+
+/* Other relays do not find streams that have ended, and ours not all if there are too many. */
+static void tunnel_miss_stream(struct follow *f)
+{
+	if (f->is_incomplete)
+		return;
+	f->is_incomplete = true;
+	log_error("the view lacks the last events of programs that had ended before the connection "
+		  "to the relay at %s was lost; the stored trace has them",
+		  f->link->place->host);
+}
+
 /* All streams that are new at the relay. */
 static int relay_news(struct follow *f, struct known_session *session)
 {
@@ -178,6 +195,8 @@ static int relay_news(struct follow *f, struct known_session *session)
 			ret = read_streams(f, session, &reply);
 		if (ret == 0 && reply.status == VIEW_STREAMS_END)
 			session->over = true;
+		if (ret == 0 && reply.status == VIEW_STREAMS_ERROR && tunnel_finds_past(session))
+			tunnel_miss_stream(f);
 	}
 	return ret;
 }
@@ -583,19 +602,40 @@ static bool tunnel_is_same(const struct view_index *a, const struct view_index *
 		be64toh(a->packet_size) == sizeof(union packet_bytes) * 8);
 }
 
+/* A relay shows a stream before other streams' data that is younger. So a packet that is older is
+ * one of a stream that ended before the viewer attached, or that the viewer has read to its end. */
+static bool tunnel_is_past(const struct follow *f, const struct known_stream *stream,
+			   const struct view_index *index)
+{
+	bool is_bare = be64toh(index->packet_size) == sizeof(union packet_bytes) * 8;
+
+	return f->known.generation > 1 && tunnel_finds_past(stream->trace->session) &&
+	       !stream->has_last &&
+	       (be64toh(index->timestamp_end) <= stream->joined_ts ||
+		(!is_bare && be64toh(index->timestamp_begin) < stream->joined_ts));
+}
+
+/* The packets up to the last one that was reported to the viewer. */
+static bool tunnel_skips(struct known_stream *stream, const struct view_index *index)
+{
+	if (!stream->behind)
+		return false;
+	if (be64toh(index->timestamp_end) > be64toh(stream->last.timestamp_end)) {
+		stream->behind = false;
+		return false;
+	}
+	stream->behind = !tunnel_is_same(index, &stream->last);
+	return true;
+}
+
 /* The next packet that was not reported to the viewer. */
 static int next_index(struct follow *f, struct known_stream *stream, struct view_index *ret)
 {
 	int error = relay_index(f, stream->relay_id, ret);
 
-	while (error == 0 && stream->behind && tunnel_is_packet(ret) && !known_is_empty(ret)) {
-		if (be64toh(ret->timestamp_end) > be64toh(stream->last.timestamp_end)) {
-			stream->behind = false;
-			break;
-		}
-		stream->behind = !tunnel_is_same(ret, &stream->last);
+	while (error == 0 && tunnel_is_packet(ret) && !known_is_empty(ret) &&
+	       (tunnel_skips(stream, ret) || tunnel_is_past(f, stream, ret)))
 		error = relay_index(f, stream->relay_id, ret);
-	}
 	return error;
 }
 
@@ -623,28 +663,18 @@ static void bare_index(const struct known_stream *stream, uint32_t status, uint6
 	};
 }
 
-/* A relay keeps a stream that has ended only for viewers that are connected, and a sender does not
- * register it again at a restarted relay if all of its data was acknowledged. */
-static void tunnel_miss_stream(struct follow *f)
-{
-	if (f->is_incomplete)
-		return;
-	f->is_incomplete = true;
-	log_error("the view lacks the last events of programs that had ended before the connection "
-		  "to the relay at %s was lost; the stored trace has them",
-		  f->link->place->host);
-}
-
 /* The relay has no data of the stream since it was restarted: none of it is older than data that
  * the sender has promised. */
 static void absent_index(struct follow *f, struct known_stream *stream, struct view_index *ret)
 {
 	const struct known_session *session = stream->trace->session;
+	bool is_over = session->over || session->beacon == UINT64_MAX;
 	uint64_t apart = stream->id % APART_MAX * APART_TICKS + APART_FIRST;
 	uint64_t beacon = session->beacon - MIN(apart, session->beacon);
 
-	if (session->over || session->beacon == UINT64_MAX) {
-		tunnel_miss_stream(f);
+	if (is_over || (session->beacon && tunnel_finds_past(session))) {
+		if (!tunnel_finds_past(session))
+			tunnel_miss_stream(f);
 		bare_index(stream, VIEW_INDEX_END, 0, ret);
 	} else if (stream->has_class && !tunnel_is_reported(stream, beacon)) {
 		bare_index(stream, VIEW_INDEX_INACTIVE, beacon, ret);
@@ -710,7 +740,7 @@ static int tunnel_receive_empty(struct follow *f, struct known_stream *stream,
 	stream->offset = be64toh(index->offset);
 	tunnel_set_class(stream, index);
 	stream->discarded = be64toh(index->events_discarded);
-	ret = tunnel_fetch(f, stream, index);
+	ret = stream->again ? 0 : tunnel_fetch(f, stream, index);
 	known_drop(&f->known, stream);
 	tunnel_set_reported(stream, be64toh(index->timestamp_end));
 	return ret;

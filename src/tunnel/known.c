@@ -136,8 +136,10 @@ uint64_t known_since(const struct known_session *session)
 	list_for_each(trace, &session->traces, node)
 		list_for_each(stream, &trace->streams, node)
 			if (!stream->ended)
-				since = MIN(since, stream->reported_ts);
-	return since == UINT64_MAX || !since ? 0 : since - 1;
+				since = MIN(since, MAX(stream->reported_ts, stream->joined_ts));
+	if (since == UINT64_MAX)
+		since = session->reported_ts;
+	return since ? since - 1 : 0;
 }
 
 /* --- streams of the relay's ----------------------------------------------------------------- */
@@ -168,15 +170,51 @@ static struct known_trace *known_trace_of(struct known *known, struct known_sess
 	return trace;
 }
 
-static struct known_stream *stream_of(struct known *known, struct known_trace *trace,
-				      const struct view_stream *entry)
+/* The stream that the relay does not have yet, whose name is that of @entry and @tail. */
+static struct known_stream *absent_stream(const struct known *known,
+					  const struct known_trace *trace,
+					  const struct view_stream *entry, const char *tail)
 {
+	size_t len = strnlen(entry->channel, sizeof(entry->channel));
 	struct known_stream *stream;
 
 	list_for_each(stream, &trace->streams, node)
 		if (!known_is_here(known, stream) && !stream->ended &&
-		    strncmp(stream->channel, entry->channel, sizeof(entry->channel)) == 0)
+		    strncmp(stream->channel, entry->channel, len) == 0 &&
+		    strcmp(stream->channel + len, tail) == 0)
 			return stream;
+	return NULL;
+}
+
+/* By either name: see stream_of(). */
+static bool has_ended(const struct known_trace *trace, const char *channel)
+{
+	const struct known_stream *stream;
+	const char *number = strrchr(channel, '_');
+	size_t len = strlen(channel);
+
+	list_for_each(stream, &trace->streams, node)
+		if (stream->ended && strncmp(stream->channel, channel, len) == 0 &&
+		    (!stream->channel[len] ||
+		     (number && strcmp(stream->channel + len, number) == 0)))
+			return true;
+	return false;
+}
+
+/* Of a stream that has ended the relay has only the names of files: "chan_0_0" is the file of channel
+ * "chan_0" on CPU 0, or the first one of channel "chan" on that CPU. */
+static struct known_stream *stream_of(struct known *known, struct known_trace *trace,
+				      const struct view_stream *entry)
+{
+	struct known_stream *stream = absent_stream(known, trace, entry, "");
+	const char *number = memchr(entry->channel, '\0', sizeof(entry->channel)) ?
+				     strrchr(entry->channel, '_') :
+				     NULL;
+
+	if (!stream && number)
+		stream = absent_stream(known, trace, entry, number);
+	if (stream)
+		return stream;
 	if (known->nr_streams == KNOWN_MAX_STREAMS)
 		return NULL;
 	known->nr_streams++;
@@ -184,6 +222,7 @@ static struct known_stream *stream_of(struct known *known, struct known_trace *t
 	stream->trace = trace;
 	stream->id = known->next_id++;
 	stream->channel = xasprintf("%.*s", (int)sizeof(entry->channel), entry->channel);
+	stream->again = has_ended(trace, stream->channel);
 	idmap_add(&known->streams, &stream->id_node, stream->id);
 	list_append(&trace->streams, &stream->node);
 	trace->nr_active++;

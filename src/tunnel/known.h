@@ -63,6 +63,7 @@ struct known_stream {
 	uint64_t generation;
 	char *channel;
 	bool announced, ended;
+	bool again; /* it ended in this trace before: the viewer must get no packet of it */
 	bool has_class;
 	uint64_t stream_class; /* of the trace, as sent by the relay */
 	uint64_t reported_ts;  /* time up to which the viewer has all events */
