@@ -516,20 +516,25 @@ void consumer_give_up(struct consumer *consumer)
 	fail_calls(&consumer->held);
 }
 
-void consumer_forget(struct consumer *consumer, const void *data)
+bool consumer_forget(struct consumer *consumer, const void *data)
 {
 	struct list_node *const lists[] = { &consumer->calls, &consumer->failed };
 	struct con_call *call, *next;
+	bool any = false;
 
 	list_for_each_safe(call, next, &consumer->held, node)
-		if (call->data == data)
+		if (call->data == data) {
+			any |= call->done != NULL;
 			call_free(call);
+		}
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		list_for_each(call, lists[i], node)
 			if (call->data == data) {
+				any |= call->done != NULL;
 				call->item = NULL;
 				call->done = NULL;
 			}
+	return any;
 }
 
 void consumer_begin(struct consumer *consumer, struct encoder *enc, uint16_t type)

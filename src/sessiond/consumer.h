@@ -107,8 +107,8 @@ void consumer_give_up(struct consumer *consumer);
 uint32_t consumer_silence(const struct consumer *consumer);
 pid_t consumer_pid(const struct consumer *consumer);
 
-/** Cancel the callbacks of the caller with this @data. */
-void consumer_forget(struct consumer *consumer, const void *data);
+/** Cancel the callbacks of the caller with this @data. Return: whether there were any. */
+bool consumer_forget(struct consumer *consumer, const void *data);
 
 /* Parts of CONSUMER_CALL. */
 void consumer_begin(struct consumer *consumer, struct encoder *enc, uint16_t type);

@@ -100,9 +100,18 @@ struct session *run_session(struct run *run)
 	return run->session;
 }
 
+/* A new consumer may have been requested to open the output while it was closed at the last one. */
+static void close_part(const struct run_part *part)
+{
+	struct req_con_output_close req = { part->run->session->id };
+	bool opens = part->consumer && consumer_forget(part->consumer, part);
+
+	if (opens || part->open)
+		CONSUMER_CALL(part->consumer, con_output_close, &req, NULL, NULL, NULL);
+}
+
 void run_free(struct run *run)
 {
-	struct req_con_output_close req = { run->session->id };
 	uint64_t id = run->session->id;
 	struct run_part *part;
 
@@ -110,11 +119,8 @@ void run_free(struct run *run)
 	if (run->config.discard)
 		run->config.discard(run->session);
 	domains_forget(run->config.domains, run->session);
-	run_each_open(part, run)
-	{
-		consumer_forget(part->consumer, part);
-		CONSUMER_CALL(part->consumer, con_output_close, &req, NULL, NULL, NULL);
-	}
+	for (part = run->parts; part < run->parts + RUN_PARTS; part++)
+		close_part(part);
 	if (run->op)
 		op_free(run->op);
 	session_free(run->sessions, run->session);
