@@ -35,14 +35,24 @@ enum app_feature {
 	APP_FEATURE_OWN_IDS = 1024,
 };
 
-/** The part of its events that an application does not record: because a seccomp filter that it has
- *  installed would end it for libltt's system calls, or because libltt's thread has ended, as the
- *  program counts its threads. */
+/** The part of its events that an application does not record. */
 enum app_silence {
 	APP_SILENCE_NONE = 0,
 	APP_SILENCE_CHILDREN = 1, /* children that it forks */
 	APP_SILENCE_ALL = 2,	  /* anything, from now on; it disconnects */
 	APP_SILENCE_LATER = 3,	  /* for later rules and sessions: no thread reads messages */
+};
+
+/** The reason for that. */
+enum app_reason {
+	/* of older applications: APP_REASON_COUNTS for APP_SILENCE_LATER, else APP_REASON_FILTER */
+	APP_REASON_UNKNOWN = 0,
+	APP_REASON_FILTER = 1,	   /* a seccomp filter would end it for a system call of libltt */
+	APP_REASON_COUNTS = 2,	   /* it counts its threads */
+	APP_REASON_RESTRICTED = 3, /* libltt's thread can't take on its restrictions */
+	APP_REASON_LIMIT = 4,	   /* its user may have no more processes */
+	APP_REASON_OFTEN = 5,	   /* it changes its users, groups or capabilities too often */
+	APP_REASON_UNSEEN = 6, /* it has changed them by a system call that libltt does not see */
 };
 
 #endif

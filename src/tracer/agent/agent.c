@@ -16,6 +16,7 @@
 #include "leave.h"
 #include "link.h"
 #include "points.h"
+#include "spawn.h"
 #include "thread.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/fallback.h"
@@ -123,6 +124,7 @@ __attribute__((constructor)) static void agent_start(void)
 	agent_points_start();
 	agent_leave_init();
 	agent_identity_init();
+	agent_spawn_init();
 	heed_bypassed_calls();
 	if (agent_fork_init() < 0 || agent_thread_start(0) < 0)
 		return;

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * alone.c - unshare() and setns(), which the kernel rejects in a process with several threads: the
- * helper ends for the call, and is started again; and its end for good in a program that relies on
- * having one thread.
- */
+/* The helper's descriptors are in flight until the helper that takes its place receives them. */
 #include "alone.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +25,7 @@
 #include "leave.h"
 #include "link.h"
 #include "points.h"
+#include "shadow.h"
 #include "tracer/base/sys.h"
 #include "thread.h"
 #include "tracer/ring/context.h"
@@ -35,26 +33,15 @@
 #include "tracer/ring/ring.h"
 #include "tracer/ring/sys.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
-#ifndef CLONE_NEWTIME
-#define CLONE_NEWTIME 0x00000080
-#endif
-
-#define EXPORT __attribute__((visibility("default")))
-#define ANSWER_MS 1000 /* the helper may be in a callback of the program */
-#define FDS_MAX 250    /* in a message; Linux: 253 */
-#define FAR_UP 500     /* a descriptor's number */
+#define ANSWER_MS 1000	/* the helper may be in a callback of the program */
+#define ENDING_MS 10000 /* it has answered, and waits for a CPU */
+#define FDS_MAX 250	/* in a message; Linux: 253 */
+#define FAR_UP 500	/* a descriptor's number */
 #define YIELDS 1000
+#define OFTEN 100 /* suspensions in a second; one costs about 0.1 ms of processor time */
 
-/* Flags that fail in a process with several threads; of setns(), also in one that shares its root
- * and working directory with another one (CLONE_FS). */
-#define UNSHARE_ALONE (CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
-#define SETNS_ALONE (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME)
+/* All signals but that by which libc's set*id functions of other threads reach this one. */
+#define BLOCKED (~(1ull << (33 - 1)))
 
 enum helper_state {
 	HELPER_RUNS,
@@ -63,13 +50,20 @@ enum helper_state {
 	HELPER_AWAY, /* its descriptors are sent */
 };
 
-static uint32_t helper_state;	    /* enum helper_state; a futex */
-static bool quits;		    /* the helper will not be started again */
-static int sockets[2] = { -1, -1 }; /* of the program's table: received from, sent to */
+static uint32_t helper_state; /* enum helper_state; a futex */
+static bool quits;	      /* the helper will not be started again */
+static uint8_t must_leave;    /* enum app_reason: the helper ends as soon as it can; 0: no */
+/* Held by a thread of the program from the helper's end to the start of the next one. */
+static pthread_mutex_t one_sends_away = PTHREAD_MUTEX_INITIALIZER;
+/* A socket in the program's table, with a name that the kernel chose: the helper, which has another
+ * table, sends to this name. */
+static int inbox = -1;
+static struct sockaddr_un inbox_name;
+static socklen_t inbox_name_len;
 static int old_fds[FDS_MAX], new_fds[FDS_MAX];
 static size_t nr_moved;
 static bool departed;	       /* for good; inherited by children */
-static struct stat kept_end;   /* identifies sockets[0], as the program may close it */
+static struct stat kept_inbox; /* identifies it, as the program may close it */
 static const uint8_t *is_here; /* ring_mark_process() */
 
 static void alone_wake(uint32_t to)
@@ -101,55 +95,63 @@ static void wait_while(uint32_t seen, int ms)
 
 union control {
 	struct cmsghdr header;
-	char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	char bytes[CMSG_SPACE(FDS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 };
 
-/* The program's end of the sockets, in the helper's table. */
-static int fetch_socket(void)
-{
-	int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, sockets[1], 0);
-
-	sys_close(process);
-	return fd;
-}
-
-static bool send_fds(int socket, size_t nr)
+static bool send_fds(size_t nr)
 {
 	union control control = { .header = { .cmsg_len = CMSG_LEN(nr * sizeof(int)),
 					      .cmsg_level = SOL_SOCKET,
 					      .cmsg_type = SCM_RIGHTS } };
 	struct iovec iov = { .iov_base = &control, .iov_len = 1 };
-	struct msghdr msg = { .msg_iov = &iov,
+	struct msghdr msg = { .msg_name = &inbox_name,
+			      .msg_namelen = inbox_name_len,
+			      .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
 			      .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
+	int fd = sys_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
+	bool sent;
 
 	memcpy(CMSG_DATA(&control.header), old_fds, nr * sizeof(int));
-	return syscall(SYS_sendmsg, socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	sent = fd >= 0 && sys_call(SYS_sendmsg, fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	sys_close(fd);
+	return sent;
 }
 
-/* Before Linux 5.6 nothing is sent, and the helper connects anew. */
+/* Where that fails, the next helper connects anew. */
 static void alone_send_all(void)
 {
-	int socket = sockets[1] < 0 ? -1 : fetch_socket();
 	size_t nr;
 
 	nr_moved = 0;
-	if (socket < 0)
+	if (inbox < 0)
 		return;
 	nr = agent_links_fds(old_fds, FDS_MAX);
 	nr += agent_kept_fds(old_fds + nr, FDS_MAX - nr);
-	if (nr > 0 && send_fds(socket, nr))
+	if (nr > 0 && send_fds(nr))
 		nr_moved = nr;
-	sys_close(socket);
 }
 
-bool agent_alone_step(void)
+static void leave_for(uint8_t reason)
 {
+	agent_links_set_silence(APP_SILENCE_ALL, reason);
+	agent_links_take_leave(false, ANSWER_MS / 2);
+	agent_thread_retire("libltt's thread must not have more rights than the program");
+	agent_alone_give_up();
+}
+
+enum agent_alone_step agent_alone_step(void)
+{
+	uint8_t reason = __atomic_load_n(&must_leave, __ATOMIC_ACQUIRE);
+
+	if (reason) {
+		leave_for(reason);
+		return AGENT_ALONE_LEFT;
+	}
 	if (alone_now() != HELPER_REQUESTED || !alone_change(HELPER_REQUESTED, HELPER_ENDING))
-		return false;
-	agent_links_send_due(); /* agent_link_silence, if the helper stays away */
+		return AGENT_ALONE_STAYS;
+	agent_links_send_due(); /* its silence, if the helper stays away */
 	agent_lock();
 	if (!quits)
 		alone_send_all();
@@ -157,7 +159,7 @@ bool agent_alone_step(void)
 	if (quits)
 		agent_links_take_leave(true, ANSWER_MS / 2);
 	alone_wake(HELPER_ENDING);
-	return true;
+	return AGENT_ALONE_SENT;
 }
 
 void agent_alone_wait(int ms)
@@ -168,7 +170,29 @@ void agent_alone_wait(int ms)
 
 int agent_alone_fd(void)
 {
-	return alone_now() == HELPER_AWAY ? sockets[0] : -1;
+	return alone_now() == HELPER_AWAY ? inbox : -1;
+}
+
+/* Return: number of descriptors of a message, in new_fds; one of another process has none. */
+static size_t take_from(struct msghdr *msg)
+{
+	bool ours = false;
+	size_t nr = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		struct ucred sender;
+
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&sender, CMSG_DATA(c), sizeof(sender));
+			ours = sender.pid == getpid();
+		} else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+			nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+			memcpy(new_fds, CMSG_DATA(c), nr * sizeof(int));
+		}
+	}
+	for (size_t i = 0; i < nr && !ours; i++)
+		sys_close(new_fds[i]);
+	return ours ? nr : 0;
 }
 
 /* Return: whether all were received. */
@@ -181,16 +205,12 @@ static bool receive_fds(void)
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c;
-	size_t nr;
+	size_t nr = 0;
 
-	if (sockets[0] < 0 || sys_recvmsg(sockets[0], &msg) != 1)
-		return false;
-	c = CMSG_FIRSTHDR(&msg);
-	if (!c || c->cmsg_type != SCM_RIGHTS)
-		return false;
-	nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(new_fds, CMSG_DATA(c), nr * sizeof(int));
+	while (!nr && inbox >= 0 && sys_recvmsg(inbox, &msg) >= 0) {
+		nr = take_from(&msg);
+		msg.msg_controllen = sizeof(control);
+	}
 	for (size_t i = 0; nr != nr_moved && i < nr; i++)
 		sys_close(new_fds[i]);
 	return nr == nr_moved;
@@ -210,7 +230,7 @@ void agent_alone_return(void)
 		return;
 	if (!nr_moved || !receive_fds())
 		nr_moved = 0;
-	sys_close(sockets[0]);
+	sys_close(inbox);
 	agent_lock();
 	if (nr_moved)
 		agent_kept_moved();
@@ -241,12 +261,10 @@ static bool has_other_threads(void)
 	return sys_stat("/proc/self/task", &st) == 0 && st.st_nlink > AGENT_LINKS_OF_TWO;
 }
 
-/* Whether this is the only thread besides the helper. A child of vfork() has no helper, though it
- * sees its parent's memory. */
-static bool is_alone_with(int helper)
+/* A child of vfork() has no helper, though it sees its parent's memory. */
+static bool is_ours(int helper)
 {
-	return helper > 0 && getpid() == (pid_t)syscall(SYS_gettid) &&
-	       syscall(SYS_tgkill, getpid(), helper, 0) == 0 && !has_other_threads();
+	return helper > 0 && syscall(SYS_tgkill, getpid(), helper, 0) == 0;
 }
 
 /* Not among the first three, which the helper handles differently. */
@@ -261,18 +279,25 @@ static int move_up(int fd)
 	return moved;
 }
 
-static void open_sockets(void)
+static void close_inbox(void)
 {
-	if (syscall(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		sockets[0] = sockets[1] = -1;
-	sockets[0] = move_up(sockets[0]);
-	sockets[1] = move_up(sockets[1]);
+	sys_close(inbox);
+	inbox = -1;
 }
 
-static void close_socket(int *fd)
+/* Any process can send to it: the kernel adds the sender's number. */
+static void open_inbox(void)
 {
-	sys_close(*fd);
-	*fd = -1;
+	const int on = 1;
+
+	inbox = move_up(sys_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC));
+	inbox_name.sun_family = AF_UNIX;
+	inbox_name_len = sizeof(inbox_name);
+	if (inbox >= 0 &&
+	    (syscall(SYS_setsockopt, inbox, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0 ||
+	     syscall(SYS_bind, inbox, &inbox_name, sizeof(inbox_name.sun_family)) < 0 ||
+	     syscall(SYS_getsockname, inbox, &inbox_name, &inbox_name_len) < 0))
+		close_inbox();
 }
 
 /* Wait until the kernel no longer counts thread @tid. */
@@ -296,29 +321,38 @@ static bool end_helper(int helper, int64_t end)
 		wait_while(HELPER_REQUESTED, ANSWER_MS / 10);
 	if (alone_change(HELPER_REQUESTED, HELPER_RUNS))
 		return false;
-	if (agent_thread_join_within(ANSWER_MS))
+	if (agent_thread_join_within(ENDING_MS))
 		await_end_of(helper);
 	return true;
 }
 
 /* Return: whether the helper has ended. */
-static bool send_away(void)
+static bool send_away(int helper)
 {
-	int64_t end = agent_now_ms() + ANSWER_MS;
-	int helper = await_helper(end);
 	bool ended;
 
-	if (!is_alone_with(helper))
-		return false;
-	open_sockets();
-	ended = end_helper(helper, end);
-	if (ended) {
+	open_inbox();
+	ended = end_helper(helper, agent_now_ms() + ANSWER_MS);
+	if (ended)
 		alone_wake(HELPER_AWAY);
-	} else {
-		close_socket(&sockets[0]);
-	}
-	close_socket(&sockets[1]);
+	else
+		close_inbox();
 	return ended;
+}
+
+static void hold_helper(uint64_t *ret_mask)
+{
+	const uint64_t blocked = BLOCKED;
+
+	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, (long)ret_mask,
+		     AGENT_NSIG_BYTES);
+	pthread_mutex_lock(&one_sends_away);
+}
+
+static void release_helper(uint64_t mask)
+{
+	pthread_mutex_unlock(&one_sends_away);
+	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
 }
 
 void agent_alone_give_up(void)
@@ -333,80 +367,64 @@ void agent_alone_give_up(void)
 	alone_wake(HELPER_RUNS);
 }
 
-static void call_back(void)
-{
-	if (agent_thread_start(0) < 0)
-		agent_alone_give_up();
-	while (alone_now() == HELPER_AWAY && agent_thread_id() != 0)
-		wait_while(HELPER_AWAY, ANSWER_MS / 10);
-	if (alone_now() == HELPER_AWAY)
-		agent_alone_give_up();
-	close_socket(&sockets[0]);
-}
-
 bool agent_alone_is_ours(void)
 {
 	int helper = await_helper(agent_now_ms() + ANSWER_MS);
 
-	return helper <= 0 || syscall(SYS_tgkill, getpid(), helper, 0) == 0;
+	return helper <= 0 || is_ours(helper);
 }
 
 /* --- an end for good ------------------------------------------------------------------------ */
 
 /* Not where the program has closed the socket and uses its number. */
-static bool has_kept_end(void)
+static bool has_kept_inbox(void)
 {
 	struct stat st;
 
-	return sockets[0] >= 0 && ring_syscall(SYS_fstat, sockets[0], (long)&st, 0, 0) == 0 &&
-	       st.st_dev == kept_end.st_dev && st.st_ino == kept_end.st_ino;
+	return inbox >= 0 && ring_syscall(SYS_fstat, inbox, (long)&st, 0, 0) == 0 &&
+	       st.st_dev == kept_inbox.st_dev && st.st_ino == kept_inbox.st_ino;
 }
 
-static void close_kept_end(void)
+static void close_kept_inbox(void)
 {
-	if (has_kept_end())
-		sys_close(sockets[0]);
-	sockets[0] = -1;
+	if (has_kept_inbox())
+		sys_close(inbox);
+	inbox = -1;
 }
 
 /* Where a program is not likely to want a certain number, if the limit of open files permits. */
 static void move_far_up(void)
 {
-	int moved = sys_fcntl(sockets[0], F_DUPFD_CLOEXEC, FAR_UP);
+	int moved = sys_fcntl(inbox, F_DUPFD_CLOEXEC, FAR_UP);
 
 	if (moved < 0)
 		return;
-	sys_close(sockets[0]);
-	sockets[0] = moved;
+	sys_close(inbox);
+	inbox = moved;
 }
 
-static void stay_away(void)
+static void stay_away(const char *why)
 {
 	if (nr_moved > 0) {
 		move_far_up();
-		sys_fstat(sockets[0], &kept_end);
+		sys_fstat(inbox, &kept_inbox);
 		is_here = ring_mark_process();
 	} else {
-		close_socket(&sockets[0]);
+		close_inbox();
 	}
 	__atomic_store_n(&departed, true, __ATOMIC_RELEASE);
-	agent_thread_retire("the program counts its threads, so libltt's has ended");
+	agent_thread_retire(why);
 }
 
 /*
  * A handler may have interrupted a thread in malloc(), whose locks the helper takes as it ends, or
- * in fork(): then it can't be waited for. A handler of a crash is one, and lists threads.
+ * in fork(): then it can't be waited for.
  */
 static bool may_wait(void)
 {
-	static const uint64_t crashes = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) |
-					1ull << (SIGABRT - 1) | 1ull << (SIGILL - 1) |
-					1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1);
-	uint64_t mask = 0;
 	stack_t stack;
 
-	ring_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, AGENT_NSIG_BYTES);
-	if (mask & crashes || ring_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0) != 0 ||
+	if (ring_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0) != 0 ||
 	    stack.ss_flags & SS_ONSTACK)
 		return false;
 	for (int i = 0; i < YIELDS; i++) {
@@ -419,32 +437,67 @@ static bool may_wait(void)
 	return false;
 }
 
-/* Daemons learn of it from the helper's next messages. */
-static bool alone_change_silence(uint8_t from, uint8_t to)
+/* A handler of a crash lists threads. */
+static bool handles_crash(void)
 {
-	return __atomic_compare_exchange_n(&agent_link_silence, &from, to, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	static const uint64_t crashes = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) |
+					1ull << (SIGABRT - 1) | 1ull << (SIGILL - 1) |
+					1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1);
+	uint64_t mask = 0;
+
+	ring_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, AGENT_NSIG_BYTES);
+	return mask & crashes;
+}
+
+/* Daemons learn of it from the helper's next messages. Return: whether the helper has ended. */
+static bool depart(int helper, uint8_t reason, const char *why)
+{
+	struct agent_silence before;
+
+	agent_wake();
+	agent_thread_wait_confirmed(agent_points_generation(), ANSWER_MS); /* then it records */
+	before = agent_links_set_silence(APP_SILENCE_LATER, reason);
+	if (!send_away(helper)) {
+		agent_links_set_silence(before.silence, before.reason);
+		return false;
+	}
+	stay_away(why);
+	return true;
 }
 
 bool agent_alone_depart(void)
 {
-	const uint64_t all = UINT64_MAX;
 	int saved = errno;
-	bool announced, ended;
+	bool ended = false;
 	uint64_t mask;
+	int helper;
+
+	if (agent_thread_id() == 0 || agent_thread_is_helper() || handles_crash() || !may_wait())
+		return false;
+	hold_helper(&mask);
+	helper = await_helper(agent_now_ms() + ANSWER_MS);
+	if (is_ours(helper) && agent_leave_is_main() && !has_other_threads())
+		ended = depart(helper, APP_REASON_COUNTS,
+			       "the program counts its threads, so libltt's has ended");
+	release_helper(mask);
+	errno = saved;
+	return ended;
+}
+
+bool agent_alone_depart_for(uint8_t reason)
+{
+	int saved = errno;
+	bool ended = false;
+	uint64_t mask;
+	int helper;
 
 	if (agent_thread_id() == 0 || agent_thread_is_helper() || !may_wait())
 		return false;
-	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
-	agent_wake();
-	agent_thread_wait_confirmed(agent_points_generation(), ANSWER_MS); /* then it records */
-	announced = alone_change_silence(APP_SILENCE_NONE, APP_SILENCE_LATER);
-	ended = send_away();
-	if (ended)
-		stay_away();
-	else if (announced)
-		alone_change_silence(APP_SILENCE_LATER, APP_SILENCE_NONE);
-	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
+	hold_helper(&mask);
+	helper = await_helper(agent_now_ms() + ANSWER_MS);
+	if (is_ours(helper))
+		ended = depart(helper, reason, "the program can have no helper");
+	release_helper(mask);
 	errno = saved;
 	return ended;
 }
@@ -458,7 +511,7 @@ bool agent_alone_has_departed(void)
  * the connections. */
 static void take_leave(void)
 {
-	if (!is_here || !*is_here || !has_kept_end() || !receive_fds())
+	if (!is_here || !*is_here || !has_kept_inbox() || !receive_fds())
 		return;
 	agent_lock();
 	agent_links_moved();
@@ -467,149 +520,175 @@ static void take_leave(void)
 	for (size_t i = 0; i < nr_moved; i++)
 		sys_close(new_fds[i]);
 	nr_moved = 0;
-	close_kept_end();
+	close_kept_inbox();
 }
 
 /* Return: whether the process stops recording. */
-static bool end_recording(int helper, int64_t end)
+static bool end_recording(int helper)
 {
 	if (helper > 0)
-		return end_helper(helper, end);
+		return end_helper(helper, agent_now_ms() + ANSWER_MS);
 	take_leave();
 	return true;
 }
 
 void agent_alone_quit(const char *why)
 {
-	const uint64_t all = UINT64_MAX;
-	int64_t end = agent_now_ms() + ANSWER_MS;
-	int helper = await_helper(end);
 	uint64_t mask;
+	int helper;
 
-	if (helper <= 0 && !agent_alone_has_departed())
-		return;
-	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
-	__atomic_store_n(&agent_link_silence, APP_SILENCE_ALL, __ATOMIC_RELEASE);
-	quits = true;
-	if (end_recording(helper, end)) {
-		agent_thread_retire(why);
-		agent_alone_give_up();
+	hold_helper(&mask);
+	helper = await_helper(agent_now_ms() + ANSWER_MS);
+	if (helper > 0 || agent_alone_has_departed()) {
+		agent_links_set_silence(APP_SILENCE_ALL, APP_REASON_FILTER);
+		quits = true;
+		if (end_recording(helper)) {
+			agent_thread_retire(why);
+			agent_alone_give_up();
+		}
 	}
-	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
+	release_helper(mask);
 }
 
-void agent_alone_after_fork_child(void)
+void agent_alone_after_fork_child(bool may_call)
 {
 	helper_state = HELPER_RUNS;
 	quits = false;
-	if (departed)
-		close_kept_end();
-	sockets[0] = sockets[1] = -1;
+	must_leave = 0;
+	pthread_mutex_init(&one_sends_away, NULL);
+	if (may_call && departed)
+		close_kept_inbox();
+	else if (may_call) /* another thread had sent the helper away */
+		sys_close(inbox);
+	inbox = -1;
 }
 
-/* --- unshare() and setns() -------------------------------------------------------------- */
+/* --- away for a call ------------------------------------------------------------------------ */
 
-struct call {
-	long nr;
-	int fd; /* of setns() */
-	int flags;
-};
-
-static long perform(const struct call *call, int flags)
+/* No thread can be made. Daemons learn from this one that none will read their messages, and the
+ * connections stay open, as if the helper had departed. */
+static void depart_afterwards(void)
 {
-	if (call->nr == SYS_setns)
-		return ring_syscall(SYS_setns, call->fd, flags, 0, 0);
-	return ring_syscall(SYS_unshare, flags, 0, 0, 0);
-}
+	size_t nr;
 
-/* Try both calls in a child. Return: whether both succeeded. Signals are blocked. */
-static bool would_succeed(const struct call *call, int first, int then)
-{
-	long pid = ring_syscall(SYS_clone, 0, 0, 0, 0);
-	int status = -1;
-
-	if (pid == 0) {
-		bool done = perform(call, first) == 0 && perform(call, then) == 0;
-
-		ring_syscall(SYS_exit_group, !done, 0, 0, 0);
+	if (!nr_moved || !receive_fds()) {
+		agent_alone_give_up();
+		return;
 	}
-	while (pid > 0 && ring_syscall(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
-		;
-	return pid > 0 && status == 0;
+	agent_lock();
+	agent_kept_moved();
+	agent_links_moved();
+	agent_unlock();
+	close_inbox();
+	agent_links_set_silence(APP_SILENCE_LATER, APP_REASON_LIMIT);
+	agent_links_send_due();
+	open_inbox();
+	alone_send_all();
+	nr = agent_links_fds(old_fds, FDS_MAX);
+	nr += agent_kept_fds(old_fds + nr, FDS_MAX - nr);
+	for (size_t i = 0; i < nr; i++)
+		sys_close(old_fds[i]);
+	stay_away("no thread can be made any more");
+	alone_wake(HELPER_RUNS);
 }
 
-/*
- * After unshare() of a pid or time namespace no thread can be created, so the call is split in
- * two if the result is the same, and the helper is restarted in between. Both halves are tried
- * first: a call that fails must not have half its effect.
- */
-static long perform_without_helper(const struct call *call)
+static void call_back(void)
 {
-	int first = call->flags & (call->nr == SYS_setns ? SETNS_ALONE : UNSHARE_ALONE);
-	int then = call->flags & ~first;
-	long err;
-
-	if (!first || !then || !would_succeed(call, first, then)) {
-		err = perform(call, call->flags);
-		call_back();
-		return err;
+	if (agent_thread_id() == 0) { /* it has left for another reason */
+		alone_wake(HELPER_RUNS);
+	} else if (agent_thread_start(0) < 0) {
+		depart_afterwards();
+		return;
 	}
-	err = perform(call, first);
-	call_back();
-	return err ? err : perform(call, then);
+	while (alone_now() == HELPER_AWAY && agent_thread_id() != 0)
+		wait_while(HELPER_AWAY, ANSWER_MS / 10);
+	if (alone_now() == HELPER_AWAY)
+		agent_alone_give_up();
+	close_inbox();
 }
 
-static bool is_refused_to_threads(const struct call *call, long err)
+void agent_alone_must_leave(uint8_t reason)
 {
-	return (err == -EINVAL || err == -EUSERS) &&
-	       (call->nr == SYS_setns || call->flags & UNSHARE_ALONE);
+	__atomic_store_n(&must_leave, reason, __ATOMIC_RELEASE);
+	agent_wake();
 }
 
-static int alone_call(const struct call *call)
+static bool suspends_too_often(void)
 {
-	const uint64_t all = UINT64_MAX;
+	static int64_t second;
+	static unsigned int nr;
+	int64_t now = agent_now_ms() / 1000;
+
+	if (now != second)
+		nr = 0;
+	second = now;
+	return ++nr > OFTEN;
+}
+
+/* With the helper held. @reason: it departs, for this; 0: it is to be called back. Return: whether
+ * it will be. */
+static bool suspend(int helper, uint8_t reason)
+{
+	if (!reason && (!agent_leave_is_main_there() || !agent_shadow_can_begin()))
+		reason = APP_REASON_RESTRICTED;
+	else if (!reason && suspends_too_often())
+		reason = APP_REASON_OFTEN;
+	if (!reason && send_away(helper))
+		return true;
+	if (!reason ||
+	    !depart(helper, reason, "it can't follow the program's changes of its rights"))
+		agent_alone_must_leave(reason ? reason : APP_REASON_RESTRICTED);
+	return false;
+}
+
+/* Threads other than the main thread do not concern the helper, unless it is the shadow of one that
+ * has ended. */
+static bool concerns_helper(void)
+{
+	return agent_thread_id() != 0 && !agent_thread_is_helper() &&
+	       (agent_leave_is_main() || !agent_leave_is_main_there());
+}
+
+static bool begin_call(uint8_t reason, uint64_t *ret_mask)
+{
 	int saved = errno;
+	bool suspended = false;
+	int helper;
+
+	if (!concerns_helper())
+		return false;
+	if (!may_wait()) {
+		if (agent_alone_is_ours())
+			agent_alone_must_leave(reason ? reason : APP_REASON_RESTRICTED);
+		return false;
+	}
+	hold_helper(ret_mask);
+	helper = await_helper(agent_now_ms() + ANSWER_MS);
+	if (is_ours(helper))
+		suspended = suspend(helper, reason);
+	if (!suspended)
+		release_helper(*ret_mask);
+	errno = saved;
+	return suspended;
+}
+
+bool agent_alone_suspend(uint64_t *ret_mask)
+{
+	return begin_call(0, ret_mask);
+}
+
+void agent_alone_forgo(uint8_t reason)
+{
 	uint64_t mask;
-	long err = perform(call, call->flags);
 
-	if (is_refused_to_threads(call, err)) {
-		ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask,
-			     AGENT_NSIG_BYTES);
-		if (send_away())
-			err = perform_without_helper(call);
-		ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
-	}
-	if (!err)
-		context_namespaces_changed();
-	errno = err ? (int)-err : saved;
-	return err ? -1 : 0;
+	begin_call(reason, &mask);
 }
 
-int agent_alone_unshare(int flags)
+void agent_alone_resume(uint64_t mask)
 {
-	return alone_call(&(struct call){ .nr = SYS_unshare, .flags = flags });
-}
+	int saved = errno;
 
-/* setns() moves the process itself into a time namespace; unshare() moves only its children. */
-int agent_alone_setns(int fd, int flags)
-{
-	int err = alone_call(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
-
-	if (!err && (!flags || flags & CLONE_NEWTIME)) {
-		int saved = errno;
-
-		ring_clock_find_namespace();
-		errno = saved;
-	}
-	return err;
-}
-
-EXPORT int AGENT_IN_PLACE_OF(unshare)(int flags)
-{
-	return agent_alone_unshare(flags);
-}
-
-EXPORT int AGENT_IN_PLACE_OF(setns)(int fd, int flags)
-{
-	return agent_alone_setns(fd, flags);
+	call_back();
+	release_helper(mask);
+	errno = saved;
 }

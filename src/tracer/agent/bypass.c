@@ -10,8 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "alone.h"
 #include "clone.h"
+#include "namespaces.h"
+#include "rights.h"
+#include "spawn.h"
+#include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/section.h"
 
@@ -150,7 +153,7 @@ static int add_references(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* --- calls that libltt's thread would make fail ---------------------------------------------- */
+/* --- calls that concern libltt's thread ---------------------------------------------- */
 
 #if defined(__x86_64__)
 #define TYPE_DATA R_X86_64_GLOB_DAT
@@ -164,8 +167,17 @@ static struct redirection {
 	const char *name;
 	uintptr_t own, libc; /* 0: not libc's, so that nothing is redirected */
 } redirections[] = {
-	{ .name = "unshare", .own = (uintptr_t)agent_alone_unshare },
-	{ .name = "setns", .own = (uintptr_t)agent_alone_setns },
+	{ .name = "unshare", .own = (uintptr_t)agent_unshare },
+	{ .name = "setns", .own = (uintptr_t)agent_setns },
+	{ .name = "fork", .own = (uintptr_t)agent_fork },
+	{ .name = "prctl", .own = (uintptr_t)agent_prctl },
+	{ .name = "capset", .own = (uintptr_t)agent_capset },
+	{ .name = "setfsuid", .own = (uintptr_t)agent_setfsuid },
+	{ .name = "setfsgid", .own = (uintptr_t)agent_setfsgid },
+	{ .name = "personality", .own = (uintptr_t)agent_personality },
+#if !AGENT_UNDER_TSAN
+	{ .name = "syscall", .own = (uintptr_t)agent_syscall },
+#endif
 };
 #define NR_REDIRECTIONS (sizeof(redirections) / sizeof(*redirections))
 

@@ -14,8 +14,8 @@
 #define BYPASS_FILTERS 512u
 #define BYPASS_STACKS 1024u
 
-/** bypass_find() - read the symbol tables of all loaded objects, and redirect calls of unshare()
- *  and setns(). Not in a signal handler.
+/** bypass_find() - read the symbol tables of all loaded objects, and redirect calls that
+ *  concern libltt's thread. Not in a signal handler.
  *  Return: bits: enum context_kind: changed by functions of libc to which an object refers;
  *  BYPASS_LOADS: the process can load others, which may refer to more;
  *  BYPASS_FILTERS: it can forbid system calls (seccomp); BYPASS_STACKS: it can hide alternate

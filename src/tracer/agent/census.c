@@ -2,7 +2,6 @@
 #include "census.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "alone.h"
+#include "next.h"
 #include "thread.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/section.h"
@@ -70,32 +70,11 @@ void agent_census_list(int fd)
 }
 
 /*
- * @slot: the function of this name that libltt's replaces; @own: libltt's. If libltt is searched
- * behind libc, nothing follows it. A search that fails leaves a message for dlerror().
- */
-static void *next_of(void **slot, const char *name, const void *own)
-{
-	void *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
-
-	if (found)
-		return found;
-	found = dlsym(RTLD_NEXT, name);
-	if (!found)
-		found = dlsym(RTLD_DEFAULT, name);
-	if (!found)
-		dlerror();
-	if (found == own)
-		return NULL;
-	__atomic_store_n(slot, found, __ATOMIC_RELAXED);
-	return found;
-}
-
-/*
  * The functions have names of their own here, as a header may redirect the usual ones, and take
  * stat64 for stat, which it is on these machines. If libc lacks one, the kernel is called.
  * @args: those of the call; behind them are those of the system call.
  */
-#define NEXT(name) next_of(&next_##name, #name, (const void *)census_##name)
+#define NEXT(name) agent_next(&next_##name, #name, (const void *)census_##name)
 #define IN_PLACE_OF(result, name, params)                  \
 	static void *next_##name;                          \
 	EXPORT result census_##name params __asm__(#name); \

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "spawn.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/rseq.h"
@@ -20,6 +21,8 @@
 #include "tracer/site/site.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+#define AGAIN (-2l) /* vfork() below compares it */
 
 /* The state to restore in the parent. Its own copy is in registers while the child runs. */
 struct lent {
@@ -60,7 +63,7 @@ void agent_vfork_begin(struct lent *lent)
 	lend(lent);
 }
 
-/* In the child, then in the parent. @pid: the kernel's result. */
+/* In the child, then in the parent. @pid: the kernel's result. Return: AGAIN: to be called anew. */
 long agent_vfork_end(const struct lent *lent, long pid)
 {
 	if (pid == 0) {
@@ -71,6 +74,8 @@ long agent_vfork_end(const struct lent *lent, long pid)
 	agent_clone_reclaim(lent);
 	if (pid > 0)
 		return pid;
+	if (agent_spawn_again((int)-pid))
+		return AGAIN;
 	errno = (int)-pid;
 	return -1;
 }
@@ -115,6 +120,8 @@ __asm__("	.pushsection .text.vfork, \"ax\", @progbits\n"
 	"	call	agent_vfork_end\n"
 	"	addq	$24, %rsp\n"
 	"	.cfi_adjust_cfa_offset -24\n"
+	"	cmpq	$-2, %rax\n"
+	"	je	agent_vfork\n"
 	/* The shadow stack's entry is not compared: the child's calls overwrite it. */
 	"	xorl	%ecx, %ecx\n"
 	"	rdsspq	%rcx\n"
@@ -168,6 +175,8 @@ __asm__("	.pushsection .text.vfork, \"ax\", %progbits\n"
 	"	.cfi_restore x30\n"
 	"	add	sp, sp, #32\n"
 	"	.cfi_adjust_cfa_offset -32\n"
+	"	cmn	x0, #2\n"
+	"	b.eq	agent_vfork\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
 	"	.size vfork, . - vfork\n"
@@ -213,6 +222,19 @@ static int child_begin_apart(void *data)
 	return child->fn(child->arg);
 }
 
+static int clone_once(struct child *child, void *stack, int flags, pid_t *parent_tid, void *tls,
+		      pid_t *child_tid)
+{
+	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == (CLONE_VM | CLONE_VFORK))
+		return clone_suspended(child, stack, flags, parent_tid, tls, child_tid);
+	if (!(flags & CLONE_VM) && child->fn)
+		return __clone(child_begin_apart, stack, flags, child, parent_tid, tls, child_tid);
+	/* The contents of thread-local data that the program provides are not known either. */
+	if (flags & CLONE_VM)
+		site_stop_sequences();
+	return __clone(child->fn, stack, flags, child->arg, parent_tid, tls, child_tid);
+}
+
 /* As in libc: arguments that the flags do not use are read all the same. */
 EXPORT int clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...)
 {
@@ -220,20 +242,17 @@ EXPORT int clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...)
 	pid_t *parent_tid, *child_tid;
 	va_list more;
 	void *tls;
+	int pid;
 
 	va_start(more, arg);
 	parent_tid = va_arg(more, pid_t *);
 	tls = va_arg(more, void *);
 	child_tid = va_arg(more, pid_t *);
 	va_end(more);
-	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == (CLONE_VM | CLONE_VFORK))
-		return clone_suspended(&child, stack, flags, parent_tid, tls, child_tid);
-	if (!(flags & CLONE_VM) && fn)
-		return __clone(child_begin_apart, stack, flags, &child, parent_tid, tls, child_tid);
-	/* The contents of thread-local data that the program provides are not known either. */
-	if (flags & CLONE_VM)
-		site_stop_sequences();
-	return __clone(fn, stack, flags, arg, parent_tid, tls, child_tid);
+	pid = clone_once(&child, stack, flags, parent_tid, tls, child_tid);
+	if (pid < 0 && agent_spawn_again(errno))
+		pid = clone_once(&child, stack, flags, parent_tid, tls, child_tid);
+	return pid;
 }
 
 #endif

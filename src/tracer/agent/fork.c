@@ -55,6 +55,11 @@ static void start_helper(void)
 	bool own = agent_buffers_own();
 	bool hurry = own || agent_buffers_exclusive();
 
+	if (agent_filter_is_fatal()) {
+		agent_thread_retire("a seccomp filter would end the program for it");
+		agent_alone_give_up();
+		return;
+	}
 	if (own) {
 		agent_buffers_disown();
 		agent_thread_unsettle();
@@ -81,7 +86,7 @@ static void after_in_child(void)
 	agent_links_after_fork_child();
 	agent_thread_after_fork_child();
 	agent_leave_after_fork_child();
-	agent_alone_after_fork_child();
+	agent_alone_after_fork_child(may_call);
 	if (!by_helper && !agent_alone_has_departed())
 		start_helper();
 }

@@ -20,15 +20,13 @@
 #include "agent.h"
 #include "clone.h"
 #include "seccomp.h"
+#include "spawn.h"
 #include "tracer/base/env.h"
 #include "link.h"
 #include "tracer/base/sys.h"
 #include "thread.h"
 #include "tracer/ring/sys.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 #ifndef PIDFD_THREAD /* Linux 6.9 */
 #define PIDFD_THREAD O_EXCL
 #endif
@@ -134,7 +132,7 @@ static int start_stand_in(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &main_mask);
-	err = pthread_create(&thread, NULL, agent_leave_take_place, NULL);
+	err = agent_spawn_thread(&thread, NULL, agent_leave_take_place, NULL);
 	pthread_sigmask(SIG_SETMASK, &main_mask, NULL);
 	if (!err)
 		pthread_detach(thread);
@@ -182,6 +180,13 @@ void agent_leave_init(void)
 		stay_in_main();
 }
 
+bool agent_leave_is_main(void)
+{
+	if (knows_main)
+		return pthread_equal(pthread_self(), main_thread);
+	return ring_syscall(SYS_getpid, 0, 0, 0, 0) == ring_syscall(SYS_gettid, 0, 0, 0, 0);
+}
+
 void agent_leave_after_fork_child(void)
 {
 	phase = STAYS;
@@ -216,7 +221,7 @@ static void say_goodbye(void)
 
 void agent_leave_by_exit(int code)
 {
-	if (!knows_main || pthread_equal(pthread_self(), main_thread)) {
+	if (!knows_main || agent_leave_is_main()) {
 		__atomic_store_n(&last_code, -1, __ATOMIC_SEQ_CST);
 		agent_leave_expect();
 		if (!agent_filter_is_fatal())
@@ -280,7 +285,8 @@ static bool is_zombie(const char *text, long len, int *ret_status)
 /* Whether a file of /proc is missing, and not /proc itself. */
 static bool is_missing(long err)
 {
-	return err == -ENOENT && ring_syscall(SYS_faccessat, AT_FDCWD, (long)MAIN_STAT, 0, 0) == 0;
+	return err == -ENOENT && sys_may_call(SYS_faccessat) &&
+	       ring_syscall(SYS_faccessat, AT_FDCWD, (long)MAIN_STAT, 0, 0) == 0;
 }
 
 /* Files of a thread in /proc. */
@@ -309,7 +315,7 @@ static bool has_ended(int pidfd, const struct thread_files *files, int *ret_stat
 	if (len != -EINVAL) /* RLIMIT_NOFILE is 0 */
 		return len > 0;
 	fd = ring_syscall(SYS_openat, AT_FDCWD, (long)files->stat, O_RDONLY | O_CLOEXEC, 0);
-	if (fd == -EMFILE || fd == -ENFILE)
+	if ((fd == -EMFILE || fd == -ENFILE) && sys_may_call(SYS_readlinkat))
 		return is_missing(ring_syscall(SYS_readlinkat, AT_FDCWD, (long)files->exe,
 					       (long)text, sizeof(text)));
 	if (fd < 0)
@@ -391,7 +397,7 @@ bool agent_leave_step(void)
 	if (__atomic_load_n(&goodbye, __ATOMIC_SEQ_CST) == SAID)
 		answer_goodbye();
 	if (seen == STAYS && main_vanished(&status))
-		vanished = true;
+		__atomic_store_n(&vanished, true, __ATOMIC_RELAXED);
 	else if (seen == STAYS || seen == ENDS)
 		return seen == ENDS;
 	sys_close(watched);
@@ -403,9 +409,14 @@ bool agent_leave_step(void)
 		agent_leave_advance(ENDS);
 		return true;
 	}
-	watched = (int)syscall(SYS_pidfd_open, other, PIDFD_THREAD);
+	watched = (int)sys_call(SYS_pidfd_open, other, PIDFD_THREAD);
 	agent_leave_advance(LEFT);
 	return false;
+}
+
+bool agent_leave_is_main_there(void)
+{
+	return agent_leave_now() == STAYS && !__atomic_load_n(&vanished, __ATOMIC_RELAXED);
 }
 
 int agent_leave_fd(void)
@@ -458,7 +469,7 @@ static void find_last(void)
 {
 	int tid = __atomic_load_n(&stand_in, __ATOMIC_SEQ_CST);
 
-	last.pidfd.fd = tid ? (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD) : -1;
+	last.pidfd.fd = tid ? (int)sys_call(SYS_pidfd_open, tid, PIDFD_THREAD) : -1;
 	last.pidfd.events = POLLIN;
 	snprintf(last.stat, sizeof(last.stat), "/proc/self/task/%d/stat", tid ? tid : getpid());
 	snprintf(last.exe, sizeof(last.exe), "/proc/self/task/%d/exe", tid ? tid : getpid());

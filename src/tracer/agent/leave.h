@@ -40,6 +40,11 @@ void agent_leave_after_fork_child(void);
  */
 bool agent_leave_step(void);
 
+/** Whether the calling thread is the main thread. No system call where libltt was loaded by it. */
+bool agent_leave_is_main(void);
+/** Any thread: whether the main thread has not ended, as far as is known. */
+bool agent_leave_is_main_there(void);
+
 /** Return: tid of a thread other than the main thread, the helper and the substitute; 0: none. */
 int agent_leave_other_thread(void);
 

@@ -37,7 +37,7 @@
 #define ALL_UIDS 0xfffffffful		      /* all ids but the one that means none */
 
 struct agent_link agent_links[AGENT_LINKS];
-uint8_t agent_link_silence;
+static struct agent_silence silence;
 
 int64_t agent_now_ms(void)
 {
@@ -208,7 +208,7 @@ static void link_up(struct agent_link *link, int fd)
 	link->tries = 0;
 	link->unanswered = false;
 	link->announced = 0;
-	link->sent_silence = 0;
+	link->sent_silence = (struct agent_silence){ 0 };
 	link->sent_channels = 0;
 	if (++link->round == 0)
 		link->round = 1;
@@ -430,13 +430,32 @@ void agent_link_ready(struct agent_link *link, short revents)
 	link_down(link);
 }
 
+struct agent_silence agent_links_set_silence(uint8_t to, uint8_t reason)
+{
+	struct agent_silence next = { to, reason }, before;
+
+	__atomic_exchange(&silence, &next, &before, __ATOMIC_ACQ_REL);
+	return before;
+}
+
+struct agent_silence agent_links_silence(void)
+{
+	struct agent_silence now;
+
+	__atomic_load(&silence, &now, __ATOMIC_ACQUIRE);
+	return now;
+}
+
 bool agent_links_have_sent_silence(void)
 {
-	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+	struct agent_silence now = agent_links_silence(), sent;
+
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		__atomic_load(&agent_links[i].sent_silence, &sent, __ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&agent_links[i].state, __ATOMIC_RELAXED) == LINK_UP &&
-		    __atomic_load_n(&agent_links[i].sent_silence, __ATOMIC_ACQUIRE) !=
-			    __atomic_load_n(&agent_link_silence, __ATOMIC_RELAXED))
+		    sent.silence != now.silence)
 			return false;
+	}
 	return true;
 }
 

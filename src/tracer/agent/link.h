@@ -23,6 +23,11 @@
 #include "watch.h"
 #include "proto/codec.h"
 
+/* Events that the process does not record: enum app_silence, enum app_reason. */
+struct agent_silence {
+	uint8_t silence, reason;
+};
+
 enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
 
 /**
@@ -37,7 +42,7 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * @instance: instance of the daemon's state; valid if @has_instance is set.
  * @unanswered: app_ready has not answered the last complete announcement.
  * @announced: generation of the points in the last announcement; 0 before.
- * @sent_silence: the value of agent_link_silence that was sent to the daemon.
+ * @sent_silence: the silence that was sent to the daemon.
  * @sent_channels: agent_channels_generation() of the list that was sent to the daemon; 0: none.
  * @sent_producer: the value of enum ring_producer that was sent to the daemon.
  * @tx_fds: descriptors to send with the message in @tx; owned by a buffer that outlives it.
@@ -59,7 +64,7 @@ struct agent_link {
 	bool unanswered;
 	uint32_t announced;
 	uint32_t sent_channels;
-	uint8_t sent_silence;
+	struct agent_silence sent_silence;
 	uint8_t sent_producer;
 	dev_t sock_dev;
 	ino_t sock_ino;
@@ -71,8 +76,10 @@ struct agent_link {
 
 extern struct agent_link agent_links[AGENT_LINKS];
 
-/** The events that the process does not record (enum app_silence), for daemons. Any thread. */
-extern uint8_t agent_link_silence;
+/** Any thread: daemons learn of it from the helper's next message. Return: the one before. */
+struct agent_silence agent_links_set_silence(uint8_t silence, uint8_t reason);
+/** Any thread. */
+struct agent_silence agent_links_silence(void);
 
 int64_t agent_now_ms(void);
 
@@ -92,7 +99,7 @@ void agent_link_ready(struct agent_link *link, short revents);
 /** The events to poll() for. */
 short agent_link_events(const struct agent_link *link);
 
-/** Any thread: whether all daemons that are connected were sent agent_link_silence. */
+/** Any thread: whether all daemons that are connected were sent it. */
 bool agent_links_have_sent_silence(void);
 
 /** Send the messages that are due to daemons that are connected. */

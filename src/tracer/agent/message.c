@@ -89,15 +89,15 @@ static void send_producer(struct agent_link *link)
 	agent_link_send(link, &enc);
 }
 
-static void send_silence(struct agent_link *link, uint8_t silence)
+static void send_silence(struct agent_link *link, struct agent_silence now)
 {
-	struct msg_app_silent m = { .silence = silence };
+	struct msg_app_silent m = { .silence = now.silence, .reason = now.reason };
 	struct encoder enc;
 
 	agent_message_begin(link, &enc, MSG_app_silent);
 	msg_app_silent_encode(&enc, &m);
 	agent_link_send(link, &enc);
-	__atomic_store_n(&link->sent_silence, silence, __ATOMIC_RELEASE);
+	__atomic_store(&link->sent_silence, &now, __ATOMIC_RELEASE);
 }
 
 static void send_channels(struct agent_link *link)
@@ -121,11 +121,11 @@ static void send_sync_done(struct agent_link *link, uint32_t serial)
 
 bool agent_send_news(struct agent_link *link)
 {
-	uint8_t silence = __atomic_load_n(&agent_link_silence, __ATOMIC_ACQUIRE);
+	struct agent_silence silence = agent_links_silence();
 	uint32_t before = link->announced;
 	struct encoder enc;
 
-	if (link->sent_silence != silence) {
+	if (link->sent_silence.silence != silence.silence) {
 		send_silence(link, silence);
 		return true;
 	}

@@ -7,25 +7,19 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "tracer/base/env.h"
 #include "tracer/base/sys.h"
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 
 /* The table is copied first: after that, closing a descriptor does not affect the program. */
 static int leave_and_close(unsigned int first, int keep)
 {
 	unsigned int behind = keep < 0 ? first : (unsigned int)keep + 1;
 
-	if (syscall(SYS_close_range, behind, ~0u, CLOSE_RANGE_UNSHARE) != 0)
+	if (sys_call(SYS_close_range, behind, ~0u, CLOSE_RANGE_UNSHARE) != 0)
 		return -errno;
 	if (behind > first + 1)
-		syscall(SYS_close_range, first, behind - 2, 0);
+		sys_call(SYS_close_range, first, behind - 2, 0);
 	return 0;
 }
 
@@ -34,7 +28,7 @@ static int leave_then_close(int keep)
 {
 	DIR *dir;
 
-	if (syscall(SYS_unshare, CLONE_FILES) < 0)
+	if (sys_call(SYS_unshare, CLONE_FILES) < 0)
 		return -errno;
 	dir = opendir("/proc/thread-self/fd");
 	if (!dir)

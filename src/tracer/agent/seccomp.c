@@ -30,6 +30,7 @@
 
 #define STATUS_BYTES 4096
 #define REPORT_MS 1000 /* the helper may have to wait for a CPU */
+#define QUITS "a seccomp filter would kill the program for libltt's calls"
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -87,14 +88,38 @@ static const struct call wakers[] = {
 	{ SYS_sched_yield, 0, 0, 0, 0 },
 };
 
-/* Calls of a forked child's thread, until its helper has started. */
-static const struct call children[] = {
+/* Calls of a thread that starts the helper, or suspends it, and of libc in a thread that begins. */
+static const struct call starters[] = {
 	{ SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 },
 	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
+	{ SYS_sigaltstack, 0, 0, 0, 0 },
+	{ SYS_tgkill, -1, -1, 0, 0 },
+	{ SYS_getpid, 0, 0, 0, 0 },
+	{ SYS_bind, -1, 0, 2, 0 },
+	{ SYS_getsockname, -1, 0, 0, 0 },
+	{ SYS_setsockopt, -1, SOL_SOCKET, SO_PASSCRED, 0 },
+	{ SYS_fcntl, -1, F_DUPFD_CLOEXEC, 3, 0 },
+	{ SYS_close, -1, 0, 0, 0 },
+	{ SYS_futex, (long)&nobodys_word, FUTEX_WAIT_PRIVATE, 1, 0 },
+	{ SYS_waitid, -1, 0, 0, 0 },
+	{ SYS_sched_yield, 0, 0, 0, 0 },
 	{ SYS_mmap, 0, 0, 3, 0x22 },
 	{ SYS_mprotect, 0, 0, 3, 0 },
 	{ SYS_clone3, 0, 0, 0, 0 },
+	{ SYS_clone, 0x3d0f00, 0, 0, 0 }, /* glibc's flags of a thread */
+	{ SYS_set_robust_list, 0, 0, 0, 0 },
 };
+
+#ifdef SYS_rseq
+/* libc ends the program if a thread fails to register, where the first one has not. */
+static const struct call registers[] = {
+	{ SYS_rseq, 0, 0, 0, 0 },
+};
+#else
+static const struct call registers[] = {
+	{ SYS_getpid, 0, 0, 0, 0 },
+};
+#endif
 
 /* Calls of the helper: without these it can do nothing, and would not notice the end of the
  * program. */
@@ -112,10 +137,26 @@ static const struct call vital[] = {
 	{ SYS_gettid, 0, 0, 0, 0 },
 };
 
-/* Without these it works with restrictions. */
-static const struct call helpers[] = {
-	{ SYS_pread64, -1, 0, 0, 0 },
+/* These may fail, but libc and deeper functions make them unasked. */
+static const struct call unasked[] = {
 	{ SYS_fstat, -1, 0, 0, 0 },
+	{ SYS_mprotect, 0, 0, 3, 0 },
+	{ SYS_madvise, 0, 0, 4, 0 },
+	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
+	{ SYS_membarrier, 0, 0, 0, 0 },
+	{ SYS_sched_getaffinity, 0, 0, 0, 0 },
+	{ SYS_sched_yield, 0, 0, 0, 0 },
+	{ SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0 },
+	{ SYS_prctl, PR_GET_NAME, 0, 0, 0 },
+	{ SYS_getpid, 0, 0, 0, 0 },
+	{ SYS_getcpu, 0, 0, 0, 0 },
+	{ SYS_exit, 0, 0, 0, 0 }, /* the last: it is one */
+};
+
+/* Each is left out where it is forbidden (sys_call()), which costs one feature: symbols of
+ * libraries, the move of connections to the next helper, its early wake-up ... */
+static const struct call optional[] = {
+	{ SYS_pread64, -1, 0, 0, 0 },
 	{ SYS_fcntl, -1, F_DUPFD_CLOEXEC, 3, 0 },
 	{ SYS_faccessat, AT_FDCWD, (long)"", 0, 0 },
 	{ SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 },
@@ -129,20 +170,12 @@ static const struct call helpers[] = {
 	{ SYS_close_range, UINT32_MAX, UINT32_MAX, 0, 0 },
 	{ SYS_unshare, 0, 0, 0, 0 },
 	{ SYS_pidfd_open, -1, 0, 0, 0 },
-	{ SYS_pidfd_getfd, -1, -1, 0, 0 },
-	{ SYS_mprotect, 0, 0, 3, 0 },
-	{ SYS_madvise, 0, 0, 4, 0 },
-	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
-	{ SYS_membarrier, 0, 0, 0, 0 },
 	{ SYS_pselect6, 0, 0, 0, 0 },
-	{ SYS_sched_getaffinity, 0, 0, 0, 0 },
-	{ SYS_sched_yield, 0, 0, 0, 0 },
-	{ SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0 },
-	{ SYS_prctl, PR_GET_NAME, 0, 0, 0 },
-	{ SYS_getpid, 0, 0, 0, 0 },
-	{ SYS_getcpu, 0, 0, 0, 0 },
-	{ SYS_exit, 0, 0, 0, 0 }, /* the last: it is one */
+#ifdef SYS_newfstatat
+	{ SYS_newfstatat, AT_FDCWD, (long)"", 0, 0 },
+#endif
 };
+#define NR_OPTIONAL (sizeof(optional) / sizeof(*optional))
 
 static bool fatal;	     /* to a helper that begins */
 static bool silences_forked; /* and daemons do not know yet that children will have none */
@@ -301,56 +334,98 @@ static uint32_t calls_forbidden_by(const struct sock_fprog *program)
 	return calls;
 }
 
-static void agent_filter_announce(uint8_t silence)
-{
-	__atomic_store_n(&agent_link_silence, silence, __ATOMIC_RELEASE);
-	agent_wake();
-}
-
 /* The program may fork, and end, at once. After a fork no other call is sure to be allowed. */
 static void report_children(void)
 {
 	int64_t end = agent_now_ms() + REPORT_MS;
 
-	if (__atomic_load_n(&agent_link_silence, __ATOMIC_ACQUIRE) == APP_SILENCE_CHILDREN)
+	if (agent_links_silence().silence == APP_SILENCE_CHILDREN)
 		return; /* an earlier filter may forbid these calls */
-	agent_filter_announce(APP_SILENCE_CHILDREN);
+	agent_links_set_silence(APP_SILENCE_CHILDREN, APP_REASON_FILTER);
+	agent_wake();
 	while (agent_thread_id() && !agent_links_have_sent_silence() && agent_now_ms() < end)
 		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
 }
 
+/* Return: bits of sys_optional(). */
+static uint32_t optional_forbidden_by(const struct sock_fprog *program)
+{
+	uint32_t forbids = 0;
+
+	for (size_t i = 0; i < NR_OPTIONAL; i++)
+		if (!lets(program, &optional[i], true))
+			forbids |= sys_optional(optional[i].nr);
+	return forbids;
+}
+
+/* Whether a helper for which the filter forbids this can have a table of its own, and daemons. */
+static bool works_without(uint32_t forbids)
+{
+	const uint32_t connects = sys_optional(SYS_connect) | sys_optional(SYS_getsockopt);
+	const uint32_t leaves_table = sys_optional(SYS_close_range) | sys_optional(SYS_unshare);
+
+	return (forbids & leaves_table) != leaves_table && !(forbids & sys_optional(SYS_socket)) &&
+	       (!(forbids & connects) || !(forbids & sys_optional(SYS_sendmsg)));
+}
+
+void agent_filter_forbid(uint32_t forbids)
+{
+	__atomic_or_fetch(&sys_forbidden, forbids, __ATOMIC_RELEASE);
+}
+
+/* Children can't start a helper. */
+static void silence_children(bool may_wake)
+{
+	if (may_wake)
+		__atomic_store_n(&silences_forked, true, __ATOMIC_RELEASE);
+	else /* a parent that forks could not report it */
+		report_children();
+}
+
 /* Some programs pass no filter to check whether the kernel supports them. */
-void agent_filter_expect(unsigned int mode, unsigned int flags, const void *program)
+struct agent_filter agent_filter_expect(unsigned int mode, unsigned int flags, const void *program)
 {
 	static const struct call forks = { SYS_clone, SIGCHLD, 0, 0, 0 };
 	const struct sock_fprog *p = program;
-	bool strict = mode == SECCOMP_MODE_STRICT, away = agent_alone_has_departed();
-	bool forking, helper, others, ours;
+	const bool strict = mode == SECCOMP_MODE_STRICT;
+	const bool everywhere = flags & SECCOMP_FILTER_FLAG_TSYNC;
+	struct agent_filter filter = { 0 };
+	bool stays, begins;
 	uint32_t calls;
 
 	if (!strict && (!p || !p->filter || !p->len || p->len > BPF_MAXINSNS))
-		return;
-	helper = strict || (LETS_ALL(p, vital, false) && LETS_ALL(p, helpers, true));
-	forking = !strict && lets(p, &forks, false);
-	others = !strict && LETS_ALL(p, recorders, true) &&
-		 (!forking || !helper || away || LETS_ALL(p, children, true));
-	ours = agent_alone_is_ours();
+		return filter;
 	calls = strict ? CONTEXT_CALLS_ALL : calls_forbidden_by(p);
 	if (calls)
 		context_remember();
-	if (ours) /* else a child of vfork() would forbid them to its parent */
-		context_forbid_calls(calls);
-	if ((helper && others) || !ours)
-		return;
+	if (!agent_alone_is_ours()) /* a child of vfork() would forbid them to its parent */
+		return filter;
+	context_forbid_calls(calls);
+	if (strict || !LETS_ALL(p, recorders, true)) {
+		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
+		agent_alone_quit(QUITS);
+		return filter;
+	}
+	filter.forbids = optional_forbidden_by(p);
+	stays = LETS_ALL(p, vital, false) && LETS_ALL(p, unasked, true) &&
+		works_without(filter.forbids | sys_forbidden);
+	begins = stays && LETS_ALL(p, starters, true) && LETS_ALL(p, registers, false);
+	filter.suspends = begins && !everywhere;
+	if (everywhere && stays) {
+		agent_filter_forbid(filter.forbids); /* the helper is beneath it at once */
+	} else if (everywhere) {
+		if (!agent_alone_depart_for(APP_REASON_FILTER) && !agent_alone_has_departed())
+			agent_alone_quit(QUITS);
+	} else if (!begins) {
+		agent_alone_forgo(APP_REASON_FILTER);
+	}
+	if (begins)
+		return filter;
 	__atomic_store_n(&fatal, true, __ATOMIC_RELEASE); /* to a child's helper */
-	if (!others || (!helper && !away && flags & SECCOMP_FILTER_FLAG_TSYNC))
-		agent_alone_quit("a seccomp filter would kill the program for libltt's calls");
-	else if (away) /* children have no helper either */
-		return;
-	else if (forking && LETS_ALL(p, wakers, true))
-		__atomic_store_n(&silences_forked, true, __ATOMIC_RELEASE);
-	else if (forking) /* a parent that forks could not report it */
-		report_children();
+	/* Children of a program whose helper has departed have none either. */
+	if (!agent_alone_has_departed() && lets(p, &forks, false))
+		silence_children(LETS_ALL(p, wakers, true));
+	return filter;
 }
 
 void agent_filter_after_fork_parent(void)
@@ -374,28 +449,8 @@ static bool is_filtered(void)
 	return line && line[10] == '2';
 }
 
-static void try_all(const struct call *calls, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		ring_syscall(calls[i].nr, calls[i].a, calls[i].b, calls[i].c, calls[i].d);
-}
-
-static void try_helpers(void)
-{
-	try_all(recorders, sizeof(recorders) / sizeof(*recorders));
-	try_all(vital, sizeof(vital) / sizeof(*vital));
-	try_all(helpers, sizeof(helpers) / sizeof(*helpers));
-}
-
-static void try_values(void)
-{
-	for (size_t i = 0; i < NR_VALUES; i++)
-		try_all(&values[i].call, 1);
-	ring_syscall(SYS_exit, 0, 0, 0, 0);
-}
-
-/* Whether @calls end a child that makes them. Its parent receives no signal. */
-static bool survives(void (*calls)(void))
+/* Whether a child that makes the calls is not ended. Its parent receives no signal. */
+static bool survives(const struct call *calls, size_t nr)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
 	long pid = ring_syscall(SYS_clone, 0, 0, 0, 0);
@@ -404,11 +459,31 @@ static bool survives(void (*calls)(void))
 	if (pid == 0) {
 		ring_syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0); /* there is no core */
 		ring_syscall(SYS_rt_sigaction, SIGSYS, (long)&action, 0, AGENT_NSIG_BYTES);
-		calls();
+		for (size_t i = 0; i < nr; i++)
+			ring_syscall(calls[i].nr, calls[i].a, calls[i].b, calls[i].c, calls[i].d);
+		ring_syscall(SYS_exit, 0, 0, 0, 0);
 	}
 	while (pid > 0 && ring_syscall(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
 		;
 	return pid > 0 && status == 0;
+}
+
+#define SURVIVES_ALL(calls) survives(calls, sizeof(calls) / sizeof(*(calls)))
+
+static void try_optional(void)
+{
+	if (SURVIVES_ALL(optional))
+		return;
+	for (size_t i = 0; i < NR_OPTIONAL; i++)
+		if (!survives(&optional[i], 1))
+			agent_filter_forbid(sys_optional(optional[i].nr));
+}
+
+static void try_values(void)
+{
+	for (size_t i = 0; i < NR_VALUES; i++)
+		if (!survives(&values[i].call, 1))
+			context_forbid_calls(values[i].group);
 }
 
 /* Children need not try again: filters that were installed since then have been checked. */
@@ -418,10 +493,13 @@ bool agent_filter_allows_helper(void)
 
 	if (allowed || !is_filtered())
 		return allowed = true;
-	allowed = survives(try_helpers);
+	allowed = SURVIVES_ALL(recorders) && SURVIVES_ALL(vital) && SURVIVES_ALL(unasked);
+	if (allowed) {
+		try_optional();
+		try_values();
+		allowed = works_without(sys_forbidden);
+	}
 	if (!allowed)
 		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
-	else if (!survives(try_values))
-		context_forbid_calls(CONTEXT_CALLS_ALL & ~(uint32_t)CONTEXT_CALLS_THREAD);
 	return allowed;
 }

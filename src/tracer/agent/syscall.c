@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * syscall() and prctl(), which libltt defines in place of libc's. They detect a thread that ends,
- * or may be ended, without libc's knowledge (leave.h), handle unshare() and setns() like the
- * functions of these names (alone.h), as they do calls that count threads (census.h), and make
- * contexts be read again after changes of names, users and groups. All other calls are passed to
- * the kernel unchanged.
+ * syscall(), which libltt defines in place of libc's. It detects a thread that ends, or may be
+ * ended, without libc's knowledge (leave.h), handles unshare(), setns() and calls that change a
+ * thread's rights like the functions of these names (namespaces.h, rights.h), as it does calls that
+ * count threads (census.h), and makes contexts be read again after changes of users and groups. All
+ * other calls are passed to the kernel unchanged.
  */
 #include <errno.h>
-#include <linux/seccomp.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "alone.h"
 #include "census.h"
-#include "seccomp.h"
 #include "leave.h"
+#include "namespaces.h"
+#include "rights.h"
+#include "spawn.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/section.h"
 #include "tracer/ring/sys.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 #if SECTION_SUPPORTED && !AGENT_UNDER_TSAN
 
@@ -78,25 +73,22 @@ long agent_syscall_known(long nr, long a, long b, long c, long d, long e)
 
 	switch (nr) {
 	case SYS_unshare:
-		return agent_alone_unshare((int)a);
+		return agent_unshare((int)a);
 	case SYS_setns:
-		return agent_alone_setns((int)a, (int)b);
+		return agent_setns((int)a, (int)b);
 	case SYS_exit:
 		agent_leave_by_exit((int)a);
 		break;
-	case SYS_seccomp:
-		agent_leave_expect();
-		if (a == SECCOMP_SET_MODE_FILTER || a == SECCOMP_SET_MODE_STRICT)
-			agent_filter_expect(a == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER :
-									   SECCOMP_MODE_STRICT,
-					    (unsigned int)b, (const void *)c);
-		break;
+	case SYS_prctl:
+		return agent_prctl((int)a, b, c, d, e);
 	case SYS_getdents64:
 		agent_census_list((int)a);
 		break;
 	}
-	err = ring_syscall5(nr, a, b, c, d, e);
+	err = agent_rights_call(nr, a, b, c, d, e);
 	if (err == 0 && counted_threads(nr, b, c, e))
+		err = ring_syscall5(nr, a, b, c, d, e);
+	if (is_fork(nr) && err == -EAGAIN && agent_spawn_again(EAGAIN))
 		err = ring_syscall5(nr, a, b, c, d, e);
 	if (is_fork(nr) && err == 0)
 		context_after_fork_child(false);
@@ -114,9 +106,15 @@ _Static_assert(SYS_clone == 56 && SYS_fork == 57 && (CLONE_VM | CLONE_SETTLS) ==
 	       "the numbers below");
 _Static_assert(SYS_fstat == 5 && SYS_getdents64 == 217 && SYS_newfstatat == 262 && SYS_statx == 332,
 	       "the numbers below");
+_Static_assert(SYS_setfsuid == 122 && SYS_setfsgid == 123 && SYS_capset == 126 &&
+		       SYS_personality == 135 && SYS_prctl == 157 && SYS_iopl == 172 &&
+		       SYS_ioperm == 173 && SYS_keyctl == 250,
+	       "the numbers below, and 446, landlock_restrict_self");
 __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
-	"	.globl syscall\n"
+	"	.globl syscall, agent_syscall\n"
+	"	.hidden agent_syscall\n"
 	"	.type syscall, @function\n"
+	"agent_syscall:\n"
 	"syscall:\n"
 	"	.cfi_startproc\n"
 	"	endbr64\n"
@@ -140,8 +138,20 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	je	1f\n"
 	"	cmpq	$317, %rdi\n"
 	"	je	1f\n"
+	"	cmpq	$135, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$157, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$172, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$173, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$250, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$446, %rdi\n"
+	"	je	1f\n"
 	"	leaq	-105(%rdi), %rax\n"
-	"	cmpq	$14, %rax\n"
+	"	cmpq	$21, %rax\n"
 	"	jbe	1f\n"
 	"0:	movq	%rdi, %rax\n"
 	"	movq	%rsi, %rdi\n"
@@ -171,13 +181,27 @@ _Static_assert(SYS_exit == 93 && SYS_unshare == 97 && SYS_setns == 268 && SYS_se
 	       "the numbers below");
 _Static_assert(SYS_getdents64 == 61 && SYS_newfstatat == 79 && SYS_fstat == 80 && SYS_statx == 291,
 	       "the numbers below");
+_Static_assert(SYS_capset == 91 && SYS_personality == 92 && SYS_setfsgid == 152 &&
+		       SYS_setgroups == 159 && SYS_prctl == 167 && SYS_keyctl == 219,
+	       "the numbers below, and 446, landlock_restrict_self");
 __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
-	"	.globl syscall\n"
+	"	.globl syscall, agent_syscall\n"
+	"	.hidden agent_syscall\n"
 	"	.type syscall, %function\n"
+	"agent_syscall:\n"
 	"syscall:\n"
 	"	.cfi_startproc\n"
 	"	hint	#34\n" /* bti c */
-	"	cmp	x0, #93\n"
+	"	sub	x9, x0, #91\n"
+	"	cmp	x9, #2\n"
+	"	b.ls	1f\n"
+	"	cmp	x0, #159\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #167\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #219\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #446\n"
 	"	b.eq	1f\n"
 	"	cmp	x0, #61\n"
 	"	b.eq	1f\n"
@@ -194,7 +218,7 @@ __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 	"	cmp	x0, #277\n"
 	"	b.eq	1f\n"
 	"	sub	x9, x0, #143\n"
-	"	cmp	x9, #6\n"
+	"	cmp	x9, #9\n"
 	"	b.ls	1f\n"
 	"	mov	x8, x0\n"
 	"	mov	x0, x1\n"
@@ -216,26 +240,3 @@ __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 /* clang-format on */
 
 #endif
-
-/* As in libc: arguments that the option does not use are read all the same. */
-EXPORT int AGENT_IN_PLACE_OF(prctl)(int option, ...)
-{
-	va_list more;
-	long a, b, c, d;
-	int ret;
-
-	va_start(more, option);
-	a = va_arg(more, long);
-	b = va_arg(more, long);
-	c = va_arg(more, long);
-	d = va_arg(more, long);
-	va_end(more);
-	if (option == PR_SET_SECCOMP) {
-		agent_leave_expect();
-		agent_filter_expect((unsigned int)a, 0, (const void *)b);
-	}
-	ret = (int)syscall(SYS_prctl, (long)option, a, b, c, d);
-	if (option == PR_SET_NAME && ret == 0)
-		context_set_name(pthread_self(), (const char *)a);
-	return ret;
-}

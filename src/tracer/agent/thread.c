@@ -18,17 +18,21 @@
 #include "alone.h"
 #include "buffers.h"
 #include "seccomp.h"
+#include "shadow.h"
+#include "spawn.h"
 #include "tracer/base/env.h"
 #include "leave.h"
 #include "link.h"
 #include "points.h"
 #include "private.h"
+#include "proto/app.h"
 #include "tracer/base/sys.h"
 #include "tracer/site/site.h"
 
 #define STACK_BYTES (128u << 10)
 #define THREAD_NAME "%.11s-ltt" /* the process's, so that state dump events have it */
 #define PAUSE_MS 100
+#define UNWOKEN_MS 50 /* a filter forbids signalfd() */
 #define FILTERED "a seccomp filter would end the program for it"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -118,11 +122,13 @@ bool agent_thread_wait_confirmed(uint32_t generation, int timeout_ms)
 
 /* --- the loop ---------------------------------------------------------------------- */
 
-static int agent_thread_timeout_ms(void)
+static int agent_thread_timeout_ms(bool can_be_woken)
 {
 	int64_t now = agent_now_ms();
 	int64_t least = agent_leave_timeout_ms();
 
+	if (!can_be_woken && (least < 0 || least > UNWOKEN_MS))
+		least = UNWOKEN_MS;
 	for (unsigned int i = 0; i < tracer_env.nr_dirs; i++) {
 		const struct agent_link *link = &agent_links[i];
 		int64_t left = link->retry_at > now ? link->retry_at - now : 0;
@@ -155,7 +161,21 @@ static bool take_signals(int signal_fd)
 	return any;
 }
 
-/* One round; @woken: a signal came in the round before. Return: the same for the next. */
+/* A daemon's message is not read by a helper that has more rights than the program. */
+static bool has_message(const struct pollfd *fds)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+		any = any || fds[i].revents;
+	if (!any || !agent_leave_is_main_there() || agent_shadow_is_true())
+		return any;
+	agent_alone_must_leave(APP_REASON_UNSEEN);
+	return false;
+}
+
+/* One round; @signal_fd: -1: none; @woken: a signal came in the round before. Return: the same for
+ * the next. */
 static bool turn(int signal_fd, bool woken)
 {
 	uint32_t generation = agent_points_generation();
@@ -169,12 +189,13 @@ static bool turn(int signal_fd, bool woken)
 	fds[1 + AGENT_LINKS] = (struct pollfd){ .fd = agent_leave_fd(), .events = POLLIN };
 	agent_thread_confirm(generation);
 	agent_buffers_populate();
-	if (agent_thread_await(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms()) <= 0)
-		return false;
-	for (unsigned int i = 0; i < AGENT_LINKS; i++)
-		if (fds[1 + i].revents)
-			agent_link_ready(&agent_links[i], fds[1 + i].revents);
-	return fds[0].revents && take_signals(signal_fd);
+	if (agent_thread_await(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms(signal_fd >= 0)) <= 0)
+		return signal_fd < 0;
+	if (has_message(&fds[1]))
+		for (unsigned int i = 0; i < AGENT_LINKS; i++)
+			if (fds[1 + i].revents)
+				agent_link_ready(&agent_links[i], fds[1 + i].revents);
+	return signal_fd < 0 || (fds[0].revents && take_signals(signal_fd));
 }
 
 static int open_signal_fd(void)
@@ -197,7 +218,7 @@ static bool agent_thread_set_up(int *ret_signal_fd)
 		return false;
 	}
 	*ret_signal_fd = open_signal_fd();
-	if (*ret_signal_fd < 0) {
+	if (*ret_signal_fd < 0 && sys_may_call(SYS_signalfd4)) {
 		agent_thread_retire("no signalfd");
 		return false;
 	}
@@ -240,11 +261,17 @@ static void *helper(void *arg)
 		return NULL;
 	}
 	while (agent_thread_id() == tid && !agent_leave_step()) {
-		if (agent_alone_step()) {
+		switch (agent_alone_step()) {
+		case AGENT_ALONE_STAYS:
+			woken = turn(signal_fd, woken);
+			continue;
+		case AGENT_ALONE_SENT:
 			__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
 			return NULL; /* another one takes its place */
+		case AGENT_ALONE_LEFT:
+			let_go();
+			return NULL;
 		}
-		woken = turn(signal_fd, woken);
 	}
 	if (agent_thread_id() != tid)
 		return NULL;
@@ -264,10 +291,10 @@ static int create(void)
 	__atomic_store_n(&created, true, __ATOMIC_RELEASE); /* before the helper can reset it */
 	err = pthread_attr_setstacksize(&attr, STACK_BYTES);
 	if (!err)
-		err = pthread_create(&thread, &attr, helper, NULL);
+		err = agent_spawn_thread(&thread, &attr, helper, NULL);
 	pthread_attr_destroy(&attr);
 	if (err == EINVAL)
-		err = pthread_create(&thread, NULL, helper, NULL);
+		err = agent_spawn_thread(&thread, NULL, helper, NULL);
 	if (err)
 		created = false;
 	return -err;
@@ -300,11 +327,6 @@ int agent_thread_start(int delay_ms)
 	sigset_t all, old;
 	int err;
 
-	if (agent_filter_is_fatal()) {
-		agent_thread_retire(FILTERED);
-		agent_alone_give_up();
-		return -EPERM;
-	}
 	start_delay_ms = delay_ms;
 	/* until the helper stores its own tid: so that the wait of another thread does not end at
 	 * once */

@@ -10,9 +10,12 @@
 #ifndef TRACER_BASE_SYS_H
 #define TRACER_BASE_SYS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -40,6 +43,73 @@
 #define AGENT_IN_PLACE_OF(call) call
 #endif
 
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/** Of sys_optional(): calls for which a seccomp filter would end the program. */
+extern uint32_t sys_forbidden;
+
+/** The bit of a call that the helper can do without; 0: others. */
+static inline uint32_t sys_optional(long nr)
+{
+	switch (nr) {
+	case SYS_pread64:
+		return 1u << 0;
+	case SYS_fcntl:
+		return 1u << 1;
+	case SYS_faccessat:
+		return 1u << 2;
+	case SYS_readlinkat:
+		return 1u << 3;
+	case SYS_socket:
+		return 1u << 4;
+	case SYS_connect:
+		return 1u << 5;
+	case SYS_sendmsg:
+		return 1u << 6;
+	case SYS_getsockopt:
+		return 1u << 7;
+	case SYS_setsockopt:
+		return 1u << 8;
+	case SYS_shutdown:
+		return 1u << 9;
+	case SYS_signalfd4:
+		return 1u << 10;
+	case SYS_close_range:
+		return 1u << 11;
+	case SYS_unshare:
+		return 1u << 12;
+	case SYS_pidfd_open:
+		return 1u << 13;
+	case SYS_pselect6:
+		return 1u << 14;
+#ifdef SYS_newfstatat
+	case SYS_newfstatat:
+		return 1u << 15;
+#endif
+	default:
+		return 0;
+	}
+}
+
+static inline bool sys_may_call(long nr)
+{
+	return !(__atomic_load_n(&sys_forbidden, __ATOMIC_RELAXED) & sys_optional(nr));
+}
+
+static inline long sys_refused(void)
+{
+	errno = EPERM;
+	return -1;
+}
+
+/** As syscall(), for the calls of sys_optional(). */
+#define sys_call(nr, ...) (sys_may_call(nr) ? syscall(nr, __VA_ARGS__) : sys_refused())
+
 static inline int sys_open(const char *path, int flags)
 {
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
@@ -59,7 +129,7 @@ static inline ssize_t sys_read(int fd, void *ret, size_t size)
 
 static inline ssize_t sys_pread(int fd, void *ret, size_t size, off_t offset)
 {
-	return syscall(SYS_pread64, fd, ret, size, offset);
+	return sys_call(SYS_pread64, fd, ret, size, offset);
 }
 
 static inline int sys_fstat(int fd, struct stat *ret)
@@ -70,25 +140,39 @@ static inline int sys_fstat(int fd, struct stat *ret)
 static inline int sys_stat(const char *path, struct stat *ret)
 {
 #ifdef SYS_newfstatat
-	return (int)syscall(SYS_newfstatat, AT_FDCWD, path, ret, 0);
+	return (int)sys_call(SYS_newfstatat, AT_FDCWD, path, ret, 0);
 #else
 	return stat(path, ret);
 #endif
 }
 
+static inline int sys_lstat(const char *path, struct stat *ret)
+{
+#ifdef SYS_newfstatat
+	return (int)sys_call(SYS_newfstatat, AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
+#else
+	return lstat(path, ret);
+#endif
+}
+
+static inline ssize_t sys_readlink(const char *path, char *ret, size_t size)
+{
+	return sys_call(SYS_readlinkat, AT_FDCWD, path, ret, size);
+}
+
 static inline int sys_fcntl(int fd, int command, unsigned long arg)
 {
-	return (int)syscall(SYS_fcntl, fd, command, arg);
+	return (int)sys_call(SYS_fcntl, fd, command, arg);
 }
 
 static inline int sys_socket(int domain, int type)
 {
-	return (int)syscall(SYS_socket, domain, type, 0);
+	return (int)sys_call(SYS_socket, domain, type, 0);
 }
 
 static inline int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	return (int)syscall(SYS_connect, fd, addr, len);
+	return (int)sys_call(SYS_connect, fd, addr, len);
 }
 
 static inline ssize_t sys_send(int fd, const void *data, size_t len)
@@ -113,7 +197,7 @@ static inline ssize_t sys_send_fds(int fd, const void *data, size_t len, const i
 			      .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
 
 	memcpy(CMSG_DATA(&control.header), fds, nr * sizeof(int));
-	return syscall(SYS_sendmsg, fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return sys_call(SYS_sendmsg, fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static inline ssize_t sys_recvmsg(int fd, struct msghdr *msg)
@@ -125,25 +209,25 @@ static inline int sys_peer(int fd, struct ucred *ret)
 {
 	socklen_t len = sizeof(*ret);
 
-	return (int)syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, ret, &len);
+	return (int)sys_call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, ret, &len);
 }
 
 /** Set the size of the send buffer, up to the system's limit. */
 static inline void sys_send_buffer(int fd, int bytes)
 {
-	syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	sys_call(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
 /** Shut down the connection in both directions. */
 static inline void sys_hang_up(int fd)
 {
-	syscall(SYS_shutdown, fd, SHUT_RDWR);
+	sys_call(SYS_shutdown, fd, SHUT_RDWR);
 }
 
 /** The peer reads the end of the connection behind all that was sent. */
 static inline void sys_end_sending(int fd)
 {
-	syscall(SYS_shutdown, fd, SHUT_WR);
+	sys_call(SYS_shutdown, fd, SHUT_WR);
 }
 
 /** @ms: -1: without limit. */
@@ -170,8 +254,8 @@ static inline int sys_select(struct pollfd *fds, unsigned long nr, int ms)
 		FD_SET(fds[i].fd, fds[i].events & POLLOUT ? &writable : &readable);
 		end = fds[i].fd >= end ? fds[i].fd + 1 : end;
 	}
-	ready = (int)syscall(SYS_pselect6, end, &readable, &writable, NULL, ms < 0 ? NULL : &time,
-			     NULL);
+	ready = (int)sys_call(SYS_pselect6, end, &readable, &writable, NULL, ms < 0 ? NULL : &time,
+			      NULL);
 	for (unsigned long i = 0; i < nr; i++) {
 		fds[i].revents = 0;
 		if (ready <= 0 || fds[i].fd < 0 || fds[i].fd >= FD_SETSIZE)
@@ -184,7 +268,7 @@ static inline int sys_select(struct pollfd *fds, unsigned long nr, int ms)
 
 static inline int sys_signalfd(unsigned long long mask, int flags)
 {
-	return (int)syscall(SYS_signalfd4, -1, &mask, AGENT_NSIG_BYTES, flags);
+	return (int)sys_call(SYS_signalfd4, -1, &mask, AGENT_NSIG_BYTES, flags);
 }
 
 #endif

@@ -284,14 +284,39 @@ const char *point_add(struct app *app, struct msg_app_point *msg)
 #define MAX_SILENT 1000u /* the oldest are forgotten */
 #define NAME_BYTES 64
 #define CHILDREN "children of "
-#define BECAUSE "its seccomp filter would end it for a system call of libltt"
-#define COUNTS "libltt's thread has ended, as the program counts its threads; restart it"
+
+/* @reason: enum app_reason, from the application. */
+static const char *silence_because(uint8_t silence, uint8_t reason)
+{
+	switch (reason) {
+	case APP_REASON_FILTER:
+		return "its seccomp filter would end it for a system call of libltt";
+	case APP_REASON_COUNTS:
+		return "libltt's thread has ended, as the program counts its threads; restart it";
+	case APP_REASON_RESTRICTED:
+		return "libltt's thread has ended, as it can't take on the program's restrictions; "
+		       "restart it";
+	case APP_REASON_LIMIT:
+		return "libltt's thread has ended, as its user may have no more processes; raise "
+		       "the limit, and restart it";
+	case APP_REASON_OFTEN:
+		return "libltt's thread has ended, as the program changes its users or "
+		       "capabilities too often; restart it";
+	case APP_REASON_UNSEEN:
+		return "libltt's thread has ended, as the program changes its rights by system "
+		       "calls without libc; restart it";
+	default: /* of an older application, or a newer one */
+		return silence_because(silence, silence == APP_SILENCE_LATER ? APP_REASON_COUNTS :
+									       APP_REASON_FILTER);
+	}
+}
 
 struct silent_app {
 	struct list_node node;
 	pid_t pid;
 	uint64_t start_ticks;
 	uid_t uid;
+	uint8_t why; /* enum app_reason */
 	char *procname, *scopes;
 };
 
@@ -328,17 +353,23 @@ static void silent_add(const struct user_app *app)
 	silent->pid = app->app.pid;
 	silent->start_ticks = app->start_ticks;
 	silent->uid = app->app.uid;
+	silent->why = app->silent_why;
 	silent->procname = xstrdup(app->app.procname);
 	silent->scopes = xstrdup(app->app.scopes);
 	list_append(&app->user->silent, &silent->node);
 	app->user->nr_silent++;
 }
 
+static const char *silence_of(const struct user_app *app)
+{
+	return silence_because(app->silence, app->silent_why);
+}
+
 /* @whose: "" or CHILDREN. @since: "" or " any more". */
 static void silent_trouble(struct user_session *us, const char *whose, pid_t pid,
 			   const char *procname, const char *since, const char *why)
 {
-	char others[32] = "", text[256];
+	char others[32] = "", text[384];
 
 	if (us->nr_silent++)
 		snprintf(others, sizeof(others), " and %u more", us->nr_silent - 1);
@@ -369,13 +400,16 @@ void silent_start(struct user_session *us)
 		if (!user_eligible(us->rec.session, &app->app))
 			continue;
 		else if (app->silence == APP_SILENCE_CHILDREN)
-			silent_trouble(us, CHILDREN, app->app.pid, app->app.procname, "", BECAUSE);
+			silent_trouble(us, CHILDREN, app->app.pid, app->app.procname, "",
+				       silence_of(app));
 		else if (app->silence == APP_SILENCE_LATER && !silent_is_armed(app, us))
-			silent_trouble(us, "", app->app.pid, app->app.procname, "", COUNTS);
+			silent_trouble(us, "", app->app.pid, app->app.procname, "",
+				       silence_of(app));
 	list_for_each(silent, &us->user->silent, node)
 		if (session_admits(us->rec.session, silent->uid, silent->scopes) &&
 		    silent_is_there(silent))
-			silent_trouble(us, "", silent->pid, silent->procname, "", BECAUSE);
+			silent_trouble(us, "", silent->pid, silent->procname, "",
+				       silence_because(APP_SILENCE_ALL, silent->why));
 }
 
 /* Whether the session records it, or may, as its points are not known yet. */
@@ -394,7 +428,8 @@ static void silent_later(struct user_app *app)
 		return;
 	list_for_each(link, &app->links, in_app)
 		if (silent_matters(link) && link->confirmed < link->generation)
-			silent_trouble(link->us, "", app->app.pid, app->app.procname, "", COUNTS);
+			silent_trouble(link->us, "", app->app.pid, app->app.procname, "",
+				       silence_of(app));
 }
 
 int user_app_silent(struct user_app *app, const struct msg_app_silent *msg)
@@ -404,18 +439,19 @@ int user_app_silent(struct user_app *app, const struct msg_app_silent *msg)
 	const struct user_link *link;
 
 	app->silence = msg->silence;
+	app->silent_why = msg->reason;
 	if (msg->silence == APP_SILENCE_NONE || msg->silence == APP_SILENCE_LATER) {
 		silent_later(app);
 		return 0;
 	}
 	if (all)
 		silent_add(app);
-	log_warn_some("%sprocess %d (%.*s) can't record%s: " BECAUSE, whose, (int)app->app.pid,
-		      NAME_BYTES, app->app.procname, since);
+	log_warn_some("%sprocess %d (%.*s) can't record%s: %s", whose, (int)app->app.pid,
+		      NAME_BYTES, app->app.procname, since, silence_of(app));
 	list_for_each(link, &app->links, in_app)
 		if (silent_matters(link))
 			silent_trouble(link->us, whose, app->app.pid, app->app.procname, since,
-				       BECAUSE);
+				       silence_of(app));
 	return 0;
 }
 
@@ -457,28 +493,29 @@ void silent_each(const struct user_session *us, const struct channel *channel,
 	const struct silent_report report = { channel, rule, fn, data };
 	const struct silent_app *silent;
 	const struct user_link *link;
-	char why[256];
+	char why[384];
 
 	list_for_each(silent, &us->user->silent, node) {
 		if (!session_admits(us->rec.session, silent->uid, silent->scopes) ||
 		    !silent_is_there(silent))
 			continue;
-		snprintf(why, sizeof(why), "process %d (%.*s) can't record: " BECAUSE,
-			 (int)silent->pid, NAME_BYTES, silent->procname);
+		snprintf(why, sizeof(why), "process %d (%.*s) can't record: %s", (int)silent->pid,
+			 NAME_BYTES, silent->procname,
+			 silence_because(APP_SILENCE_ALL, silent->why));
 		silent_report(&report, us, why);
 	}
 	list_for_each(link, &us->links, in_session) {
 		const struct app *app = &link->app->app;
 
 		if (link->app->silence == APP_SILENCE_LATER && link->confirmed < link->generation) {
-			snprintf(why, sizeof(why), "process %d (%.*s) can't record: " COUNTS,
-				 (int)app->pid, NAME_BYTES, app->procname);
+			snprintf(why, sizeof(why), "process %d (%.*s) can't record: %s",
+				 (int)app->pid, NAME_BYTES, app->procname, silence_of(link->app));
 			silent_report(&report, us, why);
 		}
 		if (link->app->silence != APP_SILENCE_CHILDREN || !link->nr_arms)
 			continue;
-		snprintf(why, sizeof(why), CHILDREN "process %d (%.*s) can't record: " BECAUSE,
-			 (int)app->pid, NAME_BYTES, app->procname);
+		snprintf(why, sizeof(why), CHILDREN "process %d (%.*s) can't record: %s",
+			 (int)app->pid, NAME_BYTES, app->procname, silence_of(link->app));
 		silent_report(&report, us, why);
 	}
 }

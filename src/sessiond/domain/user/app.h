@@ -18,16 +18,17 @@ struct user_app {
 	struct user_domain *user;
 	struct peer *peer;
 	struct app app;
-	uint64_t start_ticks;	/* of the process: with its pid, its identity */
-	uint64_t features;	/* enum app_feature */
-	uint8_t silence;	/* enum app_silence */
-	bool announced;		/* its first list of points is complete */
-	uint64_t wanted;	/* the requested offer in flight; 0: none */
-	uint32_t ready_due;	/* announcements without an app_ready reply */
-	uint32_t nr_refused;	/* points */
+	uint64_t start_ticks; /* of the process: with its pid, its identity */
+	uint64_t features;    /* enum app_feature */
+	uint8_t silence;      /* enum app_silence */
+	uint8_t silent_why;   /* enum app_reason, of that */
+	bool announced;	      /* its first list of points is complete */
+	uint64_t wanted;      /* the requested offer in flight; 0: none */
+	uint32_t ready_due;   /* announcements without an app_ready reply */
+	uint32_t nr_refused;  /* points */
 	uint32_t nr_presets;
 	struct user_preset *presets[LTT_CHANNELS_MAX]; /* see preset.h */
-	struct list_node links; /* struct user_link, by `in_app` */
+	struct list_node links;			       /* struct user_link, by `in_app` */
 };
 
 /** No application with this id will record any more. */
@@ -36,10 +37,9 @@ void user_close_buffers(struct user_domain *user, uint64_t app);
 const char *point_add(struct app *app, struct msg_app_point *msg);
 
 /*
- * Applications that can't record any more, since a seccomp filter of theirs would end
- * them for libltt's system calls. They are remembered until they end, as they are not connected any
- * more: sessions that would record them report them. Owned by the user domain; runs on the daemon's
- * loop.
+ * Applications that can't record any more, since libltt's thread has ended (enum app_reason). They
+ * are remembered until they end, as they are not connected any more: sessions that would record
+ * them report them. Owned by the user domain; runs on the daemon's loop.
  */
 
 void silent_free(struct user_domain *user);
