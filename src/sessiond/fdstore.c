@@ -26,15 +26,27 @@ void fdstore_forget(struct fdstore *f, const char *name)
 	}
 }
 
+/* systemd stores each open file once, under its first name. Memory is opened again, so that several
+ * names have it; -1: other files. */
+static int open_again(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return fcntl(fd, F_GET_SEALS) < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
+}
+
 void fdstore_keep(struct fdstore *f, const char *name, const int fds[INHERIT_FDS])
 {
 	char lines[128];
 
 	for (unsigned int i = 0; i < INHERIT_FDS; i++) {
+		AUTO_FD int again = fds[i] < 0 ? -1 : open_again(fds[i]);
+
 		/* a manager that watched a socket would drop it when its peer goes */
 		snprintf(lines, sizeof(lines), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s.%u", name, i);
 		if (fds[i] >= 0)
-			notify_send_fd(f->notify, lines, fds[i]);
+			notify_send_fd(f->notify, lines, again >= 0 ? again : fds[i]);
 	}
 }
 

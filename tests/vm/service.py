@@ -26,7 +26,9 @@ CA = "/run/ca"
 TARGETS = ("basic", "sysinit", "sockets", "shutdown", "paths", "timers", "slices", "local-fs",
            "multi-user", "network", "network-online", "exit", "umount", "final", "poweroff")
 DAEMONS = ("ltt-sessiond", "ltt-relayd")
+LATER = 100  # events of a program
 folders = {}
+programs = []
 manager = app = None
 
 
@@ -84,6 +86,12 @@ def recorded():
     return int(re.search(r'"recorded": ?(\d+)', lttctl("status", "kept", "--json"))[1])
 
 
+def start_program():
+    """One that starts at the next daemon; test_ledger() looks for its events."""
+    programs.append(1000 * (len(programs) + 1))
+    inside("env", "LTT_REGISTER_TIMEOUT=30000", f"{BUILD}/prog/rapp", "-n", str(LATER), "-b", str(programs[-1]))
+
+
 def test_socket():
     """No daemon runs before the first request; then the manager receives all messages."""
     inside("systemctl", "start", "ltt-sessiond.socket")
@@ -106,6 +114,7 @@ def test_killed():
     until(lambda: shown("ltt-sessiond", "MainPID") not in (main, "0"), "a successor")
     until(lambda: recorded() > before + 1000, "events after the kill")
     check(shown("ltt-sessiond", "NRestarts") == "1", "not started again by the manager")
+    start_program()
 
 
 def test_watchdog():
@@ -114,6 +123,7 @@ def test_watchdog():
     inside("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "ltt-sessiond.service")
     until(lambda: shown("ltt-sessiond", "NRestarts") == "2", "the watchdog")
     until(lambda: recorded() > before + 1000, "events after that")
+    start_program()
 
 
 def test_restarted():
@@ -123,6 +133,7 @@ def test_restarted():
         inside("systemctl", "restart", unit)
         check(shown("ltt-sessiond", "MainPID") not in (main, "0"), f"{unit}: no other daemon")
         until(lambda: recorded() > before + 1000, f"events after a restart of {unit}")
+        start_program()
 
 
 def test_ledger():
@@ -133,6 +144,10 @@ def test_ledger():
     control.run(f"{BUILD}/bin/lttctl", "verify", OUT)
     names = set(control.names(OUT))
     check("sched_switch" in names and any(n.startswith("rapp:") for n in names), str(names))
+    text = control.run(f"{BUILD}/bin/lttctl", "view", "--events=rapp:*", OUT).stdout
+    for number in programs:
+        got = text.count(f"thread = {number},")
+        check(got == LATER, f"{got} of {LATER} events of a program that started after a restart")
 
 
 def give_keys():

@@ -4,7 +4,6 @@
  * ring set or trace that the next one can't continue is repeated every second: until it succeeds,
  * applications record into the buffer as long as it has room, and it counts as a lost one.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,8 +161,7 @@ static void resumed(void *data, const struct con_answer *answer)
 		return;
 	}
 	if (answer->code == 0 && ring->doorbell < 0 && ring->module < 0)
-		ring->doorbell =
-			fcntl(rec->recorder->config.doorbell(rec->session), F_DUPFD_CLOEXEC, 3);
+		ring_share_doorbell(ring);
 	if (answer->code || (ring->doorbell < 0 && ring->module < 0)) {
 		ring_adoption_failed(ring, answer->code ? answer->code : (int)ERR_LIMIT,
 				     answer->code ? answer->text : "too many open files");

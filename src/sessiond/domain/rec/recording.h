@@ -257,6 +257,8 @@ void ring_drop(struct ring *ring);
 /** Request the last packet; then free the ring set. */
 void ring_close(struct ring *ring);
 void ring_keep(struct ring *ring);
+/** Use the doorbell of the session's output, for a ring set that has none. */
+void ring_share_doorbell(struct ring *ring);
 /** Write the numbers of events that were not sampled in open ring sets to the metadata. */
 void rings_note_not_sampled(struct recording *rec, const struct msg_con_stream *streams, size_t nr);
 /** An item of its last counters, for the caller that closes it. */

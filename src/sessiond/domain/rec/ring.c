@@ -257,6 +257,13 @@ void ring_drop(struct ring *ring)
 	note_drop(rec, id);
 }
 
+void ring_share_doorbell(struct ring *ring)
+{
+	const struct recording *rec = ring->trace_channel->trace->rec;
+
+	ring->doorbell = fcntl(rec->recorder->config.doorbell(rec->session), F_DUPFD_CLOEXEC, 3);
+}
+
 void ring_keep(struct ring *ring)
 {
 	const int fds[KEEPER_FDS] = { ring->data, ring->ctl_rw,

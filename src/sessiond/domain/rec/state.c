@@ -315,6 +315,8 @@ static void restore_ring(struct trace_channel *trace_channel, const struct msg_s
 		ring->module = fds[2];
 	} else {
 		ring->doorbell = fds[2];
+		if (ring->doorbell < 0)
+			ring_share_doorbell(ring);
 		ring->ctl = read_only(fds[1]);
 		if (!ring->data_id.ino) /* of a daemon that did not note it */
 			ring_identify(ring);
