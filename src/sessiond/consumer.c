@@ -24,8 +24,9 @@ struct con_call {
 	con_item item;
 	con_done done;
 	void *data;
-	bool any_item;	 /* an item of the answer was received */
-	bool sets_state; /* sets up the state of a new consumer: not sent again to its successor */
+	uint64_t held_ns; /* since when it waits for a successor; 0: it never did */
+	bool any_item;	  /* an item of the answer was received */
+	bool sets_state;  /* sets up the state of a new consumer: not sent again to its successor */
 	/* the request, to send it again */
 	int fds[MSG_MAX_FDS];
 	unsigned int nr_fds;
@@ -274,6 +275,13 @@ static int consumer_on_message(struct peer *peer, const struct msg_header *heade
 
 /* --- its life --------------------------------------------------------------------- */
 
+static void hold_call(struct consumer *consumer, struct con_call *call)
+{
+	if (!call->held_ns)
+		call->held_ns = loop_now_ns();
+	list_append(&consumer->held, &call->node);
+}
+
 /* Requests so far are for its successor, and so are later ones, also while its connection is
  * closed and its exit not reported yet. */
 static void defer_calls(struct consumer *consumer)
@@ -288,7 +296,7 @@ static void defer_calls(struct consumer *consumer)
 			continue;
 		}
 		list_remove(&call->node);
-		list_append(&consumer->held, &call->node);
+		hold_call(consumer, call);
 	}
 }
 
@@ -510,10 +518,17 @@ void consumer_resend(struct consumer *consumer)
 	}
 }
 
-void consumer_give_up(struct consumer *consumer)
+void consumer_give_up(struct consumer *consumer, uint64_t ns)
 {
-	consumer->awaited = false;
-	fail_calls(&consumer->held);
+	struct con_call *call, *next;
+
+	list_for_each_safe(call, next, &consumer->held, node)
+		if (!ns || loop_now_ns() - call->held_ns >= ns) {
+			list_remove(&call->node);
+			list_append(&consumer->failed, &call->node);
+		}
+	consumer->awaited = ns != 0;
+	fail_calls(&consumer->failed);
 }
 
 bool consumer_forget(struct consumer *consumer, const void *data)
@@ -575,7 +590,7 @@ void consumer_send(struct consumer *consumer, struct encoder *enc, con_item item
 		list_append(&consumer->failed, &call->node);
 		loop_defer(consumer->loop, &consumer->fail);
 	} else if (!consumer->connected || consumer->leaving) {
-		list_append(&consumer->held, &call->node);
+		hold_call(consumer, call);
 	} else {
 		consumer_send_call(consumer, call);
 	}

@@ -100,8 +100,9 @@ bool consumer_socket_next(DIR *dir, const char *rundir, struct consumer_socket *
 
 /** The successor has its state: send the unanswered requests again. */
 void consumer_resend(struct consumer *consumer);
-/** There is no successor for now: fail the calls in flight. */
-void consumer_give_up(struct consumer *consumer);
+/** There is no successor for now: fail the calls that have waited for one for @ns; 0: all, and
+ *  later ones. */
+void consumer_give_up(struct consumer *consumer, uint64_t ns);
 
 /** Milliseconds since the consumer stopped answering; 0: it answers. */
 uint32_t consumer_silence(const struct consumer *consumer);

@@ -14,8 +14,9 @@
 #include "sessiond.h"
 
 #define SHORT_LIFE_NS 1000000000ull
-#define RESPAWN_US 500000u /* so that there is another one within a second */
-#define MANY_DEATHS 3u	   /* within a second of each other */
+#define RESPAWN_US 500000u	 /* so that there is another one within a second */
+#define MANY_DEATHS 3u		 /* within a second of each other */
+#define GIVE_UP_NS 5000000000ull /* for which commands wait for one */
 
 static struct consumer_slot *slot_of(struct consumer *consumer)
 {
@@ -149,7 +150,7 @@ static int find_consumer(struct consumer_slot *slot)
 	return ret;
 }
 
-/* It dies just after its start: waiting commands fail, and the start is retried after a delay. */
+/* It dies just after its start, which is retried after a delay. Commands wait for some time. */
 static void respawn_later(struct consumer_slot *slot, const char *why)
 {
 	char name[64], text[200];
@@ -157,7 +158,7 @@ static void respawn_later(struct consumer_slot *slot, const char *why)
 	snprintf(text, sizeof(text), "%s %s; it is started again twice a second",
 		 slot_name(slot, name), why);
 	log_error("%s", text);
-	consumer_give_up(&slot->consumer);
+	consumer_give_up(&slot->consumer, slot->consumers->program ? GIVE_UP_NS : 0);
 	slot_trouble(slot, text);
 	if (slot->consumers->program)
 		loop_timer_set(&slot->respawn, RESPAWN_US);
@@ -215,11 +216,12 @@ static void slot_remove_files(const struct consumer_slot *slot)
 static void slot_has_left(struct consumer_slot *slot)
 {
 	slot->leaving = false;
+	slot->deaths = 0;
 	if (slot->nr_sessions) {
 		slot_begin(slot);
 		return;
 	}
-	consumer_give_up(&slot->consumer);
+	consumer_give_up(&slot->consumer, 0);
 	slot_remove_files(slot);
 }
 

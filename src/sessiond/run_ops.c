@@ -344,11 +344,25 @@ static const char *ending(const struct op *op)
 	return op->run->session->state == SESSION_DESTROYING ? "destroyed" : "stopped";
 }
 
+/* No consumer can be started: the data of a session that is to be destroyed stays there. */
+static bool is_kept(const struct op *op, int code)
+{
+	return code == ERR_CONSUMER && op->run->session->state == SESSION_DESTROYING;
+}
+
 static void unwritten(struct op *op, const struct con_answer *answer)
 {
-	err_set(&op->err, (enum err_code)answer->code,
-		"session '%s' is %s, but not all of its data could be written: %s",
-		op->run->session->name, ending(op), answer->text);
+	const char *name = op->run->session->name;
+
+	if (is_kept(op, answer->code))
+		err_set(&op->err, ERR_CONSUMER,
+			"session '%s' is stopped, and not destroyed, as its data can't be written: "
+			"%s; destroy it again when that is mended",
+			name, answer->text);
+	else
+		err_set(&op->err, (enum err_code)answer->code,
+			"session '%s' is %s, but not all of its data could be written: %s", name,
+			ending(op), answer->text);
 }
 
 static void flushed(void *data, const struct con_answer *answer)
@@ -474,6 +488,16 @@ static void close_output(struct op *op)
 			      output_closed, op_part_of(op, part));
 }
 
+static void close_or_keep(struct op *op)
+{
+	if (!is_kept(op, (int)op->err.code)) {
+		close_output(op);
+		return;
+	}
+	run_ops_finish(op->run, SESSION_EV_STOPPED);
+	op_end(op);
+}
+
 static void destroy_unopened(void *data)
 {
 	struct op *op = data;
@@ -497,7 +521,7 @@ enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 		session_trouble(run->session, TROUBLE_BUFFERS, "");
 	op = run->op = op_new(run, done, data);
 	if (run_output_open(run))
-		wind_up(op, close_output);
+		wind_up(op, close_or_keep);
 	else
 		destroy_unopened(op);
 	return SESSION_DONE;

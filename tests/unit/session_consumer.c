@@ -22,7 +22,7 @@ static void gone(struct consumer *consumer, const char *why)
 	CHECK(strstr(why, "status 7"));
 	CHECK_IS(order[0], ==, '\0'); /* its end has not been reported yet */
 	nr_gone++;
-	consumer_give_up(consumer);
+	consumer_give_up(consumer, 0);
 	loop_stop(loop);
 }
 

@@ -197,7 +197,7 @@ static void drop_one(const struct kind *kind, enum point point, enum outcome out
 		die_at(kind, state ? UNSENT : point, false);
 	}
 	if (outcome == GIVEN_UP) {
-		consumer_give_up(&consumer);
+		consumer_give_up(&consumer, 0);
 	} else {
 		attach();
 		consumer_resend(&consumer);
@@ -211,7 +211,7 @@ static void drop_one(const struct kind *kind, enum point point, enum outcome out
 	CHECK_IS(seen.failed, ==, state || outcome == GIVEN_UP);
 	if (!state && point == ITEM && outcome != GIVEN_UP && outcome != FORGOTTEN)
 		CHECK_IS(seen.restarts, ==, seen.items);
-	consumer_give_up(&consumer);
+	consumer_give_up(&consumer, 0);
 	pump();
 	CHECK_IS(seen.callbacks, ==, state || outcome != FORGOTTEN);
 	CHECK(list_empty(&consumer.calls) && list_empty(&consumer.held) &&

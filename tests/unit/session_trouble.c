@@ -107,7 +107,8 @@ static void consumer_dies(void)
 	CHECK(HARNESS_CALL(client, session_show, NAME).there);
 	a = HARNESS_CALL(client, session_destroy, NAME);
 	CHECK(a.there && a.code == ERR_CONSUMER);
-	CHECK_IS(HARNESS_CALL(client, session_show, NAME).code, ==, ERR_NO_SESSION);
+	/* its data is in the buffers, for a consumer that can be started */
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).code, ==, 0);
 	harness_end();
 }
 

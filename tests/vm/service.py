@@ -87,7 +87,7 @@ def recorded():
 
 
 def start_program():
-    """One that starts at the next daemon; test_ledger() looks for its events."""
+    """One that starts at the next daemon; test_ledger() counts its events."""
     programs.append(1000 * (len(programs) + 1))
     inside("env", "LTT_REGISTER_TIMEOUT=30000", f"{BUILD}/prog/rapp", "-n", str(LATER), "-b", str(programs[-1]))
 

@@ -30,7 +30,7 @@ enum session_event {
 	SESSION_EV_START,   /* a start was requested */
 	SESSION_EV_STARTED, /* the applications are armed */
 	SESSION_EV_STOP,
-	SESSION_EV_STOPPED, /* all data is written; or a start was undone */
+	SESSION_EV_STOPPED, /* all data is written; or a start was undone, or a destruction */
 	SESSION_EV_DESTROY,
 	SESSION_NR_EVENTS,
 };
