@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,24 +13,10 @@
 #include "base/mem.h"
 #include "io/paths.h"
 
-/* Whether only this user and root can write to it: HOME may be that of another user. */
-static bool is_trusted(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return false;
-	if ((st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
-		return true;
-	log_warn("sessions of %s are not loaded: other users may write to the directory, or own it; "
-		 "use chown and 'chmod go-w'",
-		 path);
-	return false;
-}
-
+/* HOME may be that of another user: lttctl checks the directory that it has opened. */
 static void add_path(struct autoload *a, char *path)
 {
-	if (is_trusted(path))
+	if (access(path, F_OK) == 0)
 		a->paths[a->nr++] = path;
 	else
 		free(path);
@@ -49,6 +34,7 @@ void autoload_init(struct autoload *a, struct loop *loop, const char *program, c
 		a->paths[a->nr++] = xstrdup(path);
 		return;
 	}
+	a->only_trusted = true;
 	if (config)
 		add_path(a, xasprintf("%s/sessions/auto", config));
 	if (paths_is_system(rundir))
@@ -77,9 +63,14 @@ static int autoload_spawn(struct autoload *a, const char *path)
 	AUTO_FREE char *input = xasprintf("--input-path=%s", path);
 	AUTO_FREE char *rundir = xasprintf("LTT_RUNDIR=%s", a->rundir);
 	AUTO_FREE char **env = autoload_environ(rundir);
-	char *argv[] = {
-		"lttctl", "--no-sessiond", "load", "--all", "--skip-existing", input, NULL
-	};
+	char *argv[] = { "lttctl",
+			 "--no-sessiond",
+			 "load",
+			 "--all",
+			 "--skip-existing",
+			 input,
+			 a->only_trusted ? "--only-trusted" : NULL,
+			 NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none;
@@ -113,8 +104,8 @@ static void autoload_exited(struct loop_child *child, int status)
 			 WTERMSIG(status), path);
 	else if (WEXITSTATUS(status))
 		log_warn("not all sessions of %s were loaded (status %d); use 'lttctl load "
-			 "--skip-existing --input-path=%s' for the reason",
-			 path, WEXITSTATUS(status), path);
+			 "%s--skip-existing --input-path=%s' for the reason",
+			 path, WEXITSTATUS(status), a->only_trusted ? "--only-trusted " : "", path);
 	else
 		log_info("sessions of %s were loaded", path);
 	autoload_begin(a);

@@ -20,6 +20,7 @@ struct autoload {
 	char *program, *rundir;
 	char *paths[AUTOLOAD_PATHS];
 	unsigned int nr, next;
+	bool only_trusted; /* the directory is not one that was named by an option */
 };
 
 /**

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "io/paths.h"
@@ -47,11 +48,11 @@ static int is_saved(const struct dirent *entry)
 	       (has_suffix(entry->d_name, FILES_SUFFIX) || has_suffix(entry->d_name, SUFFIX_LTTNG));
 }
 
-/* In the order of their names. */
-static int add_dir(const char *dir, struct names *ret, struct err *err)
+/* In the order of their names. @at: a descriptor of the directory @dir, or AT_FDCWD. */
+static int add_dir(int at, const char *dir, struct names *ret, struct err *err)
 {
 	struct dirent **entries;
-	int nr = scandir(dir, &entries, is_saved, alphasort);
+	int nr = scandirat(at, at == AT_FDCWD ? dir : ".", &entries, is_saved, alphasort);
 
 	if (nr < 0)
 		return err_errno(err, ERR_OUTPUT, errno, "can't read the directory %s", dir);
@@ -84,7 +85,7 @@ static int find_in(const char *dir, const char *session, struct names *ret, stru
 	char *named AUTO_FREE = session ? named_file(dir, session) : NULL;
 
 	if (!named)
-		return add_dir(dir, ret, err);
+		return add_dir(AT_FDCWD, dir, ret, err);
 	names_add(ret, named);
 	return 0;
 }
@@ -106,6 +107,33 @@ int files_find(const char *path, const char *session, struct names *ret, struct 
 	if (files_is(own, S_IFDIR) && find_in(own, session, ret, err) != 0)
 		return err->code;
 	return files_is(SYSTEM_DIR, S_IFDIR) ? find_in(SYSTEM_DIR, session, ret, err) : 0;
+}
+
+/* Others than root and the caller can't change it. */
+static int check_trusted(int fd, const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, ERR_OUTPUT, errno, "can't read %s", path);
+	if ((st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	return err_set(err, ERR_DENIED,
+		       "%s: not loaded: another user owns it, or may write to it; use chown and "
+		       "'chmod go-w'",
+		       path);
+}
+
+int files_open_trusted(const char *dir, struct names *ret, struct err *err)
+{
+	int fd AUTO_FD = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	*ret = (struct names){ 0 };
+	if (fd < 0)
+		err_errno(err, ERR_OUTPUT, errno, "can't open the directory %s", dir);
+	else if (check_trusted(fd, dir, err) == 0 && add_dir(fd, dir, ret, err) == 0)
+		return TAKE_FD(fd);
+	return -1;
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -131,16 +159,22 @@ static int files_read_all(int fd, const char *path, char **ret, size_t *ret_len,
 	return 0;
 }
 
-int files_read(const char *path, char **ret, size_t *ret_len, struct err *err)
+int files_read(int trusted_dir, const char *path, char **ret, size_t *ret_len, struct err *err)
 {
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	int fd AUTO_FD = -1;
 	struct stat st;
 
 	if (strcmp(path, "-") == 0)
 		return files_read_all(STDIN_FILENO, "standard input", ret, ret_len, err);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (trusted_dir >= 0)
+		fd = openat(trusted_dir, strrchr(path, '/') + 1, flags | O_NOFOLLOW);
+	else
+		fd = open(path, flags);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_errno(err, ERR_OUTPUT, errno, "can't open %s", path);
+	if (trusted_dir >= 0 && check_trusted(fd, path, err) != 0)
+		return err->code;
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_INVALID, "%s: not a regular file", path);
 	if (st.st_size > (off_t)XML_MAX_BYTES)

@@ -26,9 +26,22 @@ char *files_own_dir(struct err *err) MUST_CHECK;
 int files_find(const char *path, const char *session, struct names *ret,
 	       struct err *err) MUST_CHECK;
 
-/** The content of a file, or of standard input ("-"), up to XML_MAX_BYTES; allocated. Return: 0 or
- *  the code in @err. */
-int files_read(const char *path, char **ret, size_t *ret_len, struct err *err) MUST_CHECK;
+/**
+ * files_open_trusted() - all files in a directory that no other user but root can change.
+ *
+ * The directory is no link, and the one that is checked is the one that is read.
+ * Return: a descriptor of the directory, for files_read(); negative: the code is in @err.
+ */
+int files_open_trusted(const char *dir, struct names *ret, struct err *err) MUST_CHECK;
+
+/**
+ * files_read() - the content of a file, or of standard input ("-"), up to XML_MAX_BYTES.
+ * @trusted_dir: of files_open_trusted(): @path is a file in it, which must be as the directory; -1:
+ *	any file.
+ * Return: 0 and the content (allocated), or the code in @err.
+ */
+int files_read(int trusted_dir, const char *path, char **ret, size_t *ret_len,
+	       struct err *err) MUST_CHECK;
 
 /**
  * files_write() - write the file of a session: as a whole, or not at all. The directory is created

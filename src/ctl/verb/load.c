@@ -22,7 +22,7 @@
 
 static struct {
 	char *input_path, *name, *url;
-	int all, force, keep_going, skip_existing;
+	int all, force, keep_going, only_trusted, skip_existing;
 } opt;
 
 static const struct poptOption options[] = {
@@ -30,6 +30,8 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("force", 'f', &opt.force, "destroy sessions of the same names first"),
 	OPTION_TEXT("input-path", 'i', &opt.input_path,
 		    "load from this file or directory; -: standard input", "PATH"),
+	OPTION_FLAG("only-trusted", 0, &opt.only_trusted,
+		    "from a directory and files that no other user can change"),
 	OPTION_TEXT("override-name", 0, &opt.name, "the session gets this name", "NAME"),
 	OPTION_TEXT("override-url", 0, &opt.url, "the trace goes there: file:///DIR, net://RELAY",
 		    "URL"),
@@ -81,6 +83,9 @@ static enum status load_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "--all and a session name exclude each other");
 	else if (operand(ctl, 0) && !load_session(ctl) && opt.input_path)
 		err_set(&ctl->err, ERR_INVALID, "'-' and --input-path exclude each other");
+	else if (opt.only_trusted && (!opt.input_path || load_session(ctl)))
+		err_set(&ctl->err, ERR_INVALID,
+			"--only-trusted needs --input-path with a directory, and no session name");
 	else if (opt.force && opt.skip_existing)
 		err_set(&ctl->err, ERR_INVALID, "--force and --skip-existing exclude each other");
 	else if (check_name_option(ctl) == 0)
@@ -165,7 +170,7 @@ static void take_sessions(struct ctl *ctl, struct loading *loading, struct json_
 	}
 }
 
-static int load_file(struct ctl *ctl, const char *file, struct loading *loading)
+static int load_file(struct ctl *ctl, int trusted_dir, const char *file, struct loading *loading)
 {
 	struct problems problems CLEANUP(
 		problems_fini) = { .file = strcmp(file, "-") == 0 ? "standard input" : file };
@@ -173,7 +178,7 @@ static int load_file(struct ctl *ctl, const char *file, struct loading *loading)
 	char *text AUTO_FREE = NULL;
 	size_t len;
 
-	if (files_read(file, &text, &len, &ctl->err) != 0)
+	if (files_read(trusted_dir, file, &text, &len, &ctl->err) != 0)
 		return ctl->err.code;
 	sessions = saved_read(text, len, &problems);
 	group = json_object_new_object();
@@ -190,12 +195,17 @@ static int load_file(struct ctl *ctl, const char *file, struct loading *loading)
 static int load_files(struct ctl *ctl, struct loading *loading)
 {
 	struct names files CLEANUP(names_fini) = { 0 };
+	int trusted AUTO_FD = -1;
 
-	if (files_find(load_path(ctl), load_session(ctl), &files, &ctl->err) != 0)
+	if (opt.only_trusted)
+		trusted = files_open_trusted(opt.input_path, &files, &ctl->err);
+	else if (files_find(load_path(ctl), load_session(ctl), &files, &ctl->err) != 0)
+		return ctl->err.code;
+	if (opt.only_trusted && trusted < 0)
 		return ctl->err.code;
 	loading->is_searching = load_session(ctl) && files.nr > 1;
 	for (size_t i = 0; i < files.nr; i++)
-		if (load_file(ctl, files.names[i], loading) != 0)
+		if (load_file(ctl, trusted, files.names[i], loading) != 0)
 			load_failed(ctl, loading, i + 1 == files.nr && !loading->nr_sessions);
 	return ctl->err.code;
 }
