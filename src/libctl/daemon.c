@@ -58,20 +58,50 @@ static void cleanup_attempt(struct attempt *attempt)
 	close_fd(attempt->words);
 }
 
+/* Whether a daemon is to have this variable of its first client: it serves others, too. */
+static bool is_for_daemon(const char *variable)
+{
+	static const char *const names[] = { "HOME=", "PATH=",	 "USER=", "LOGNAME=", "LANG=",
+					     "LTT_",  "TMPDIR=", "LC_",	  "XDG_" };
+	const char *sanitizer = strstr(variable, "SAN_OPTIONS=");
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
+			return true;
+	return sanitizer && sanitizer - variable < 8; /* of a build with one */
+}
+
+/* The array alone is allocated; NULL: no memory. */
+static char **daemon_environ(void)
+{
+	size_t nr = 0, kept = 0;
+	char **copy;
+
+	while (environ[nr])
+		nr++;
+	copy = calloc(nr + 1, sizeof(*copy));
+	for (size_t i = 0; copy && i < nr; i++)
+		if (is_for_daemon(environ[i]))
+			copy[kept++] = environ[i];
+	return copy;
+}
+
 int daemon_spawn(char *const argv[], int words, pid_t *ret)
 {
+	char **env AUTO_FREE = daemon_environ();
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none, pipe;
+	sigset_t none, all;
 	int error;
 
+	if (!env)
+		return -ENOMEM;
 	sigemptyset(&none);
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
+	sigfillset(&all);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &pipe);
+	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawn_file_actions_init(&files);
 	error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!error)
@@ -80,7 +110,7 @@ int daemon_spawn(char *const argv[], int words, pid_t *ret)
 	if (!error && words >= 0)
 		error = posix_spawn_file_actions_adddup2(&files, words, STDERR_FILENO);
 	if (!error)
-		error = posix_spawnp(ret, argv[0], &files, &attr, argv, environ);
+		error = posix_spawnp(ret, argv[0], &files, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	return -error;
@@ -164,15 +194,19 @@ static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 static int daemon_start(struct attempt *attempt, struct err *err)
 {
 	const char *group = attempt->request->group;
-	char *argv[] = {
-		attempt->program, "--daemonize", "--exit-idle=" EXIT_IDLE, NULL, NULL, NULL
-	};
+	char *argv[] = { attempt->program,
+			 "--daemonize",
+			 "--exit-idle=" EXIT_IDLE,
+			 "--on-demand",
+			 NULL,
+			 NULL,
+			 NULL };
 	pid_t pid;
 	int error;
 
 	if (group) {
-		argv[3] = "--group";
-		argv[4] = (char *)group;
+		argv[4] = "--group";
+		argv[5] = (char *)group;
 	}
 	attempt->words = daemon_words("ltt-sessiond says");
 	error = daemon_spawn(argv, attempt->words, &pid);

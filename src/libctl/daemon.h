@@ -54,7 +54,8 @@ int daemon_shutdown(struct client *client, bool force, uint32_t *ret_sessions,
 
 /**
  * daemon_spawn() - start a program that detaches itself, by posix_spawnp(), which is safe in a
- * process with threads and handlers of signals.
+ * process with threads and handlers of signals. It gets few of the caller's environment variables,
+ * and default dispositions of signals.
  * @words: descriptor for its standard error; -1: the caller's standard error. Its other standard
  *	   files are /dev/null.
  * @ret: process id, for daemon_reap().

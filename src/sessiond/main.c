@@ -179,14 +179,43 @@ static int watch_signals(struct program *p)
 }
 
 /* Each application and each of its buffers takes descriptors. */
-static void raise_limits(void)
+static void raise_limit(int which)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+	if (getrlimit(which, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
+		setrlimit(which, &limit);
 	}
+}
+
+/* Variables that name a file by a path from the working directory. */
+static bool has_relative_paths(void)
+{
+	for (char **env = environ; *env; env++) {
+		const char *value = strchr(*env, '=');
+
+		if (strncmp(*env, "LTT_", 4) == 0 && value && value[1] != '/' && strchr(value, '/'))
+			return true;
+	}
+	return false;
+}
+
+/* A client has started it, and others follow: the state of that client's process is not theirs. */
+static void leave_caller(void)
+{
+	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_CPU,	  RLIMIT_AS,	 RLIMIT_DATA,
+				      RLIMIT_NPROC, RLIMIT_STACK, RLIMIT_MEMLOCK };
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (geteuid() != 0 || setrlimit(limits[i], &none) < 0)
+			raise_limit(limits[i]);
+	errno = 0;
+	if (getpriority(PRIO_PROCESS, 0) > 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
+		log_debug("the nice value stays: %s", strerror(errno));
+	if (!has_relative_paths() && chdir("/") < 0)
+		log_debug("can't leave the working directory: %s", strerror(errno));
 }
 
 static int sessiond_begin(struct program *p, struct err *err)
@@ -316,7 +345,9 @@ int main(int argc, const char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error of write(), not our end */
-	raise_limits();
+	raise_limit(RLIMIT_NOFILE);
+	if (p.options.on_demand)
+		leave_caller();
 	if (background) /* files that a shell had open must not be held */
 		closefrom(STDERR_FILENO + 1 + (int)fdstore_listen_fds());
 	notify_init(&p.notify);

@@ -75,6 +75,8 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		{ "exit-idle", 0, POPT_ARG_STRING, NULL, OPT_EXIT_IDLE,
 		  "End once there has been no session and no client for so long, such as 5m",
 		  "PERIOD" },
+		{ "on-demand", 0, POPT_ARG_NONE, &o->on_demand, 0,
+		  "Leave the directory, nice value and soft limits of the calling process", NULL },
 		{ "load", 'l', POPT_ARG_STRING, &o->load, 0,
 		  "Load the saved sessions of this file or directory, not those in auto/ of the "
 		  "configuration",

@@ -19,6 +19,7 @@ struct options {
 	char *consumerd_path; /* NULL: search for it */
 	char *load;	      /* saved sessions to load; NULL: those of the configuration */
 	int no_load;
+	int on_demand;	/* lttctl starts it: it keeps nothing of that process's state */
 	uint64_t exit_idle_us; /* end after this time without session and client; 0: never */
 	bool has_quota[NR_QUOTAS];
 	uint64_t quotas[NR_QUOTAS];

@@ -243,6 +243,32 @@ static void check_descriptors(struct doctor *d, uint32_t pid)
 	doctor_repair(d, "prlimit --pid %u --nofile=%" PRIu64, pid, limit * 4);
 }
 
+/* Limits of its process with which it can't do its work for long. */
+static void check_limits(struct doctor *d, uint32_t pid)
+{
+	static const struct {
+		const char *name, *option, *effect;
+	} needs[] = {
+		{ "Max file size", "fsize", "larger files of traces can't be written" },
+		{ "Max cpu time", "cpu", "it is killed then" },
+		{ "Max address space", "as", "buffers can't be mapped" },
+	};
+	char *path AUTO_FREE = xasprintf("/proc/%u/limits", pid);
+	char limits[4096];
+
+	text_read(path, limits, sizeof(limits));
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
+		const char *line = strstr(limits, needs[i].name);
+		uint64_t limit;
+
+		if (!line || sscanf(line + strlen(needs[i].name), "%" SCNu64, &limit) != 1)
+			continue; /* unlimited */
+		doctor_found(d, GRADE_WARN, "limits", "%s of the session daemon is %" PRIu64 ": %s",
+			     needs[i].name, limit, needs[i].effect);
+		doctor_repair(d, "prlimit --pid %u --%s=unlimited", pid, needs[i].option);
+	}
+}
+
 /* Memory of its own, without the rings, which are in files of memory. Return: kB; 0: unknown. */
 static uint64_t consumer_memory(uint32_t pid)
 {
@@ -371,6 +397,7 @@ void doctor_daemon(struct doctor *d)
 	check_clock(d, daemon);
 	check_consumers(d, daemon);
 	check_descriptors(d, daemon->pid);
+	check_limits(d, daemon->pid);
 	check_quotas(d);
 	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, NULL, &ignored) != 0)
 		d->points = NULL;
