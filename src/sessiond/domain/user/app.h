@@ -18,16 +18,20 @@ struct user_app {
 	struct user_domain *user;
 	struct peer *peer;
 	struct app app;
-	uint64_t start_ticks;	/* of the process: with its pid, its identity */
-	uint64_t features;	/* enum app_feature */
-	uint8_t silence;	/* enum app_silence */
-	bool announced;		/* its first list of points is complete */
-	uint64_t wanted;	/* the requested offer in flight; 0: none */
-	uint32_t ready_due;	/* announcements without an app_ready reply */
-	uint32_t nr_refused;	/* points */
+	uint64_t start_ticks; /* of the process: with its pid, its identity */
+	uint64_t features;    /* enum app_feature */
+	uint8_t silence;      /* enum app_silence */
+	bool announced;	      /* its first list of points is complete */
+	bool sweep_due;	      /* it was sent APP_READY_BEGIN, and no later part */
+	uint32_t recorded;    /* points below it were armed by an earlier daemon, and still are */
+	uint64_t begun_ns;    /* monotonic: it began before an answer; 0: no, or it was reported */
+	uint32_t begun_first; /* without those points and later ones */
+	uint64_t wanted;      /* the requested offer in flight; 0: none */
+	uint32_t ready_due;   /* announcements without an app_ready reply */
+	uint32_t nr_refused;  /* points */
 	uint32_t nr_presets;
 	struct user_preset *presets[LTT_CHANNELS_MAX]; /* see preset.h */
-	struct list_node links; /* struct user_link, by `in_app` */
+	struct list_node links;			       /* struct user_link, by `in_app` */
 };
 
 /** No application with this id will record any more. */
