@@ -70,7 +70,8 @@ void agent_send_hello(struct agent_link *link)
 	context_ids(ids);
 	m.vuid = ids[0];
 	m.vgid = ids[CONTEXT_NR_IDS / 2];
-	m.recorded = agent_buffers_any(link->index) ? link->answered : 0;
+	if (agent_buffers_any(link->index))
+		m.recorded = link->answered ? link->answered : 1; /* no point has a lower id */
 	clock_gettime(CLOCK_REALTIME, &now);
 	m.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	link->sent_producer = m.producer;
