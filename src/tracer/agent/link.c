@@ -257,8 +257,8 @@ static void note_socket(struct agent_link *link, const struct stat *st)
 	link->hang_ups = 0;
 }
 
-/* Return: a connected socket; -ENOENT: no daemon can be found until a file appears; another
- * negative errno: retry. */
+/* Return: a connected socket; -ENOENT: no daemon can be found until a file appears; -EALREADY: the
+ * other link has this one; another negative errno: retry. */
 static int try_connect(struct agent_link *link)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -272,7 +272,7 @@ static int try_connect(struct agent_link *link)
 	if (sys_stat(addr.sun_path, &st) < 0)
 		return errno == ENOTDIR ? -ENOENT : -errno;
 	if (other_link_has(link, &st))
-		return -ENOENT;
+		return -EALREADY;
 	fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return -errno;
@@ -301,6 +301,8 @@ static bool is_expected(const struct agent_link *link, int err)
 {
 	if (err == -ECONNREFUSED)
 		return true;
+	if (err == -EALREADY)
+		return false;
 	return err == -ENOENT ? has_state(link) : link->tries < EARLY_TRIES;
 }
 
@@ -311,7 +313,7 @@ static void try_later(struct agent_link *link, int err)
 	link->expected = is_expected(link, err);
 	if (link->queued) {
 		retry_in(link, OVERRUN_MS);
-	} else if (err != -ENOENT && link->tries < MAX_TRIES) {
+	} else if (err != -ENOENT && err != -EALREADY && link->tries < MAX_TRIES) {
 		retry_in(link, FIRST_TRY_MS << link->tries);
 		link->tries++;
 	} else {

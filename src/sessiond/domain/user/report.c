@@ -410,7 +410,6 @@ void unrecorded_note(struct user_link *link)
 	struct session *session = link->us->rec.session;
 	const char *why = session_problem(session);
 	bool unable = link->unable || (link->nr_todo && !session_is_writable(session, DOMAIN_USER));
-
 	bool armed = link->was_armed || link->app->recorded > 1;
 
 	if (!link->us->rec.recording || (!link->failed && (armed || !unable)))
