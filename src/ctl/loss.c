@@ -105,10 +105,11 @@ static enum status loss_unrecorded(struct ctl *ctl, const char *session, uint64_
 
 	if (!nr)
 		return STATUS_OK;
-	print_warning(ctl,
-		      "session '%s': %s program%s not recorded; the number of events is "
-		      "unknown",
-		      session, text_count(buf, nr), nr == 1 ? " was" : "s were");
+	print_warning(
+		ctl,
+		"session '%s': %s program%s not recorded, or not from the beginning; the number "
+		"of events is unknown",
+		session, text_count(buf, nr), nr == 1 ? " was" : "s were");
 	return STATUS_LOST;
 }
 

@@ -84,6 +84,11 @@ static int handle_app_producer(struct app_conn *conn, struct msg_app_producer *m
 	return user_app_producer(conn->app, msg);
 }
 
+static int handle_app_begun(struct app_conn *conn, struct msg_app_begun *msg)
+{
+	return user_app_begun(conn->app, msg);
+}
+
 static int handle_app_buffer_failed(struct app_conn *conn, struct msg_app_buffer_failed *msg)
 {
 	return user_app_buffer_failed(conn->app, msg);

@@ -123,6 +123,18 @@ def daemon(name):
     return daemons(name)[0]
 
 
+def serve():
+    """Start a session daemon. Return: its pid, when it serves."""
+    run("ltt-sessiond", "-d")
+    return daemon("ltt-sessiond")
+
+
+def take_away(pid, how):
+    """Send a signal that ends a daemon, and wait until it has ended."""
+    os.kill(pid, how)
+    until(lambda: pid not in daemons(), 10, "the daemon to end")
+
+
 def is_stopped(pid):
     """Whether SIGSTOP has taken effect."""
     with open(f"/proc/{pid}/stat") as f:

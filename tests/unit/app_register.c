@@ -320,6 +320,126 @@ static void waits_where_asked(void)
 	app_fake_set_fini(&set);
 }
 
+/* Parts of app_ready: threads begin, and the state of an earlier connection is dropped later. */
+static void begins_before_the_sweep(void)
+{
+	struct fake_app app;
+	struct fake_set set;
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("events");
+
+	app_fake_register(listener, &app, 7);
+	CHECK_IS(app.hello.recorded, ==, 0);
+	app_fake_set_init(&set, 1, 100, "channel0", app.hello.producer);
+	app_fake_send_buffer(&app, &set);
+	app_fake_arm(&app, &set, TICK);
+	app_fake_ready(&app);
+	app_fake_sync(&app);
+	close(app.fd);
+	app_fake_register(listener, &app, 7);
+	CHECK_IS(app.hello.recorded, >, app_fake_point(&app, TICK));
+	app_fake_ready_part(&app, APP_READY_BEGIN);
+	app_fake_sync(&app);
+	emit(&c, 2);
+	CHECK_IS(app_fake_recorded(&set), ==, 2);
+	app_fake_ready_part(&app, APP_READY_SWEEP);
+	app_fake_sync(&app);
+	CHECK_IS(app_fake_child_command(&c, 'a'), ==, 'n');
+	close(app.fd);
+	app_fake_register(listener, &app, 7);
+	CHECK_IS(app.hello.recorded, ==, 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
+	app_fake_set_fini(&set);
+	close(app.fd);
+	close(listener);
+}
+
+/* A killed daemon ends the connection that it has, and those in its queue. Its socket stays, and so
+ * the next one is waited for. */
+static void waits_for_the_next(void)
+{
+	struct fake_app app;
+	int listener = app_fake_listen();
+	struct fake_child c;
+
+	setenv("LTT_REGISTER_TIMEOUT", "40000", 1);
+	c = app_fake_child_start("waiting");
+	for (int i = 0; i < 2; i++) {
+		app_fake_accept(listener, &app);
+		if (i == 0)
+			CHECK_IS(app_fake_receive(&app, WAIT_MS), ==, MSG_app_hello);
+		if (i == 1)
+			close(listener);
+		close(app.fd);
+	}
+	CHECK(!app_fake_readable(c.fd, 200));
+	listener = app_fake_listen();
+	app_fake_register(listener, &app, 7);
+	while (!app_fake_point(&app, TICK)) {
+		app_fake_ready(&app);
+		app_fake_await_points(&app);
+	}
+	CHECK(!app_fake_readable(c.fd, 100));
+	app_fake_ready(&app);
+	CHECK_IS(app_fake_child_read(&c), ==, 'n');
+	CHECK_IS(app.nr_begun, ==, 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
+	close(app.fd);
+	close(listener);
+	unsetenv("LTT_REGISTER_TIMEOUT");
+}
+
+/* A daemon that closes connections unanswered refuses: there is a pause. */
+static void does_not_insist(void)
+{
+	struct fake_app app;
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("events");
+
+	for (int i = 0; i < 3; i++) {
+		app_fake_accept(listener, &app);
+		while (app_fake_receive(&app, WAIT_MS) != MSG_app_points_add)
+			;
+		close(app.fd);
+	}
+	CHECK(!app_fake_readable(listener, 500));
+	CHECK(app_fake_readable(listener, WAIT_MS));
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
+	close(listener);
+}
+
+/* A wait that has ended in vain is reported to the daemon that has not answered, and then to the
+ * next ones until one of them has. */
+static void reports_its_begin(void)
+{
+	struct fake_app app;
+	int listener = app_fake_listen();
+	struct fake_child c;
+
+	setenv("LTT_REGISTER_TIMEOUT", "200", 1);
+	c = app_fake_child_start("events");
+	app_fake_register(listener, &app, 7);
+	while (!app.nr_begun)
+		CHECK_IS(app_fake_receive(&app, WAIT_MS), >, 0);
+	CHECK(app.begun.ago_ms < 10000 && app.begun.first == 0);
+	while (!app_fake_point(&app, TICK))
+		CHECK_IS(app_fake_receive(&app, WAIT_MS), >, 0);
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+	app_fake_ready(&app); /* it may have been sent before that message came */
+	app_fake_sync(&app);
+	close(app.fd);
+	for (int i = 0; i < 2; i++) {
+		app_fake_register(listener, &app, 7);
+		CHECK_IS(app.nr_begun, ==, i == 0);
+		app_fake_ready(&app);
+		app_fake_sync(&app);
+		close(app.fd);
+	}
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
+	close(listener);
+	unsetenv("LTT_REGISTER_TIMEOUT");
+}
+
 /* The runtime directory is made later than the application, and made again. */
 static void directory_comes_and_goes(void)
 {
@@ -356,6 +476,10 @@ int main(int argc, char **argv)
 	buffers_are_replaced();
 	dumps_its_state();
 	waits_where_asked();
+	begins_before_the_sweep();
+	waits_for_the_next();
+	does_not_insist();
+	reports_its_begin();
 	directory_comes_and_goes();
 	app_fake_rundir_end();
 	return 0;

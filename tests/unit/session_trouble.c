@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "lib/session_apps.h"
+#include "sessiond/domain/user/session.h"
 
 /* A start that fails is undone; it can be retried. */
 static void undo(void)
@@ -87,6 +88,117 @@ static void disk_full(void)
 	CHECK(strncmp(harness.consumer.metadata, "/* CTF 1.8 */", 13) == 0);
 	CHECK(strstr(harness.consumer.metadata, "event {"));
 	close(app);
+	harness_end();
+}
+
+static int app_of(uint64_t features, uint32_t recorded)
+{
+	int app = harness_app();
+
+	HARNESS_APP_SEND(app, app_hello, .abi = 1, .pid = 77, .procname = "web", .bits = 64,
+			 .features = features, .recorded = recorded);
+	return app;
+}
+
+/* A session can't be written: an application that announces point 1 does not wait, and keeps the
+ * buffers of an earlier daemon. @missing: whether it counts as not recorded. */
+static void begins_in_parts(uint32_t recorded, bool missing)
+{
+	const struct session *session;
+	struct told told;
+	int client, app;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	session = session_by_id(&harness.sd.sessions, 1);
+	harness.consumer.fail_type = MSG_con_metadata_append;
+	app = app_of(APP_FEATURE_READY, recorded);
+	send_point(app, 1, "x:y", NULL, 32, true);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_ready] == 1 && told.ready_part == APP_READY_BEGIN);
+	CHECK_IS(session->unrecorded, ==, missing);
+	send_point(app, 2, "x:later", NULL, 32, true);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_ready] == 1 && told.ready_part == APP_READY_BEGIN);
+	CHECK_IS(session->unrecorded, ==, 1);
+	harness.consumer.fail_type = 0;
+	harness_output(0, "");
+	told = heard(app);
+	CHECK_IS(told.armings, ==, 2);
+	CHECK(told.nr[MSG_app_ready] == 1 && told.ready_part == APP_READY_SWEEP);
+	CHECK_IS(session->unrecorded, ==, 1);
+	close(app);
+	harness_end();
+}
+
+/* A library without these parts sweeps as it begins: one that is older than the daemon is sent none
+ * before all is armed. */
+static void older_library(bool older)
+{
+	struct told told;
+	int client, app;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	user_of(harness.sd.domains.of[DOMAIN_USER])->start_ticks += older;
+	harness.consumer.fail_type = MSG_con_metadata_append;
+	app = app_of(0, 0);
+	send_point(app, 1, "x:y", NULL, 32, true);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_ready] == !older && told.ready_part == APP_READY_ALL);
+	harness.consumer.fail_type = 0;
+	harness_output(0, "");
+	told = heard(app);
+	CHECK(told.nr[MSG_app_ready] == older && told.ready_part == APP_READY_ALL);
+	CHECK_IS(told.armings, ==, 1);
+	close(app);
+	harness_end();
+}
+
+/* An application that began before an answer: sessions that recorded then miss events of its new
+ * points. */
+static void begun(uint32_t first, uint64_t ago_ms, const char *pattern, bool missing)
+{
+	const struct session *session;
+	int client, app;
+
+	harness_begin();
+	client = harness_client();
+	record(client, pattern);
+	session = session_by_id(&harness.sd.sessions, 1);
+	usleep(2000);
+	app = app_of(APP_FEATURE_READY, 0);
+	HARNESS_APP_SEND(app, app_begun, .ago_ms = ago_ms, .first = first);
+	send_point(app, 5, "x:y", NULL, 32, true);
+	heard(app);
+	CHECK_IS(session->unrecorded, ==, missing);
+	send_point(app, 6, "x:z", NULL, 32, true); /* this one waits */
+	heard(app);
+	CHECK_IS(session->unrecorded, ==, missing);
+	close(app);
+	harness_end();
+}
+
+/* It has ended before its messages are read. */
+static void begun_and_gone(void)
+{
+	const struct session *session;
+	int client, app;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "x:*");
+	session = session_by_id(&harness.sd.sessions, 1);
+	app = app_of(APP_FEATURE_READY, 0);
+	HARNESS_APP_SEND(app, app_begun, .first = 0);
+	send_point(app, 1, "x:y", NULL, 32, false);
+	close(app);
+	harness_pump();
+	CHECK_IS(session->unrecorded, ==, 1);
+	CHECK(strstr(session->troubles[TROUBLE_PROGRAMS],
+		     "(web) are not recorded: it began before"));
 	harness_end();
 }
 
@@ -332,6 +444,17 @@ int main(void)
 	undo();
 	strange_buffers();
 	disk_full();
+	begins_in_parts(0, true);
+	begins_in_parts(2, false);
+	older_library(false);
+	older_library(true);
+	begun(0, 0, "x:*", true);
+	begun(5, 0, "x:y", true);
+	begun(6, 0, "x:y", false);
+	begun(0, 0, "other:*", false);
+	begun(0, 3600000, "x:*", false);
+	begun(0, UINT64_MAX, "x:*", false);
+	begun_and_gone();
 	consumer_dies();
 	another_users_consumer();
 	kernels_consumer();

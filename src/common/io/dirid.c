@@ -10,7 +10,8 @@ int dirid_of(int fd, struct dirid *ret)
 {
 	struct statx st;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) < 0)
+	/* the identity does not change, and a server that hangs must not delay the caller */
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &st) < 0)
 		return -errno;
 	ret->dev = makedev(st.stx_dev_major, st.stx_dev_minor);
 	ret->ino = st.stx_ino;

@@ -33,6 +33,16 @@ enum app_feature {
 	APP_FEATURE_OTEL = 512,
 	/* app_hello.vuid and app_hello.vgid */
 	APP_FEATURE_OWN_IDS = 1024,
+	/* app_hello.recorded and app_ready.part */
+	APP_FEATURE_READY = 2048,
+};
+
+/** app_ready.part: while a session can't be written, applications do not wait for it, but continue
+ *  with buffers of it that they have. */
+enum app_ready_part {
+	APP_READY_ALL = 0,
+	APP_READY_BEGIN = 1, /* threads continue; no state is dropped */
+	APP_READY_SWEEP = 2, /* state is dropped; it answers no announcement */
 };
 
 /** The part of its events that an application does not record. */

@@ -121,7 +121,7 @@ void session_note_unrecorded(struct session *session, pid_t pid, const char *nam
 		snprintf(others, sizeof(others), " and of %llu other%s",
 			 (unsigned long long)session->unrecorded - 1,
 			 session->unrecorded == 2 ? "" : "s");
-	snprintf(text, sizeof(text), "the events of process %d (%.20s)%s are not recorded: %.240s",
+	snprintf(text, sizeof(text), "events of process %d (%.20s)%s are not recorded: %.240s",
 		 (int)pid, name, others, why);
 	session_trouble(session, TROUBLE_PROGRAMS, text);
 }

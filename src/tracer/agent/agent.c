@@ -31,26 +31,30 @@
 #define CHILD_NO_WAIT_MS 60000
 
 static int64_t *no_wait_until; /* shared with all children */
+static bool waited_in_vain;    /* a daemon took too long, and none has answered since */
 
 /* Return: false: timed out. */
-static bool wait_confirmed(int timeout_ms)
+static bool wait_confirmed(uint32_t generation, int timeout_ms)
 {
 	agent_wake();
-	if (agent_thread_wait_confirmed(agent_points_generation(), timeout_ms))
+	if (agent_thread_wait_confirmed(generation, timeout_ms))
 		return true;
-	tracer_debug("a daemon took too long; the program continues");
+	if (timeout_ms)
+		tracer_debug("a daemon took too long; the program continues");
 	return false;
 }
 
-/* After one timeout, registration does not wait for daemons again. */
+/* After one timeout, registration does not wait until daemons have answered. */
 static void wait_registered(void)
 {
-	static bool waited_in_vain;
+	bool no_wait = __atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED);
+	uint32_t generation = agent_points_generation();
 
-	if (__atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) || agent_thread_is_helper())
+	if (agent_thread_is_helper() ||
+	    wait_confirmed(generation, no_wait ? 0 : tracer_env.register_timeout_ms))
 		return;
-	if (!wait_confirmed(tracer_env.register_timeout_ms))
-		__atomic_store_n(&waited_in_vain, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&waited_in_vain, true, __ATOMIC_RELAXED);
+	agent_links_begin(generation);
 }
 
 void agent_sites_changed(void)
@@ -70,13 +74,14 @@ void agent_await_buffers(void)
 
 	if (!no_wait_until || agent_now_ms() < __atomic_load_n(no_wait_until, __ATOMIC_RELAXED))
 		return;
-	if (!wait_confirmed(timeout_ms))
+	if (!wait_confirmed(agent_points_generation(), timeout_ms))
 		__atomic_store_n(no_wait_until, agent_now_ms() + CHILD_NO_WAIT_MS,
 				 __ATOMIC_RELAXED);
 }
 
 void agent_daemons_answered(void)
 {
+	__atomic_store_n(&waited_in_vain, false, __ATOMIC_RELAXED);
 	if (no_wait_until)
 		__atomic_store_n(no_wait_until, 0, __ATOMIC_RELAXED);
 }

@@ -398,6 +398,14 @@ uint32_t agent_buffers_session(unsigned int link, uint64_t session)
 	return 0;
 }
 
+bool agent_buffers_any(unsigned int link)
+{
+	for (struct buffer *b = buffers; b; b = b->next)
+		if (b->link == link)
+			return true;
+	return false;
+}
+
 bool agent_buffers_exclusive(void)
 {
 	for (struct buffer *b = buffers; b; b = b->next)

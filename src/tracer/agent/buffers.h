@@ -51,6 +51,9 @@ void agent_buffers_populate(void);
 /** The number of a session in this process; 0: the process has no buffer of it. */
 uint32_t agent_buffers_session(unsigned int link, uint64_t session);
 
+/** Whether the process has ring sets of a link. */
+bool agent_buffers_any(unsigned int link);
+
 /** Whether a ring set belongs to this process only. */
 bool agent_buffers_exclusive(void);
 

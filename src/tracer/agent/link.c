@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "alone.h"
 #include "buffers.h"
 #include "kept.h"
@@ -22,15 +23,19 @@
 #include "thread.h"
 
 #define SOCKET_NAME "/apps.sock"
+#define STATE_NAME "/state"
 
 #define OVERRUN_MS 5	     /* its queue of connections is full */
 #define FIRST_TRY_MS 5	     /* bound but not listening yet; doubles ... */
 #define MAX_TRIES 9	     /* ... for two and a half seconds */
+#define EARLY_TRIES 3	     /* bound but without its mode: 35 ms */
+#define KILLED_HANG_UPS 2    /* by a killed daemon: one connection, and one in its queue */
 #define BUSY_DIR_MS 50	     /* other files appear in the watched directory; doubles ... */
 #define MAX_BUSY_MS 1000     /* ... while they do so all the time */
 #define NO_WATCH_MS 2000     /* the kernel sends no notification */
 #define PENALTY_MS 1000	     /* the daemon misbehaved; doubles ... */
 #define MAX_PENALTY_MS 60000 /* ... to a minute */
+#define REPORT_MS 1000	     /* the helper may have to wait for a CPU */
 #define MESSAGES_A_TURN 64
 #define SEND_BUFFER_BYTES (4 * MSG_MAX_BYTES) /* independent of the machine's default */
 #define OVERFLOW_UID 65534		      /* the kernel's default */
@@ -38,6 +43,7 @@
 
 struct agent_link agent_links[AGENT_LINKS];
 static struct agent_silence silence;
+static uint32_t nr_begins; /* threads that began before the daemons answered */
 
 int64_t agent_now_ms(void)
 {
@@ -55,6 +61,8 @@ static void reset(struct agent_link *link)
 	link->tries = 0;
 	link->busy_ms = BUSY_DIR_MS;
 	link->queued = false;
+	link->expected = false;
+	link->hang_ups = 0;
 	link->tx_len = 0;
 	link->watch = AGENT_WATCH_NONE;
 }
@@ -91,6 +99,7 @@ static void link_down(struct agent_link *link)
 	link->tx_len = 0;
 	link->tries = 0;
 	agent_points_close(link->index);
+	link->expected = !link->penalty_ms;
 	retry_in(link, link->penalty_ms);
 }
 
@@ -194,6 +203,7 @@ static bool is_trusted(int fd)
 
 static void link_up(struct agent_link *link, int fd)
 {
+	link->expected = false;
 	if (!is_trusted(fd)) {
 		tracer_debug("%s: the daemon belongs to another user", tracer_env.dir[link->index]);
 		sys_close(fd);
@@ -208,6 +218,8 @@ static void link_up(struct agent_link *link, int fd)
 	link->tries = 0;
 	link->unanswered = false;
 	link->announced = 0;
+	link->sent_begun = 0;
+	link->announced_begun = 0;
 	link->sent_silence = (struct agent_silence){ 0 };
 	link->sent_channels = 0;
 	if (++link->round == 0)
@@ -231,8 +243,22 @@ static bool other_link_has(const struct agent_link *link, const struct stat *st)
 	return false;
 }
 
-/* Return: a connected socket; -ENOENT: no daemon can be found until a file appears; another
- * negative errno: retry. */
+static void note_socket(struct agent_link *link, const struct stat *st)
+{
+	bool same = link->sock_dev == st->st_dev && link->sock_ino == st->st_ino &&
+		    link->sock_changed.tv_sec == st->st_ctim.tv_sec &&
+		    link->sock_changed.tv_nsec == st->st_ctim.tv_nsec;
+
+	if (same)
+		return;
+	link->sock_dev = st->st_dev;
+	link->sock_ino = st->st_ino;
+	link->sock_changed = st->st_ctim;
+	link->hang_ups = 0;
+}
+
+/* Return: a connected socket; -ENOENT: no daemon can be found until a file appears; -EALREADY: the
+ * other link has this one; another negative errno: retry. */
 static int try_connect(struct agent_link *link)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -246,7 +272,7 @@ static int try_connect(struct agent_link *link)
 	if (sys_stat(addr.sun_path, &st) < 0)
 		return errno == ENOTDIR ? -ENOENT : -errno;
 	if (other_link_has(link, &st))
-		return -ENOENT;
+		return -EALREADY;
 	fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return -errno;
@@ -255,18 +281,39 @@ static int try_connect(struct agent_link *link)
 		sys_close(fd);
 		return err;
 	}
-	link->sock_dev = st.st_dev;
-	link->sock_ino = st.st_ino;
+	note_socket(link, &st);
 	return fd;
+}
+
+/* Sessions wait there for the next daemon. It removes the old socket before it makes its own. */
+static bool has_state(const struct agent_link *link)
+{
+	char path[AGENT_PATH_MAX + sizeof(STATE_NAME)];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s" STATE_NAME, tracer_env.dir[link->index]);
+	return sys_stat(path, &st) == 0;
+}
+
+/* Whether a daemon is to come. A daemon that is killed or replaced leaves its socket, or its
+ * sessions; one that ends removes both. */
+static bool is_expected(const struct agent_link *link, int err)
+{
+	if (err == -ECONNREFUSED)
+		return true;
+	if (err == -EALREADY)
+		return false;
+	return err == -ENOENT ? has_state(link) : link->tries < EARLY_TRIES;
 }
 
 /* @err: the result of try_connect(). */
 static void try_later(struct agent_link *link, int err)
 {
 	link->queued = err == -EAGAIN;
+	link->expected = is_expected(link, err);
 	if (link->queued) {
 		retry_in(link, OVERRUN_MS);
-	} else if (err != -ENOENT && link->tries < MAX_TRIES) {
+	} else if (err != -ENOENT && err != -EALREADY && link->tries < MAX_TRIES) {
 		retry_in(link, FIRST_TRY_MS << link->tries);
 		link->tries++;
 	} else {
@@ -312,6 +359,8 @@ static void agent_link_probe_later(struct agent_link *link)
 
 void agent_link_step(struct agent_link *link, bool woken)
 {
+	uint32_t begins = __atomic_load_n(&nr_begins, __ATOMIC_ACQUIRE);
+
 	if (link->index >= tracer_env.nr_dirs)
 		return;
 	if (link->state == LINK_IDLE && woken)
@@ -320,6 +369,7 @@ void agent_link_step(struct agent_link *link, bool woken)
 		agent_link_probe(link, true);
 	while (link->state == LINK_UP && link->tx_len == 0 && agent_send_news(link))
 		;
+	__atomic_store_n(&link->reported_begins, begins, __ATOMIC_RELEASE);
 }
 
 /* --- messages --------------------------------------------------------------------- */
@@ -425,7 +475,8 @@ void agent_link_ready(struct agent_link *link, short revents)
 	if (result >= 0)
 		return;
 	tracer_debug("%s: %s", tracer_env.dir[link->index], strerror(-result));
-	if (result == -EBADMSG || link->unanswered)
+	link->hang_ups = link->unanswered ? link->hang_ups + 1 : 0;
+	if (result == -EBADMSG || link->hang_ups > KILLED_HANG_UPS)
 		punish(link);
 	link_down(link);
 }
@@ -505,12 +556,57 @@ short agent_link_events(const struct agent_link *link)
 	return link->tx_len ? POLLOUT : POLLIN;
 }
 
-bool agent_link_is_confirmed(const struct agent_link *link, uint32_t generation)
+static bool is_confirmed(const struct agent_link *link, uint32_t generation)
 {
 	if (link->state == LINK_UP)
 		return link->tx_len == 0 && !link->unanswered &&
 		       (int32_t)(link->announced - generation) >= 0;
 	if (link->index >= tracer_env.nr_dirs)
 		return true;
-	return !link->queued && (link->state == LINK_IDLE || link->retry_at > 0);
+	return !link->queued && !link->expected && (link->state == LINK_IDLE || link->retry_at > 0);
+}
+
+bool agent_link_confirm(struct agent_link *link, uint32_t generation)
+{
+	if (!is_confirmed(link, generation))
+		return false;
+	__atomic_store_n(&link->confirmed, generation, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool have_reported(uint32_t begins)
+{
+	for (unsigned int i = 0; i < tracer_env.nr_dirs; i++)
+		if ((int32_t)(__atomic_load_n(&agent_links[i].reported_begins, __ATOMIC_ACQUIRE) -
+			      begins) < 0)
+			return false;
+	return true;
+}
+
+/* The program may end at once: a daemon that is stopped reads the messages later. */
+static void await_report(int64_t end)
+{
+	uint32_t begins = __atomic_add_fetch(&nr_begins, 1, __ATOMIC_ACQ_REL);
+
+	agent_wake();
+	while (agent_thread_id() && !have_reported(begins) && agent_now_ms() < end)
+		sys_poll(NULL, 0, 1);
+}
+
+void agent_links_begin(uint32_t generation)
+{
+	int64_t now = agent_now_ms();
+
+	for (unsigned int i = 0; i < tracer_env.nr_dirs; i++) {
+		struct agent_link *link = &agent_links[i];
+		uint32_t confirmed = __atomic_load_n(&link->confirmed, __ATOMIC_ACQUIRE);
+
+		if ((int32_t)(confirmed - generation) >= 0)
+			continue;
+		__atomic_store_n(&link->begun_first,
+				 __atomic_load_n(&link->answered, __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+		__atomic_store_n(&link->begun_ms, now, __ATOMIC_RELEASE);
+	}
+	await_report(now + REPORT_MS);
 }

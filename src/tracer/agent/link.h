@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "tracer/base/env.h"
 #include "watch.h"
@@ -38,6 +39,15 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * @busy_ms: pause after something else appeared in a watched directory.
  * @penalty_ms: how long to wait before reconnecting after a protocol violation; 0 after app_ready.
  * @queued: a daemon runs but its queue of connections is full.
+ * @expected: not connected, but the next daemon is to come: threads wait for it.
+ * @hang_ups: consecutive connections that the owner of the socket has closed unanswered.
+ * @confirmed: generation of the points up to which the link is confirmed; 0: none.
+ * @answered: the same in the last announcement that app_ready has answered.
+ * @begun_ms: when a thread began without that, on the clock of agent_now_ms(), until a daemon has
+ *     acknowledged it; 0: none did. @begun_first: @answered at that time.
+ * @reported_begins: number of such begins that the helper has seen before it sent its messages.
+ * @sent_begun, @announced_begun: its value that was sent to the daemon, and the one that was sent
+ *     before the last complete announcement, which app_ready acknowledges.
  * @round: number of this connection, by which buffers are confirmed. Never 0 while up.
  * @instance: instance of the daemon's state; valid if @has_instance is set.
  * @unanswered: app_ready has not answered the last complete announcement.
@@ -46,7 +56,7 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * @sent_channels: agent_channels_generation() of the list that was sent to the daemon; 0: none.
  * @sent_producer: the value of enum ring_producer that was sent to the daemon.
  * @tx_fds: descriptors to send with the message in @tx; owned by a buffer that outlives it.
- * @sock_dev, @sock_ino: identity of the socket that it is connected to.
+ * @sock_dev, @sock_ino, @sock_changed: identity of the socket of the last connection.
  */
 struct agent_link {
 	unsigned int index;
@@ -58,6 +68,10 @@ struct agent_link {
 	int busy_ms;
 	int penalty_ms;
 	bool queued;
+	bool expected;
+	unsigned int hang_ups;
+	uint32_t confirmed, answered, begun_first, reported_begins;
+	int64_t begun_ms, sent_begun, announced_begun;
 	uint32_t round;
 	uint64_t instance;
 	bool has_instance;
@@ -68,6 +82,7 @@ struct agent_link {
 	uint8_t sent_producer;
 	dev_t sock_dev;
 	ino_t sock_ino;
+	struct timespec sock_changed;
 	int tx_fds[2];
 	unsigned int nr_tx_fds;
 	size_t tx_len;
@@ -112,7 +127,11 @@ void agent_links_take_leave(bool connect, int ms);
 /** Send the contents of @enc (built in link->tx). */
 void agent_link_send(struct agent_link *link, const struct encoder *enc);
 
-/** Whether nothing is in flight: there is no daemon, or it has answered all messages. */
-bool agent_link_is_confirmed(const struct agent_link *link, uint32_t generation);
+/** Note whether nothing is in flight: there is no daemon, and none is expected, or it has answered
+ *  all messages. Return: the same. */
+bool agent_link_confirm(struct agent_link *link, uint32_t generation);
+/** Any thread: a thread begins without that. Daemons that have not confirmed these points miss its
+ *  events, and are sent a message. */
+void agent_links_begin(uint32_t generation);
 
 #endif

@@ -27,7 +27,7 @@
 #define FEATURES                                                                            \
 	(APP_FEATURE_OFFER | APP_FEATURE_COUNT | APP_FEATURE_CONTEXT | APP_FEATURE_FILTER | \
 	 APP_FEATURE_SAMPLE | APP_FEATURE_KEYS | APP_FEATURE_IDENTITY | APP_FEATURE_IP |    \
-	 APP_FEATURE_PROVIDER | APP_FEATURE_OTEL | APP_FEATURE_OWN_IDS)
+	 APP_FEATURE_PROVIDER | APP_FEATURE_OTEL | APP_FEATURE_OWN_IDS | APP_FEATURE_READY)
 
 /* --- messages to the daemon ------------------------------------------------------------------ */
 
@@ -70,6 +70,8 @@ void agent_send_hello(struct agent_link *link)
 	context_ids(ids);
 	m.vuid = ids[0];
 	m.vgid = ids[CONTEXT_NR_IDS / 2];
+	if (agent_buffers_any(link->index))
+		m.recorded = link->answered ? link->answered : 1; /* no point has a lower id */
 	clock_gettime(CLOCK_REALTIME, &now);
 	m.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	link->sent_producer = m.producer;
@@ -100,6 +102,18 @@ static void send_silence(struct agent_link *link, struct agent_silence now)
 	__atomic_store(&link->sent_silence, &now, __ATOMIC_RELEASE);
 }
 
+static void send_begun(struct agent_link *link, int64_t begun_ms)
+{
+	struct msg_app_begun m = { .ago_ms = (uint64_t)(agent_now_ms() - begun_ms),
+				   .first = __atomic_load_n(&link->begun_first, __ATOMIC_RELAXED) };
+	struct encoder enc;
+
+	agent_message_begin(link, &enc, MSG_app_begun);
+	msg_app_begun_encode(&enc, &m);
+	agent_link_send(link, &enc);
+	link->sent_begun = begun_ms;
+}
+
 static void send_channels(struct agent_link *link)
 {
 	struct encoder enc;
@@ -122,9 +136,14 @@ static void send_sync_done(struct agent_link *link, uint32_t serial)
 bool agent_send_news(struct agent_link *link)
 {
 	struct agent_silence silence = agent_links_silence();
+	int64_t begun_ms = __atomic_load_n(&link->begun_ms, __ATOMIC_ACQUIRE);
 	uint32_t before = link->announced;
 	struct encoder enc;
 
+	if (begun_ms && link->sent_begun != begun_ms) {
+		send_begun(link, begun_ms);
+		return true;
+	}
 	if (link->sent_silence.silence != silence.silence) {
 		send_silence(link, silence);
 		return true;
@@ -145,7 +164,10 @@ bool agent_send_news(struct agent_link *link)
 	agent_message_begin(link, &enc, MSG_app_points_add);
 	if (!agent_announce_points(link->index, link->unanswered, &link->announced, &enc))
 		return false;
-	link->unanswered |= link->announced != before;
+	if (link->announced != before) {
+		link->unanswered = true;
+		link->announced_begun = link->sent_begun;
+	}
 	agent_link_send(link, &enc);
 	return true;
 }
@@ -162,6 +184,7 @@ static int on_welcome(struct agent_link *link, struct decoder *dec)
 	if (link->has_instance && link->instance != m.instance) {
 		agent_buffers_forget(link->index);
 		agent_counts_forget(link->index);
+		__atomic_store_n(&link->answered, 0, __ATOMIC_RELAXED);
 	}
 	link->instance = m.instance;
 	link->has_instance = true;
@@ -271,7 +294,7 @@ static int on_buffer_drop(struct agent_link *link, struct decoder *dec)
 	return 0;
 }
 
-static int on_ready(struct agent_link *link)
+static void sweep(const struct agent_link *link)
 {
 	agent_lock();
 	agent_buffers_sweep(link->index, link->round);
@@ -279,9 +302,31 @@ static int on_ready(struct agent_link *link)
 	agent_unlock();
 	agent_buffers_reap();
 	agent_counts_reap();
+}
+
+static void on_answer(struct agent_link *link)
+{
+	int64_t reported = link->announced_begun;
+
 	link->penalty_ms = 0;
 	link->unanswered = false;
+	__atomic_store_n(&link->answered, link->announced, __ATOMIC_RELAXED);
+	if (reported) /* unless another thread has begun since */
+		__atomic_compare_exchange_n(&link->begun_ms, &reported, 0, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
 	tracer_debug("%s is ready", tracer_env.dir[link->index]);
+}
+
+static int on_ready(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_ready m;
+
+	if (msg_app_ready_decode(dec, &m) < 0)
+		return -EBADMSG;
+	if (m.part != APP_READY_BEGIN)
+		sweep(link);
+	if (m.part != APP_READY_SWEEP)
+		on_answer(link);
 	return 0;
 }
 
@@ -339,7 +384,7 @@ int agent_message(struct agent_link *link, struct decoder *dec)
 	case MSG_app_buffer_drop:
 		return on_buffer_drop(link, dec);
 	case MSG_app_ready:
-		return on_ready(link);
+		return on_ready(link, dec);
 	case MSG_app_statedump:
 		return on_statedump(link, dec);
 	case MSG_app_sync:

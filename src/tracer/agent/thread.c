@@ -88,10 +88,11 @@ bool agent_thread_is_confirmed(uint32_t generation)
 
 static void agent_thread_confirm(uint32_t generation)
 {
+	bool all = true;
+
 	for (unsigned int i = 0; i < AGENT_LINKS; i++)
-		if (!agent_link_is_confirmed(&agent_links[i], generation))
-			return;
-	if (agent_thread_is_confirmed(generation))
+		all &= agent_link_confirm(&agent_links[i], generation);
+	if (!all || agent_thread_is_confirmed(generation))
 		return;
 	__atomic_store_n(&settled, generation, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &settled, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

@@ -233,6 +233,9 @@ int app_fake_receive(struct fake_app *app, int ms)
 		CHECK_IS(msg_app_synced_decode(&dec, &synced), ==, 0);
 		app->last_synced = synced.serial;
 		app->nr_synced++;
+	} else if (header.type == MSG_app_begun) {
+		CHECK_IS(msg_app_begun_decode(&dec, &app->begun), ==, 0);
+		app->nr_begun++;
 	} else if (header.type == MSG_app_channels) {
 		app_fake_on_channels(app, &dec);
 	} else if (header.type == MSG_app_producer) {
@@ -348,11 +351,22 @@ void app_fake_drop(const struct fake_app *app, const struct fake_set *set)
 	app_fake_send(app, &enc);
 }
 
+/* As an older daemon sends it. */
 void app_fake_ready(const struct fake_app *app)
 {
 	struct encoder enc;
 
 	app_fake_begin(&enc, MSG_app_ready);
+	app_fake_send(app, &enc);
+}
+
+void app_fake_ready_part(const struct fake_app *app, enum app_ready_part part)
+{
+	struct msg_app_ready m = { .part = (uint8_t)part };
+	struct encoder enc;
+
+	app_fake_begin(&enc, MSG_app_ready);
+	msg_app_ready_encode(&enc, &m);
 	app_fake_send(app, &enc);
 }
 

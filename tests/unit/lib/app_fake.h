@@ -62,7 +62,9 @@ struct fake_app {
 	unsigned int nr_complete; /* complete announcements */
 	unsigned int nr_synced;
 	uint32_t last_synced;
-	int last_producer;   /* -1: not reported */
+	unsigned int nr_begun;
+	struct msg_app_begun begun; /* the last one */
+	int last_producer;	    /* -1: not reported */
 	char channels[2048]; /* NAME EVENTS SIZE NUM of each in the last app_channels; lines */
 };
 
@@ -165,6 +167,7 @@ void app_fake_drop(const struct fake_app *app, const struct fake_set *set);
 
 /** Send the end of the daemon's registration. */
 void app_fake_ready(const struct fake_app *app);
+void app_fake_ready_part(const struct fake_app *app, enum app_ready_part part);
 
 /** Return once the application has applied all messages before. */
 void app_fake_sync(struct fake_app *app);

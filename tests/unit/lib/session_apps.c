@@ -92,6 +92,7 @@ void hear(int app, struct told *told)
 		struct msg_app_arming arming;
 		struct msg_app_buffer buffer = { .data = -1, .ctl = -1, .doorbell = -1 };
 		struct msg_app_sync sync;
+		struct msg_app_ready ready;
 		struct msg_app_arm arm;
 
 		CHECK_IS(header.type, <, ARRAY_SIZE(told->nr));
@@ -118,6 +119,9 @@ void hear(int app, struct told *told)
 		} else if (header.type == MSG_app_sync) {
 			CHECK_IS(msg_app_sync_decode(&dec, &sync), ==, 0);
 			told->sync = sync.serial;
+		} else if (header.type == MSG_app_ready) {
+			CHECK_IS(msg_app_ready_decode(&dec, &ready), ==, 0);
+			told->ready_part = ready.part;
 		}
 	}
 }

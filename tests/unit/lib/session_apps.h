@@ -45,6 +45,7 @@ struct told {
 	uint8_t exclusive;
 	uint32_t point, event;
 	uint32_t sync;
+	uint8_t ready_part; /* of the last app_ready */
 };
 
 /** Add the messages that the application has received since the last time. */

@@ -39,6 +39,28 @@ static void user_app_note_own_ids(struct app *app, const struct msg_app_hello *h
 	app->vgid = reported ? hello->vgid : app->gid;
 }
 
+/* An application of an earlier daemon gets its buffers again. After exec the process has none of
+ * them: it runs another program, which does not write into those. */
+static uint64_t user_app_id(struct user_app *app, const struct msg_app_hello *hello)
+{
+	struct user_domain *user = app->user;
+	uint64_t id = absent_take(user, app->peer->pid, app->start_ticks);
+
+	if (id && app->features & APP_FEATURE_READY && !hello->recorded) {
+		user_close_buffers(user, id);
+		id = 0;
+	}
+	return id ? id : user->recorder->next_id++;
+}
+
+/* An older library does not report it: a process that is older than this one is taken to record. */
+static uint32_t user_app_recorded(const struct user_app *app, const struct msg_app_hello *hello)
+{
+	if (app->features & APP_FEATURE_READY)
+		return hello->recorded;
+	return app->start_ticks && app->start_ticks < app->user->start_ticks ? UINT32_MAX : 0;
+}
+
 struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 			      const struct msg_app_hello *hello)
 {
@@ -50,9 +72,8 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 	list_init(&app->links);
 	app_init(&app->app, peer->uid, &user->recorder->shapes, user->recorder->config.quotas);
 	app->start_ticks = process_start_ticks(peer->pid);
-	app->app.id = absent_take(user, peer->pid, app->start_ticks);
-	if (!app->app.id)
-		app->app.id = user->recorder->next_id++;
+	app->features = hello->features;
+	app->app.id = user_app_id(app, hello);
 	app->app.pid = peer->pid;
 	app->app.gid = peer->gid;
 	app->app.vpid = hello->pid;
@@ -65,7 +86,7 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 		app->app.scopes = xstrdup("");
 	app->app.start_ns = hello->start_ns;
 	app->app.exclusive = hello->producer != 0;
-	app->features = hello->features;
+	app->recorded = user_app_recorded(app, hello);
 	list_append(&user->apps, &app->node);
 	link_to_sessions(app);
 	(void)offers_request(app);
@@ -160,9 +181,11 @@ int user_app_points_add(struct user_app *app, struct msg_app_points_add *msg)
 			return -EPROTO;
 		user_app_add_point(app, &point);
 	}
+	begun_note(app);
 	if (msg->complete) {
 		app->announced = true;
 		app->ready_due++;
+		app->begun_ns = 0;
 	}
 	refresh_later(app);
 	return 0;
@@ -179,6 +202,16 @@ int user_app_points_remove(struct user_app *app, struct msg_app_points_remove *m
 				link_drop_point(link, ref.id);
 	}
 	refresh_later(app);
+	return 0;
+}
+
+int user_app_begun(struct user_app *app, const struct msg_app_begun *msg)
+{
+	uint64_t now = loop_now_ns();
+
+	app->begun_ns = now - MIN(msg->ago_ms, now / 1000000) * 1000000;
+	app->begun_first = msg->first;
+	begun_note(app); /* its points may have come before */
 	return 0;
 }
 

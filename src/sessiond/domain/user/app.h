@@ -23,6 +23,10 @@ struct user_app {
 	uint8_t silence;      /* enum app_silence */
 	uint8_t silent_why;   /* enum app_reason, of that */
 	bool announced;	      /* its first list of points is complete */
+	bool sweep_due;	      /* it was sent APP_READY_BEGIN, and no later part */
+	uint32_t recorded;    /* points below it were armed by an earlier daemon, and still are */
+	uint64_t begun_ns;    /* monotonic: it began before an answer; 0: no, or it was reported */
+	uint32_t begun_first; /* without those points and later ones */
 	uint64_t wanted;      /* the requested offer in flight; 0: none */
 	uint32_t ready_due;   /* announcements without an app_ready reply */
 	uint32_t nr_refused;  /* points */

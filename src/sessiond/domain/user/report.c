@@ -355,6 +355,20 @@ static bool user_programs_is_taken(const struct user_session *us, const struct s
 	return false;
 }
 
+struct begun_search {
+	struct user_session *us;
+	uint32_t first;
+	bool found;
+};
+
+static void begun_visit_point(struct app_point *point, void *data)
+{
+	struct begun_search *search = data;
+
+	search->found |=
+		point->id >= search->first && user_programs_is_taken(search->us, point->shape);
+}
+
 static void note(struct app_point *point, void *data)
 {
 	struct user_session *us = data;
@@ -383,20 +397,56 @@ void announced_free(struct user_session *us)
 	free(us->announced);
 }
 
-void unrecorded_note(struct user_link *link)
+static void note_missing(struct user_link *link, const char *why)
 {
 	const struct app *app = &link->app->app;
+
+	session_note_unrecorded(link->us->rec.session, app->pid, app->procname, why);
+	recording_saved(&link->us->rec);
+}
+
+void unrecorded_note(struct user_link *link)
+{
 	struct session *session = link->us->rec.session;
 	const char *why = session_problem(session);
 	bool unable = link->unable || (link->nr_todo && !session_is_writable(session, DOMAIN_USER));
+	bool armed = link->was_armed || link->app->recorded > 1;
 
-	if (!link->us->rec.recording || (!link->failed && (link->was_armed || !unable)))
+	if (!link->us->rec.recording || (!link->failed && (armed || !unable)))
 		return;
 	if (link->failed)
 		why = strerror((int)link->failed_error);
-	session_note_unrecorded(session, app->pid, app->procname,
-				*why ? why : "its buffers could not be created");
-	recording_saved(&link->us->rec);
+	note_missing(link, *why ? why : "its buffers could not be created");
+}
+
+void unarmed_note(struct user_link *link)
+{
+	char why[256];
+	bool missing = false;
+
+	for (size_t i = 0; i < link->nr_todo; i++)
+		missing |= link->todo[i] >= link->app->recorded;
+	if (!missing || !link->us->rec.recording)
+		return;
+	snprintf(why, sizeof(why), "it began before the session could write: %s",
+		 session_write_problem(link->us->rec.session));
+	note_missing(link, why);
+}
+
+void begun_note(struct user_app *app)
+{
+	struct user_link *link;
+
+	list_for_each(link, &app->links, in_app) {
+		struct begun_search search = { link->us, app->begun_first, false };
+
+		if (!app->begun_ns || !link->us->rec.recording ||
+		    link->us->rec.session->recording_since > app->begun_ns)
+			continue;
+		app_each_point(&app->app, begun_visit_point, &search);
+		if (search.found)
+			note_missing(link, "it began before the session daemon answered");
+	}
 }
 
 /* Also one that has not sent its points yet, or has not been processed yet. */

@@ -10,6 +10,7 @@
 #include "sessiond/domain/rec/recording.h"
 
 struct trace_channel;
+struct user_app;
 struct user_link;
 struct user_session;
 
@@ -48,6 +49,12 @@ void user_each_conflict(struct domain_tracer *domain, struct session *session,
 
 /** The application, or the recording, ends: count it if a problem kept it from recording. */
 void unrecorded_note(struct user_link *link);
+/** The application begins before all its points are armed: count it, unless an earlier daemon has
+ *  armed them. */
+void unarmed_note(struct user_link *link);
+/** It has begun before a daemon answered: count it in sessions that recorded then, and that want
+ *  points of it that were not armed. */
+void begun_note(struct user_app *app);
 /** Keep the names of points that no rule matches. */
 void announced_note(struct user_link *link);
 void announced_free(struct user_session *us);

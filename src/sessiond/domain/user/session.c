@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "app.h"
 #include "base/log.h"
@@ -370,6 +371,7 @@ void user_restore(struct domain_tracer *domain, struct session *session,
 	struct msg_state_app app;
 
 	us->generation = 1;
+	us->restored_s = (uint64_t)time(NULL);
 	recording_restore(&us->rec, msg);
 	while (msg_state_app_next(&apps, &app))
 		absent_add(user, &app);

@@ -23,6 +23,7 @@ struct user_link;
 struct user_domain {
 	struct domain_tracer domain;
 	struct recorder *recorder;
+	uint64_t start_ticks;	  /* of this process */
 	struct list_node apps;	  /* struct user_app */
 	struct list_node presets; /* struct user_preset */
 	struct list_node dirty;	  /* struct user_link */
@@ -51,7 +52,8 @@ struct user_session {
 	uint32_t nr_silent; /* applications that can't be recorded; see app.h */
 	struct event_filters filters;
 	struct kept kept;
-	char **paths_used;	  /* of traces of processes, also of closed ones; see trace.c */
+	char **paths_used;   /* of traces of processes, also of closed ones; see trace.c */
+	uint64_t restored_s; /* CLOCK_REALTIME: when it was taken over from an earlier daemon */
 	struct shape **announced; /* points of a scoped session's applications without a rule */
 	uint32_t nr_announced;
 	bool more_announced; /* there are more of these than are kept */

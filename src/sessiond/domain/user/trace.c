@@ -69,7 +69,7 @@ static bool path_taken(const struct recording *rec, const char *path)
  * One process can register several times within a second (execve(), a new daemon), and the trace of
  * its former program may be closed already: the last path of each process is remembered, unless so
  * many others have registered since then that one of them has its place.
- * Return: whether it is this path.
+ * Return: whether it is this path. Under an earlier daemon it may have been.
  */
 static bool path_was_used(struct user_session *us, const struct user_app *app, const char *path)
 {
@@ -79,7 +79,8 @@ static bool path_was_used(struct user_session *us, const struct user_app *app, c
 	if (!us->paths_used)
 		us->paths_used = xalloc(PATHS_USED * sizeof(*us->paths_used));
 	last = &us->paths_used[path_pid(app) % PATHS_USED];
-	was = *last && strcmp(*last, path) == 0;
+	was = (*last && strcmp(*last, path) == 0) ||
+	      (us->restored_s && app->app.start_ns / 1000000000 <= us->restored_s);
 	if (!was) {
 		free(*last);
 		*last = xstrdup(path);

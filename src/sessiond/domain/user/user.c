@@ -5,8 +5,8 @@
  */
 #include "user.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 #include "base/log.h"
@@ -41,43 +41,34 @@ struct user_session *user_session_find(struct user_domain *user, const struct se
 
 /* --- refreshing -------------------------------------------------------------- */
 
-/* An application does not wait for a session that can't be written. It is armed later. */
-static bool all_armable(const struct user_app *app)
+enum readiness {
+	READY_LATER,
+	READY_TO_BEGIN, /* it is armed later, where a session can't be written */
+	READY_IN_FULL,
+};
+
+static enum readiness app_readiness(const struct user_app *app)
 {
+	enum readiness readiness = READY_IN_FULL;
 	const struct user_link *link;
 
 	if (app->wanted)
-		return false;
-	list_for_each(link, &app->links, in_app)
-		if ((link->nr_todo && session_is_writable(link->us->rec.session, DOMAIN_USER)) ||
-		    !list_empty(&link->dirty))
-			return false;
-	return true;
-}
-
-/* It emits from now on, and sessions where it waits for a buffer or metadata miss that. */
-static void report_unarmed(const struct user_app *app)
-{
-	const struct user_link *link;
-	char text[256];
-
+		return READY_LATER;
 	list_for_each(link, &app->links, in_app) {
-		struct user_session *us = link->us;
-
-		if (!link->nr_todo || !us->rec.recording)
+		if (!list_empty(&link->dirty))
+			return READY_LATER;
+		if (!link->nr_todo)
 			continue;
-		snprintf(
-			text, sizeof(text),
-			"process %d (%.64s) has begun before it was recorded, as the session could "
-			"not write; the number of events that are missing is unknown",
-			(int)app->app.pid, app->app.procname);
-		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_APPS, text);
+		if (session_is_writable(link->us->rec.session, DOMAIN_USER))
+			return READY_LATER;
+		readiness = READY_TO_BEGIN;
 	}
+	return readiness;
 }
 
-static void send_ready(struct user_app *app)
+static void send_ready(struct user_app *app, enum app_ready_part part)
 {
-	struct msg_app_ready msg;
+	struct msg_app_ready msg = { .part = (uint8_t)part };
 	struct encoder enc;
 	uint8_t buf[16];
 
@@ -85,7 +76,27 @@ static void send_ready(struct user_app *app)
 	encode_header(&enc, MSG_app_ready, 0, 0);
 	msg_app_ready_encode(&enc, &msg);
 	peer_send(app->peer, &enc);
-	app->ready_due--;
+	app->sweep_due = part == APP_READY_BEGIN;
+}
+
+/* An application does not wait for a session that can't be written, nor does it drop its buffers of
+ * that. An older library that records does both with app_ready, and is sent none until then. */
+static void answer_app(struct user_app *app)
+{
+	enum readiness readiness = app_readiness(app);
+	bool partly = app->features & APP_FEATURE_READY;
+	struct user_link *link;
+
+	if (readiness == READY_LATER || (readiness == READY_TO_BEGIN && app->recorded && !partly))
+		return;
+	for (; app->ready_due; app->ready_due--) {
+		list_for_each(link, &app->links, in_app)
+			unarmed_note(link);
+		send_ready(app,
+			   readiness == READY_TO_BEGIN && partly ? APP_READY_BEGIN : APP_READY_ALL);
+	}
+	if (app->sweep_due && readiness == READY_IN_FULL)
+		send_ready(app, APP_READY_SWEEP);
 }
 
 static void await_turn(struct user_domain *user, uint64_t now)
@@ -119,10 +130,7 @@ static void refresh_dirty(struct user_domain *user)
 	while (left && (link = list_first(&user->dirty, struct user_link, dirty)))
 		left -= MIN(left, link_refresh(link));
 	list_for_each(app, &user->apps, node)
-		while (app->ready_due && all_armable(app)) {
-			report_unarmed(app);
-			send_ready(app);
-		}
+		answer_app(app);
 }
 
 static void refresh_all(struct loop_work *work)
@@ -436,6 +444,7 @@ struct domain_tracer *user_domain_new(struct recorder *recorder)
 
 	user->domain.ops = &user_ops;
 	user->recorder = recorder;
+	user->start_ticks = process_start_ticks(getpid());
 	list_init(&user->domain.recordings);
 	list_init(&user->apps);
 	list_init(&user->presets);

@@ -34,6 +34,7 @@ int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg)
 int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_failed *msg);
 int user_app_silent(struct user_app *app, const struct msg_app_silent *msg);
 int user_app_producer(struct user_app *app, const struct msg_app_producer *msg);
+int user_app_begun(struct user_app *app, const struct msg_app_begun *msg);
 /* Members of the domain's table; see struct domain_ops. */
 int user_check_rule(struct domain_tracer *domain, const struct session *session,
 		    const struct rule_spec *spec, struct err *err) MUST_CHECK;
