@@ -92,7 +92,7 @@ static void filter_compile_for(struct filter_compiler *c)
 {
 	struct filter_node *root = !c->ending || *c->expression ? filter_parse(c) : NULL;
 
-	if (!c->failed && c->layout && root)
+	if (!c->failed && root)
 		root = filter_resolve(c, root);
 	if (!c->failed && c->result->status == FILTER_COMPILED && c->ending && c->ending->by)
 		filter_compile_key(c);

@@ -80,7 +80,8 @@ struct filter_result {
 
 /**
  * filter_compile() - compile for an event.
- * @layout: the fields in payload order; NULL: check the syntax alone, and make no program.
+ * @layout: the fields in payload order; NULL: fields may have any type; check the syntax, constants
+ *	and operators, and make no program.
  * @contexts: @nr_contexts of them; may be NULL if that is 0.
  *
  * Return: @ret_result->status. The program is valid to ltt_filter_verify().

@@ -47,8 +47,11 @@ static enum filter_type filter_type_of_field(const struct layout_field *f)
 
 static struct filter_node *filter_resolve_name(struct filter_compiler *c, struct filter_node *node)
 {
-	int number = filter_find_field(c, node->text);
+	int number;
 
+	if (!c->layout)
+		return filter_unknown(node);
+	number = filter_find_field(c, node->text);
 	node->type = TYPE_NAME;
 	if (number < 0)
 		return node;
@@ -72,7 +75,8 @@ static struct filter_node *filter_resolve_context(struct filter_compiler *c,
 			node->type = types[node->context->kind];
 			return node;
 		}
-	filter_no_context(c, node->column, node->text);
+	if (c->layout)
+		filter_no_context(c, node->column, node->text);
 	return filter_unknown(node);
 }
 
@@ -359,6 +363,21 @@ static void filter_fail_mixed(struct filter_compiler *c, const struct filter_nod
 		filter_fail(c, node->column, "one side is a number, and the other side text");
 }
 
+/* Without the type of one side, the other one may still be wrong. */
+static void filter_check_constants(struct filter_compiler *c, const struct filter_node *node)
+{
+	const struct filter_node *text = node->left->kind == NODE_TEXT ? node->left : node->right;
+	bool is_part = node->op == LTT_FILTER_CONTAINS;
+
+	if (is_part && (node->left->kind == NODE_NUMBER || node->right->kind == NODE_NUMBER))
+		filter_fail(c, node->column, "=~ needs texts, not numbers");
+	else if (is_part && node->left->kind == NODE_TEXT)
+		filter_fail(c, node->column, "the left side of =~ is a constant; use a field");
+	else if (text->kind == NODE_TEXT && text->has_star && !is_part &&
+		 (node->op & ~LTT_FILTER_NOT) != LTT_FILTER_EQ)
+		filter_fail(c, text->column, "a pattern has no order; use \\* for a star");
+}
+
 static struct filter_node *filter_relate(struct filter_compiler *c, struct filter_node *node)
 {
 	node->type = TYPE_INTEGER;
@@ -368,6 +387,8 @@ static struct filter_node *filter_relate(struct filter_compiler *c, struct filte
 	filter_check_side(c, node->right);
 	filter_settle(node->left, node->op == LTT_FILTER_CONTAINS ? TYPE_TEXT : node->right->type);
 	filter_settle(node->right, node->left->type);
+	if (node->left->type == TYPE_UNKNOWN || node->right->type == TYPE_UNKNOWN)
+		filter_check_constants(c, node);
 	if (c->failed || node->left->type == TYPE_UNKNOWN || node->right->type == TYPE_UNKNOWN)
 		return filter_unknown(node);
 	if (node->left->type == TYPE_TEXT && node->right->type == TYPE_TEXT)
@@ -483,12 +504,12 @@ static struct filter_node *filter_resolve_index(struct filter_compiler *c, struc
 {
 	node->left = filter_resolve_value(c, node->left);
 	node->right = filter_resolve_number(c, node->right);
-	if (c->failed || node->left->type == TYPE_UNKNOWN || node->right->type == TYPE_UNKNOWN)
+	if (node->right->kind != NODE_NUMBER || node->right->type != TYPE_INTEGER)
+		filter_fail(c, node->right->column, "an index is a constant integer");
+	if (c->failed || node->left->type == TYPE_UNKNOWN)
 		return filter_unknown(node);
 	if (node->left->type != TYPE_LIST)
 		filter_fail(c, node->column, "only arrays of numbers have elements");
-	else if (node->right->kind != NODE_NUMBER || node->right->type != TYPE_INTEGER)
-		filter_fail(c, node->right->column, "an index is a constant integer");
 	else
 		return filter_index_list(c, node);
 	return filter_unknown(node);
@@ -533,9 +554,21 @@ struct filter_node *filter_resolve_key(struct filter_compiler *c, struct filter_
 	return node;
 }
 
+/* Each makes one instruction at least. */
+static uint32_t filter_count_terms(const struct filter_node *node)
+{
+	if (node->kind == NODE_AND || node->kind == NODE_OR)
+		return filter_count_terms(node->left) + filter_count_terms(node->right);
+	if (node->kind == NODE_NOT)
+		return filter_count_terms(node->left);
+	return node->kind != NODE_NUMBER;
+}
+
 struct filter_node *filter_resolve(struct filter_compiler *c, struct filter_node *node)
 {
 	node = filter_resolve_number(c, node);
+	if (!c->failed && !c->layout && filter_count_terms(node) >= LTT_FILTER_INSNS_MAX)
+		filter_fail(c, 1, "the expression is too large; divide it");
 	if (!c->failed && c->result->status == FILTER_COMPILED && node->kind == NODE_NUMBER &&
 	    !filter_is_true(node))
 		filter_absent(c, node->column, "the expression never holds");
