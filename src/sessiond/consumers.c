@@ -386,6 +386,29 @@ const struct consumer *consumers_of_user(const struct consumers *consumers, uid_
 	return slot && slot->nr_sessions ? &slot->consumer : &consumers->own.consumer;
 }
 
+static bool slot_is_waited_for(const struct consumer_slot *slot, uid_t uid)
+{
+	const struct session *session;
+
+	list_for_each(session, &slot->consumers->sessions->list, node)
+		if ((uid == 0 || session->uid == uid) && slot_writes(slot, session) &&
+		    run_waits(session->run))
+			return true;
+	return false;
+}
+
+const struct consumer *consumers_waited_for(const struct consumers *consumers, uid_t uid)
+{
+	const struct consumer *longest = consumers_of_user(consumers, uid);
+	const struct consumer_slot *slot;
+
+	list_for_each(slot, &consumers->slots, node)
+		if (consumer_silence(&slot->consumer) > consumer_silence(longest) &&
+		    slot_is_waited_for(slot, uid))
+			longest = &slot->consumer;
+	return longest;
+}
+
 /* --- all of them -------------------------------------------------------------------------- */
 
 void consumers_init(struct consumers *consumers, struct loop *loop, struct sessions *sessions)

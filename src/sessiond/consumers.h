@@ -80,6 +80,9 @@ struct consumer *consumers_get_kernel(struct consumers *consumers);
 void consumer_slot_release(struct consumer *consumer);
 /** The consumer of a user's sessions, if there is one; else the own one. */
 const struct consumer *consumers_of_user(const struct consumers *consumers, uid_t uid);
+/** That one, or the consumer that has been silent for the longest time of those for which
+ *  operations on sessions of the user wait; root's are all users' sessions. */
+const struct consumer *consumers_waited_for(const struct consumers *consumers, uid_t uid);
 
 /** Request all to write all data and end. Return: whether one is still there; then the loop is
  *  stopped when the last one has ended. */

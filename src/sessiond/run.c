@@ -95,6 +95,11 @@ bool run_uses(const struct run *run, const struct consumer *consumer)
 	       run->parts[RUN_KERNEL].consumer == consumer;
 }
 
+bool run_waits(const struct run *run)
+{
+	return run->op || !list_empty(&run->queries);
+}
+
 struct session *run_session(struct run *run)
 {
 	return run->session;

@@ -61,6 +61,8 @@ struct run *run_new(const struct run_config *config, struct consumer *consumer,
 struct consumer *run_consumer(const struct run *run, enum domain_id domain);
 /** Whether the consumer writes the session, or a domain of it. */
 bool run_uses(const struct run *run, const struct consumer *consumer);
+/** Whether an operation on the session waits for consumers or applications. */
+bool run_waits(const struct run *run);
 /** A domain is about to open its first trace: its consumer is started and opens the output, unless
  *  it has already. A failure is reported as a problem of the session. */
 void run_prepare(struct run *run, enum domain_id domain);

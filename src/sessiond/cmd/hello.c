@@ -6,7 +6,8 @@
 
 enum cmd_now cmd_hello(struct command *cmd, struct req_hello *req, struct rep_hello *rep)
 {
-	const struct consumer *consumer = consumers_of_user(&cmd->sd->consumers, cmd->caller.uid);
+	const struct consumer *consumer =
+		consumers_waited_for(&cmd->sd->consumers, cmd->caller.uid);
 
 	log_debug("client version %.40s, user %u", req->version, cmd->caller.uid);
 	rep->version = LTT_VERSION;
