@@ -134,7 +134,24 @@ static const struct call vital[] = {
 	{ SYS_tgkill, -1, -1, 0, 0 },
 	{ SYS_mmap, 0, 0, 3, 1 },
 	{ SYS_munmap, 0, 0, 0, 0 },
+	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES }, /* or a wake-up ends it */
 	{ SYS_gettid, 0, 0, 0, 0 },
+};
+
+/* With these a helper that can't work reports to daemons that it can't. */
+static const struct call farewells[] = {
+	{ SYS_close, -1, 0, 0, 0 },
+	{ SYS_sendto, -1, 0, 0, MSG_NOSIGNAL | MSG_DONTWAIT },
+	{ SYS_socket, AF_UNIX, -1, 0, 0 },
+	{ SYS_connect, -1, 0, 0, 0 },
+	{ SYS_getsockopt, -1, SOL_SOCKET, SO_PEERCRED, 0 },
+	{ SYS_gettid, 0, 0, 0, 0 },
+	{ SYS_getpid, 0, 0, 0, 0 },
+	{ SYS_read, -1, 0, 0, 0 },
+	{ SYS_openat, AT_FDCWD, (long)"", O_RDONLY | O_CLOEXEC, 0 },
+	{ SYS_getresuid, 0, 0, 0, 0 },
+	{ SYS_getresgid, 0, 0, 0, 0 },
+	{ SYS_exit, 0, 0, 0, 0 }, /* the last: it is one */
 };
 
 /* These may fail, but libc and deeper functions make them unasked. */
@@ -142,7 +159,6 @@ static const struct call unasked[] = {
 	{ SYS_fstat, -1, 0, 0, 0 },
 	{ SYS_mprotect, 0, 0, 3, 0 },
 	{ SYS_madvise, 0, 0, 4, 0 },
-	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
 	{ SYS_membarrier, 0, 0, 0, 0 },
 	{ SYS_sched_getaffinity, 0, 0, 0, 0 },
 	{ SYS_sched_yield, 0, 0, 0, 0 },
@@ -171,6 +187,7 @@ static const struct call optional[] = {
 	{ SYS_unshare, 0, 0, 0, 0 },
 	{ SYS_pidfd_open, -1, 0, 0, 0 },
 	{ SYS_pselect6, 0, 0, 0, 0 },
+	{ SYS_ppoll, 0, 0, (long)&no_time, 0 },
 #ifdef SYS_newfstatat
 	{ SYS_newfstatat, AT_FDCWD, (long)"", 0, 0 },
 #endif
@@ -449,8 +466,15 @@ static bool is_filtered(void)
 	return line && line[10] == '2';
 }
 
-/* Whether a child that makes the calls is not ended. Its parent receives no signal. */
-static bool survives(const struct call *calls, size_t nr)
+/* None of the calls fails so by its arguments. */
+static bool is_error_of_filter(long result)
+{
+	return result == -EPERM || result == -EACCES || result == -ENOSYS;
+}
+
+/* Whether a child that makes the calls is not ended. Its parent receives no signal. @errors: the
+ * filter may return an error. */
+static bool survives(const struct call *calls, size_t nr, bool errors)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
 	long pid = ring_syscall(SYS_clone, 0, 0, 0, 0);
@@ -459,8 +483,13 @@ static bool survives(const struct call *calls, size_t nr)
 	if (pid == 0) {
 		ring_syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0); /* there is no core */
 		ring_syscall(SYS_rt_sigaction, SIGSYS, (long)&action, 0, AGENT_NSIG_BYTES);
-		for (size_t i = 0; i < nr; i++)
-			ring_syscall(calls[i].nr, calls[i].a, calls[i].b, calls[i].c, calls[i].d);
+		for (size_t i = 0; i < nr; i++) {
+			long result = ring_syscall(calls[i].nr, calls[i].a, calls[i].b, calls[i].c,
+						   calls[i].d);
+
+			if (!errors && is_error_of_filter(result))
+				ring_syscall(SYS_exit, 1, 0, 0, 0);
+		}
 		ring_syscall(SYS_exit, 0, 0, 0, 0);
 	}
 	while (pid > 0 && ring_syscall(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
@@ -468,21 +497,21 @@ static bool survives(const struct call *calls, size_t nr)
 	return pid > 0 && status == 0;
 }
 
-#define SURVIVES_ALL(calls) survives(calls, sizeof(calls) / sizeof(*(calls)))
+#define SURVIVES_ALL(calls, errors) survives(calls, sizeof(calls) / sizeof(*(calls)), errors)
 
 static void try_optional(void)
 {
-	if (SURVIVES_ALL(optional))
+	if (SURVIVES_ALL(optional, true))
 		return;
 	for (size_t i = 0; i < NR_OPTIONAL; i++)
-		if (!survives(&optional[i], 1))
+		if (!survives(&optional[i], 1, true))
 			agent_filter_forbid(sys_optional(optional[i].nr));
 }
 
 static void try_values(void)
 {
 	for (size_t i = 0; i < NR_VALUES; i++)
-		if (!survives(&values[i].call, 1))
+		if (!survives(&values[i].call, 1, true))
 			context_forbid_calls(values[i].group);
 }
 
@@ -493,7 +522,8 @@ bool agent_filter_allows_helper(void)
 
 	if (allowed || !is_filtered())
 		return allowed = true;
-	allowed = SURVIVES_ALL(recorders) && SURVIVES_ALL(vital) && SURVIVES_ALL(unasked);
+	allowed = SURVIVES_ALL(recorders, true) && SURVIVES_ALL(vital, false) &&
+		  SURVIVES_ALL(unasked, true);
 	if (allowed) {
 		try_optional();
 		try_values();
@@ -502,4 +532,12 @@ bool agent_filter_allows_helper(void)
 	if (!allowed)
 		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
 	return allowed;
+}
+
+bool agent_filter_allows_farewell(void)
+{
+	if (!SURVIVES_ALL(farewells, true))
+		return false;
+	try_optional();
+	return true;
 }

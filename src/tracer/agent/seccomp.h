@@ -43,6 +43,9 @@ void agent_filter_after_fork_parent(void);
 /** Called by the helper before its first other system call. Return: whether it may make them. */
 bool agent_filter_allows_helper(void);
 
+/** Else: whether it may connect to daemons to report that. */
+bool agent_filter_allows_farewell(void);
+
 /** Whether a filter prevents the start of a helper in a forked child. */
 bool agent_filter_is_fatal(void);
 

@@ -219,7 +219,7 @@ static bool agent_thread_set_up(int *ret_signal_fd)
 		return false;
 	}
 	*ret_signal_fd = open_signal_fd();
-	if (*ret_signal_fd < 0 && sys_may_call(SYS_signalfd4)) {
+	if (*ret_signal_fd < 0 && (errno == EMFILE || errno == ENFILE)) {
 		agent_thread_retire("no signalfd");
 		return false;
 	}
@@ -234,6 +234,16 @@ static void let_go(void)
 		pthread_detach(pthread_self());
 }
 
+/* The program would be silent. */
+static void report_filtered(void)
+{
+	site_mute();
+	if (!agent_filter_allows_farewell())
+		return;
+	agent_links_set_silence(APP_SILENCE_ALL, APP_REASON_FILTER);
+	agent_links_take_leave(true, PAUSE_MS);
+}
+
 /* The helper ends if it runs in the child of a fork that a state dump made. */
 static void *helper(void *arg)
 {
@@ -243,6 +253,7 @@ static void *helper(void *arg)
 
 	(void)arg;
 	if (!agent_filter_allows_helper()) {
+		report_filtered();
 		agent_thread_retire(FILTERED);
 		agent_alone_give_up();
 		let_go();

@@ -87,6 +87,8 @@ static inline uint32_t sys_optional(long nr)
 		return 1u << 13;
 	case SYS_pselect6:
 		return 1u << 14;
+	case SYS_ppoll: /* of a helper that only takes leave */
+		return 1u << 16;
 #ifdef SYS_newfstatat
 	case SYS_newfstatat:
 		return 1u << 15;
@@ -235,7 +237,7 @@ static inline int sys_poll(struct pollfd *fds, unsigned long nr, int ms)
 {
 	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
 
-	return (int)syscall(SYS_ppoll, fds, nr, ms < 0 ? NULL : &time, NULL, AGENT_NSIG_BYTES);
+	return (int)sys_call(SYS_ppoll, fds, nr, ms < 0 ? NULL : &time, NULL, AGENT_NSIG_BYTES);
 }
 
 /** As sys_poll(), for programs that may open fewer files than @nr (RLIMIT_NOFILE): poll() fails

@@ -372,7 +372,8 @@ void silent_free(struct user_domain *user)
 
 static bool silent_is_there(const struct silent_app *silent)
 {
-	return process_start_ticks(silent->pid) == silent->start_ticks;
+	/* 0: it had ended before it was looked up */
+	return silent->start_ticks && process_start_ticks(silent->pid) == silent->start_ticks;
 }
 
 static void silent_add(const struct user_app *app)
