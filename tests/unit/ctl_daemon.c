@@ -37,7 +37,7 @@ static void spawned(void)
 			 "chmod +x fakeds"),
 		 ==, 0);
 	EXPECT("lttctl -g people --sessiond-path=$PWD/fakeds create x", 1, "",
-	       "started --daemonize --exit-idle=5m --group people");
+	       "started --daemonize --exit-idle=5m --on-demand --group people");
 }
 
 static void strange(void)
