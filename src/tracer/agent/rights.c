@@ -5,7 +5,6 @@
 #include <linux/keyctl.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/fsuid.h>
@@ -125,20 +124,11 @@ static int with_errno(long err)
 	return -1;
 }
 
-/* As in libc: arguments that the option does not use are read all the same. */
-int agent_prctl(int option, ...)
+/* All are in registers, also those that a caller of prctl(option, ...) does not pass. */
+int agent_prctl(int option, long a, long b, long c, long d)
 {
-	va_list more;
-	long a, b, c, d;
-	int ret;
+	int ret = with_errno(agent_rights_call(SYS_prctl, option, a, b, c, d));
 
-	va_start(more, option);
-	a = va_arg(more, long);
-	b = va_arg(more, long);
-	c = va_arg(more, long);
-	d = va_arg(more, long);
-	va_end(more);
-	ret = with_errno(agent_rights_call(SYS_prctl, option, a, b, c, d));
 	if (option == PR_SET_NAME && ret == 0)
 		context_set_name(pthread_self(), (const char *)a);
 	return ret;
@@ -168,8 +158,14 @@ int agent_personality(unsigned long persona)
 int AGENT_IN_PLACE_OF(capset)(void *header, const void *data);
 
 #define SAME_AS(function) EXPORT __attribute__((alias(#function)))
+#define QUOTED(name) #name
+#define LABEL(name) QUOTED(name)
 
-SAME_AS(agent_prctl) int AGENT_IN_PLACE_OF(prctl)(int option, ...);
+/* libc's header declares another type. */
+SAME_AS(agent_prctl)
+int rights_prctl(int option, long a, long b, long c,
+		 long d) __asm__(LABEL(AGENT_IN_PLACE_OF(prctl)));
+
 SAME_AS(agent_capset) int AGENT_IN_PLACE_OF(capset)(void *header, const void *data);
 SAME_AS(agent_setfsuid) int AGENT_IN_PLACE_OF(setfsuid)(uid_t user);
 SAME_AS(agent_setfsgid) int AGENT_IN_PLACE_OF(setfsgid)(gid_t group);

@@ -19,7 +19,7 @@
 long agent_rights_call(long nr, long a, long b, long c, long d, long e);
 
 /** The functions of these names, whichever ones the names refer to. */
-int agent_prctl(int option, ...);
+int agent_prctl(int option, long a, long b, long c, long d);
 int agent_capset(void *header, const void *data);
 int agent_setfsuid(uid_t user);
 int agent_setfsgid(gid_t group);
