@@ -186,7 +186,7 @@ static const struct call optional[] = {
 	{ SYS_close_range, UINT32_MAX, UINT32_MAX, 0, 0 },
 	{ SYS_unshare, 0, 0, 0, 0 },
 	{ SYS_pidfd_open, -1, 0, 0, 0 },
-	{ SYS_pselect6, 0, 0, 0, 0 },
+	{ SYS_pselect6, -1, 0, 0, 0 }, /* it would wait */
 	{ SYS_ppoll, 0, 0, (long)&no_time, 0 },
 #ifdef SYS_newfstatat
 	{ SYS_newfstatat, AT_FDCWD, (long)"", 0, 0 },

@@ -36,6 +36,9 @@ bool agent_spawn_again(int err)
 	return err == EAGAIN && agent_alone_depart_for && agent_alone_depart_for(APP_REASON_LIMIT);
 }
 
+/* The calling thread starts libltt's, for which no room is made. */
+static __thread bool spawns_own __attribute__((tls_model("initial-exec")));
+
 #define ACTIONS const posix_spawn_file_actions_t
 
 /* clang-format off */
@@ -55,17 +58,22 @@ IN_PLACE_OF(pid_t, fork, (void))
 IN_PLACE_OF(int, pthread_create,
 	    (pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *), void *arg))
 {
-	int err = agent_spawn_thread(ret, attr, fn, arg);
-
-	return agent_spawn_again(err) ? agent_spawn_thread(ret, attr, fn, arg) : err;
-}
-
-int agent_spawn_thread(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
-{
 	int (*libc)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
 		spawn_find_pthread_create();
+	int err = libc ? libc(ret, attr, fn, arg) : ENOSYS;
 
-	return libc ? libc(ret, attr, fn, arg) : ENOSYS;
+	return !spawns_own && agent_spawn_again(err) ? libc(ret, attr, fn, arg) : err;
+}
+
+/* A sanitizer's runtime, which comes first in the search, has to know each thread. */
+int agent_spawn_thread(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	int err;
+
+	spawns_own = true;
+	err = pthread_create(ret, attr, fn, arg);
+	spawns_own = false;
+	return err;
 }
 
 IN_PLACE_OF(int, posix_spawn,

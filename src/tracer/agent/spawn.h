@@ -18,7 +18,7 @@ void agent_spawn_init(void);
 
 /** libltt's fork(), whichever one its name refers to. */
 pid_t agent_fork(void);
-/** libc's pthread_create(), for threads of libltt. */
+/** pthread_create(), for threads of libltt. */
 int agent_spawn_thread(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
 
 /** Whether a call that failed with this errno is to be repeated: the helper has ended for it. */
