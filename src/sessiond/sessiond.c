@@ -191,6 +191,7 @@ static void set_quotas(struct sessiond *sd)
 	limits[QUOTA_SESSIONS] = 256;
 	limits[QUOTA_CHANNELS] = 1024;
 	limits[QUOTA_PRESETS] = 256;
+	limits[QUOTA_RULES] = 10000;
 	limits[QUOTA_POINTS] = 1000000;
 	limits[QUOTA_TEXT] = 256u << 20;
 	limits[QUOTA_MEMORY] = MAX(sd->limits.memory / 8, (uint64_t)64 << 20);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "check.h"
 #include "sessiond/core/app.h"
 #include "sessiond/core/class.h"
@@ -39,6 +40,43 @@ static void rules(void)
 	CHECK(!matches("*", "", LOGLEVEL_ONLY, 6, "a", 5));
 	CHECK(matches("a\\*b", "", LOGLEVEL_ALL, 0, "a*b", 1));
 	CHECK(!matches("a\\*b", "", LOGLEVEL_ALL, 0, "axb", 1));
+}
+
+/* All patterns and names of up to four of these bytes. */
+static void patterns_meet(void)
+{
+	static const char bytes[] = "ab*";
+	char all[121][5];
+	size_t nr = 0, pairs = 0;
+
+	for (size_t length = 0, first = 0; length <= 4; length++) {
+		size_t end = nr;
+
+		for (size_t i = first; length && i < end; i++)
+			for (size_t b = 0; b < 3; b++)
+				snprintf(all[nr++], sizeof(all[0]), "%.3s%c", all[i], bytes[b]);
+		if (!length)
+			all[nr++][0] = '\0';
+		first = end;
+	}
+	CHECK_IS(nr, ==, 121);
+	for (size_t i = 0; i < nr; i++)
+		for (size_t j = 0; j < nr; j++) {
+			bool meet = rule_patterns_meet(all[i], all[j]), found = false;
+
+			for (size_t k = 0; k < nr; k++)
+				found = found ||
+					(!glob_is_pattern(all[k]) && glob_match(all[i], all[k]) &&
+					 glob_match(all[j], all[k]));
+			CHECK(meet || !found);
+			pairs += meet && !found; /* a common name is longer than four bytes */
+		}
+	CHECK_IS(pairs, <, 1000);
+	CHECK(rule_patterns_meet("a\\*b", "a*b"));
+	CHECK(!rule_patterns_meet("a\\*b", "axb"));
+	CHECK(rule_patterns_meet("abc*", "*bcd"));
+	CHECK(!rule_patterns_meet("abc*x", "*bcd"));
+	CHECK(!rule_patterns_meet("ab*", "ac*"));
 }
 
 static int spec_code(const char *pattern, int type, int level)
@@ -654,6 +692,7 @@ static void points(void)
 
 int main(void)
 {
+	patterns_meet();
 	rules();
 	places();
 	programs();

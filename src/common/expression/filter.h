@@ -81,7 +81,7 @@ struct filter_result {
 /**
  * filter_compile() - compile for an event.
  * @layout: the fields in payload order; NULL: fields may have any type; check the syntax, constants
- *	and operators, and make no program.
+ *	and operators, and make no program; @ret_result->bytes is an estimate from above.
  * @contexts: @nr_contexts of them; may be NULL if that is 0.
  *
  * Return: @ret_result->status. The program is valid to ltt_filter_verify().

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "tree.h"
 
+#define ENDING_INSNS 6u /* at most: sampling and the return */
+
 static struct filter_node *filter_resolve_any(struct filter_compiler *c, struct filter_node *node);
 
 static bool filter_is_constant(const struct filter_node *node)
@@ -564,6 +566,21 @@ static uint32_t filter_count_terms(const struct filter_node *node)
 	return node->kind != NODE_NUMBER;
 }
 
+/* Of a program for some layout. Two instructions for each part of the expression: one of them finds
+ * a field that follows a text. */
+static size_t filter_estimate(const struct filter_compiler *c)
+{
+	size_t insns = ENDING_INSNS, text = 0;
+
+	for (const struct filter_node *node = c->allocated; node; node = node->allocated) {
+		insns += 2;
+		text += node->kind == NODE_TEXT ? node->length + 2 : 0;
+	}
+	return sizeof(struct ltt_filter) +
+	       MIN(insns, (size_t)LTT_FILTER_INSNS_MAX) * sizeof(struct ltt_filter_insn) +
+	       MIN(text, (size_t)LTT_FILTER_TEXT_MAX);
+}
+
 struct filter_node *filter_resolve(struct filter_compiler *c, struct filter_node *node)
 {
 	node = filter_resolve_number(c, node);
@@ -572,5 +589,7 @@ struct filter_node *filter_resolve(struct filter_compiler *c, struct filter_node
 	if (!c->failed && c->result->status == FILTER_COMPILED && node->kind == NODE_NUMBER &&
 	    !filter_is_true(node))
 		filter_absent(c, node->column, "the expression never holds");
+	if (!c->layout)
+		c->result->bytes = filter_estimate(c);
 	return node;
 }

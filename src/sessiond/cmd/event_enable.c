@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sessiond/domain/rec/filter.h"
 
 struct pending {
 	struct command *cmd;
@@ -93,6 +94,8 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 			  command_rule_channel(cmd, req->domain, req->channel, spec.pattern, true) :
 			  command_channel(cmd, req->domain, req->channel, true);
 	if (channel && tracer->ops->check_rule_in(tracer, channel, &spec, &cmd->err))
+		return CMD_FAILED;
+	if (channel && filter_check_room(tracer->ops->filters(tracer), channel, &spec, &cmd->err))
 		return CMD_FAILED;
 	rule = channel ? get_rule(cmd, channel, &spec) : NULL;
 	if (!rule)

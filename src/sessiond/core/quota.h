@@ -26,6 +26,7 @@
 	X(SESSIONS, "sessions", "sessions")                                  \
 	X(CHANNELS, "channels", "channels")                                  \
 	X(PRESETS, "registered-channels", "channels that applications register") \
+	X(RULES, "rules", "event rules")                                     \
 	X(POINTS, "points", "instrumentation points")                        \
 	X(TEXT, "text", "bytes of descriptions and rules")                   \
 	X(MEMORY, "memory", "bytes of buffers")                              \

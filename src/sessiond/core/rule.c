@@ -238,6 +238,50 @@ bool rule_change(struct rule *rule, const struct rule_spec *spec)
 	return changed;
 }
 
+/** A pattern without its escapes: the bytes before its first star and behind its last one; a
+ *  pattern without a star has all of them in @first. */
+struct rule_ends {
+	char first[RULE_MAX_PATTERN + 1], last[RULE_MAX_PATTERN + 1];
+	size_t nr_first, nr_last;
+	bool has_star;
+};
+
+static void rule_ends_of(const char *pattern, struct rule_ends *ends)
+{
+	memset(ends, 0, sizeof(*ends));
+	for (; *pattern && ends->nr_first + ends->nr_last < RULE_MAX_PATTERN; pattern++) {
+		if (*pattern == '*') {
+			ends->has_star = true;
+			ends->nr_last = 0;
+			continue;
+		}
+		if (*pattern == '\\' && pattern[1])
+			pattern++;
+		if (ends->has_star)
+			ends->last[ends->nr_last++] = *pattern;
+		else
+			ends->first[ends->nr_first++] = *pattern;
+	}
+	ends->first[ends->nr_first] = ends->last[ends->nr_last] = '\0';
+}
+
+bool rule_patterns_meet(const char *a, const char *b)
+{
+	struct rule_ends x, y;
+	size_t last;
+
+	rule_ends_of(a, &x);
+	rule_ends_of(b, &y);
+	if (!x.has_star)
+		return glob_match(b, x.first);
+	if (!y.has_star)
+		return glob_match(a, y.first);
+	/* A star of each matches the part between the ends of the other one. */
+	last = MIN(x.nr_last, y.nr_last);
+	return memcmp(x.first, y.first, MIN(x.nr_first, y.nr_first)) == 0 &&
+	       memcmp(x.last + x.nr_last - last, y.last + y.nr_last - last, last) == 0;
+}
+
 bool rule_matches(const struct rule *rule, const char *name, int loglevel)
 {
 	if (rule->loglevel_type == LOGLEVEL_AT_LEAST && loglevel > rule->loglevel)

@@ -67,5 +67,7 @@ bool rule_is(const struct rule *rule, const struct rule_spec *spec);
 bool rule_change(struct rule *rule, const struct rule_spec *spec);
 /** Whether the rule matches points of this name and level, regardless of `enabled`. */
 bool rule_matches(const struct rule *rule, const char *name, int loglevel);
+/** Whether there is a name that both patterns match. */
+bool rule_patterns_meet(const char *a, const char *b);
 
 #endif

@@ -264,6 +264,7 @@ static void free_channel(struct session *session, struct channel *channel)
 		const struct rule_spec spec = rule_spec_of(rule);
 
 		quota_give(session->quotas, account, QUOTA_TEXT, rule_bytes(&spec));
+		quota_give(session->quotas, account, QUOTA_RULES, 1);
 	}
 	quota_give(session->quotas, account, QUOTA_CHANNELS, 1);
 	channel_free(channel);
@@ -455,8 +456,12 @@ int session_add_rule(struct session *session, struct channel *channel, const str
 	if (session->nr_rules >= SESSION_MAX_RULES)
 		return err_set(err, ERR_LIMIT, "a session has at most %u event rules",
 			       SESSION_MAX_RULES);
-	if (quota_take_or_explain(session->quotas, account, QUOTA_TEXT, rule_bytes(spec), err))
+	if (quota_take_or_explain(session->quotas, account, QUOTA_RULES, 1, err))
 		return err->code;
+	if (quota_take_or_explain(session->quotas, account, QUOTA_TEXT, rule_bytes(spec), err)) {
+		quota_give(session->quotas, account, QUOTA_RULES, 1);
+		return err->code;
+	}
 	session->nr_rules++;
 	*ret = channel_add_rule(channel, spec);
 	session->sampled = session->sampled || *(*ret)->sampling;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "sessiond/core/channel.h"
 #include "sessiond/core/sampling.h"
 #include "trace/clock.h"
 
@@ -119,6 +120,49 @@ int filter_check_syntax(const struct filter_tracer *tracer, const char *expressi
 			       result.text);
 	filter_result_fini(&result);
 	return code;
+}
+
+/* A program for some layout, estimated from above. */
+static size_t filter_estimate_rule(const struct filter_tracer *tracer, const char *expression)
+{
+	struct filter_result result;
+	size_t bytes;
+
+	(void)domain_filter_compile(tracer, *expression ? expression : "1", NULL, NULL,
+				    FILTER_LENIENT, &result);
+	bytes = result.bytes;
+	filter_result_fini(&result);
+	return bytes;
+}
+
+static bool filter_joins(const struct rule *rule, const struct rule_spec *spec)
+{
+	return !rule_counts(rule->kind) && (*rule->filter || *rule->sampling) &&
+	       !rule_is(rule, spec) && rule_patterns_meet(rule->pattern, spec->pattern);
+}
+
+int filter_check_room(const struct filter_tracer *tracer, const struct channel *channel,
+		      const struct rule_spec *spec, struct err *err)
+{
+	const char *filter = spec->filter ? spec->filter : "";
+	const struct rule *rule;
+	size_t bytes;
+
+	if (rule_counts(spec->kind) || (!*filter && !(spec->sampling && *spec->sampling)))
+		return 0;
+	bytes = filter_estimate_rule(tracer, filter);
+	list_for_each(rule, &channel->rules, node) {
+		if (!filter_joins(rule, spec))
+			continue;
+		bytes += filter_estimate_rule(tracer, rule->filter);
+		if (bytes > MAX_BYTES)
+			return err_set(err, ERR_LIMIT,
+				       "the filters of all rules for events '%.100s' in channel "
+				       "'%s' would be longer than %u bytes together: join them in "
+				       "one rule, or use another channel (--channel)",
+				       spec->pattern, channel->name, MAX_BYTES);
+	}
+	return 0;
 }
 
 /* --- sampling ---------------------------------------------------------------------- */

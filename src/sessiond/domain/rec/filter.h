@@ -18,7 +18,9 @@
 #include "sessiond/core/shape.h"
 #include "expression/filter.h"
 
+struct channel;
 struct clock_facts;
+struct rule_spec;
 
 #define FILTER_MAX_CONTEXTS 64u /* LTT_FILTER_CONTEXTS_MAX */
 #define FILTER_CONTEXT_BYTES 112u
@@ -46,6 +48,12 @@ void filter_tracer_add(struct filter_tracer *tracer, const struct layout_field *
 /** Return: 0 or the code set in @err, with the column. */
 int filter_check_syntax(const struct filter_tracer *tracer, const char *expression,
 			struct err *err);
+
+/** Whether a rule's filter fits into a channel beside those of other rules for the same events: one
+ *  event's filters have a limit. Not exact, since layouts are not known yet, but large enough.
+ *  Return: 0 or the code set in @err. */
+int filter_check_room(const struct filter_tracer *tracer, const struct channel *channel,
+		      const struct rule_spec *spec, struct err *err);
 
 struct event_filter {
 	struct list_node node;
