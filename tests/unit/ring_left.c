@@ -22,7 +22,7 @@ static uint8_t payload[64 + LTT_PAYLOAD_SLACK];
 static struct hook hook;
 static bool returns;
 
-/* Not in an emulator, nor through ThreadSanitizer's instructions. Stepping through a load-exclusive
+/* Not in an emulator, nor through a sanitizer's instructions. Stepping through a load-exclusive
  * loop never ends. */
 static bool can_step(void)
 {
@@ -32,7 +32,7 @@ static bool can_step(void)
 	if (!pid)
 		_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0);
 	waitpid(pid, &status, 0);
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	return false;
 #endif
 #if defined(__aarch64__)
