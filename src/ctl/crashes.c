@@ -12,13 +12,14 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
-#include "io/paths.h"
+#include "home.h"
 #include "print.h"
 #include "record.h"
 #include "text.h"
 
 #define FACTS "crash.json"
 #define FACTS_BYTES 65536u /* more is no file of ours */
+#define LIST ".ltt-crashes"
 #define LIST_BYTES 65536u  /* some hundred paths; older ones are forgotten */
 
 /* --- the facts about one --------------------------------------------------------- */
@@ -111,13 +112,6 @@ static int crashes_write(const char *directory, struct json_object *facts)
 
 /* --- the list -------------------------------------------------------------------- */
 
-static char *crashes_list_path(void)
-{
-	char *home AUTO_FREE = paths_home();
-
-	return home ? xasprintf("%s/.ltt-crashes", home) : NULL;
-}
-
 /* The file's end, from the beginning of a line; "": there is none. Allocated. */
 static char *crashes_list_read(int fd)
 {
@@ -136,14 +130,13 @@ static char *crashes_list_read(int fd)
 /* Others may add theirs at the same time. */
 static int crashes_list_add(const char *directory)
 {
-	char *path AUTO_FREE = crashes_list_path();
-	int fd AUTO_FD = path ? open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+	int fd AUTO_FD = home_open(LIST, O_RDWR | O_CREAT | O_APPEND, 0600);
 	char *line AUTO_FREE = xasprintf("%s\n", directory);
 	struct stat st;
 
-	if (!path)
-		return -ENOENT;
-	if (fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &st) != 0)
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_EX) != 0 || fstat(fd, &st) != 0)
 		return -errno;
 	if (st.st_size > (off_t)LIST_BYTES) {
 		char *kept AUTO_FREE = crashes_list_read(fd);
@@ -160,8 +153,7 @@ static int crashes_list_add(const char *directory)
 
 struct json_object *crashes_list(void)
 {
-	char *path AUTO_FREE = crashes_list_path();
-	int fd AUTO_FD = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd AUTO_FD = home_open(LIST, O_RDONLY, 0);
 	struct json_object *list = json_object_new_array();
 	char *text AUTO_FREE = NULL, *rest, *line;
 

@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "io/paths.h"
+#include "io/walk.h"
 
+#define RC_FILE ".lttrc"
 #define RC_MAX_BYTES 65536 /* more is none of ours */
 
 static const char *const keys[] = {
@@ -19,18 +22,55 @@ static const char *const keys[] = {
 	[HOME_UNTRACED] = "untraced",
 };
 
-char *home_file(void)
+/* Return: the descriptor of the directory, or negative errno. */
+static int home_open_dir(void)
 {
 	char *home AUTO_FREE = paths_home();
+	struct err err = { 0 };
+	int fd = -1;
 
-	return home ? xasprintf("%s/.lttrc", home) : NULL;
+	if (!home)
+		return -ENOENT;
+	if (home[0] != '/')
+		fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	else if (walk_dir(home, 0, &fd, NULL, &err) != 0)
+		return -EACCES;
+	return fd < 0 ? -errno : fd;
+}
+
+/* Return: 0, or negative errno. */
+static int home_check_owner(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) && (st.st_uid == geteuid() || st.st_uid == 0) ? 0 : -EPERM;
+}
+
+int home_open(const char *name, int flags, mode_t mode)
+{
+	int dir_fd AUTO_FD = home_open_dir();
+	int fd, ret;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	fd = openat(dir_fd, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
+	if (fd < 0)
+		return -errno;
+	ret = home_check_owner(fd);
+	if (ret < 0) {
+		close(fd);
+		return ret;
+	}
+	return fd;
 }
 
 /* The whole file; empty where there is none that can be read. */
-static char *home_read_file(const char *path)
+static char *home_read(void)
 {
 	char *text = xalloc(RC_MAX_BYTES + 1);
-	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd AUTO_FD = home_open(RC_FILE, O_RDONLY, 0);
 	size_t len = 0;
 	ssize_t n = 0;
 
@@ -54,8 +94,7 @@ static const char *line_value(const char *line, const char *key)
 
 char *home_get(enum home_key key)
 {
-	char *path AUTO_FREE = home_file();
-	char *text AUTO_FREE = path ? home_read_file(path) : NULL;
+	char *text AUTO_FREE = home_read();
 	char *rest = text;
 	char *line;
 
@@ -80,44 +119,46 @@ static void write_lines(FILE *out, char *text, enum home_key key, const char *va
 		fprintf(out, "%s=%s\n", keys[key], value);
 }
 
-static int replace(const char *path, const char *text, size_t len, struct err *err)
+/* Return: 0, or negative errno. */
+static int home_replace(int dir_fd, const char *text, size_t len)
 {
-	char *temp AUTO_FREE = xasprintf("%s.XXXXXX", path);
-	int fd AUTO_FD = mkostemp(temp, O_CLOEXEC);
-	bool written;
+	char temp[sizeof(RC_FILE) + 16];
+	int fd AUTO_FD = -1;
 
+	snprintf(temp, sizeof(temp), RC_FILE ".%d", (int)getpid());
+	unlinkat(dir_fd, temp, 0); /* of a process that was killed */
+	fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", path);
-	written = write(fd, text, len) == (ssize_t)len && fchmod(fd, 0644) == 0;
-	if (written && rename(temp, path) == 0)
+		return -errno;
+	if (write(fd, text, len) == (ssize_t)len && fchmod(fd, 0644) == 0 &&
+	    renameat(dir_fd, temp, dir_fd, RC_FILE) == 0)
 		return 0;
-	err_errno(err, ERR_OUTPUT, errno, "can't write %s", path);
-	unlink(temp);
-	return err->code;
+	unlinkat(dir_fd, temp, 0);
+	return -EIO;
 }
 
 int home_set(enum home_key key, const char *value, struct err *err)
 {
-	char *path AUTO_FREE = home_file();
 	char *old AUTO_FREE = NULL, *new AUTO_FREE = NULL;
+	int dir_fd AUTO_FD = home_open_dir(), ret = dir_fd;
 	size_t len = 0;
 	FILE *out;
 
-	if (!path)
+	if (ret == -ENOENT)
 		return err_set(err, ERR_OUTPUT,
 			       "can't store the current session and the last trace: HOME is not "
-			       "set");
+			       "set, or no directory");
 	if (value && strchr(value, '\n'))
 		value = NULL; /* can't be expressed in this file */
-	old = home_read_file(path);
+	old = home_read();
 	out = open_memstream(&new, &len);
 	if (!out)
-		return err_errno(err, ERR_NO_MEMORY, errno, "can't write %s", path);
+		return err_errno(err, ERR_NO_MEMORY, errno, "can't write " RC_FILE);
 	write_lines(out, old, key, value);
 	fclose(out);
-	if (len == 0) {
-		unlink(path);
-		return 0;
-	}
-	return replace(path, new, len, err);
+	if (len == 0)
+		unlinkat(dir_fd, RC_FILE, 0);
+	else if (ret >= 0)
+		ret = home_replace(dir_fd, new, len);
+	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't write " RC_FILE " in HOME") : 0;
 }

@@ -7,6 +7,8 @@
 #ifndef CTL_HOME_H
 #define CTL_HOME_H
 
+#include <sys/types.h>
+
 #include "base/err.h"
 
 enum home_key {
@@ -19,7 +21,12 @@ enum home_key {
 char *home_get(enum home_key key);
 /** @value NULL: remove it. Return: 0 or the code in @err. */
 int home_set(enum home_key key, const char *value, struct err *err) MUST_CHECK;
-/** Path of the file, allocated; NULL without a home. */
-char *home_file(void);
+/**
+ * home_open() - a file in the home directory. HOME may be another user's, as `sudo -E` keeps it: no
+ * link of that user is followed, and a file of that user is not opened.
+ * @flags: of open(2). @mode: of a file that O_CREAT makes.
+ * Return: the descriptor, or negative errno: ELOOP: a link; EPERM: neither ours nor root's.
+ */
+int home_open(const char *name, int flags, mode_t mode);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/macros.h"
 #include "base/str.h"
 #include "io/paths.h"
-#include "walk.h"
+#include "io/walk.h"
 
 #define DIR_MODE 0750 /* the umask narrows it */
 #define TRIES 1000    /* names for one second */

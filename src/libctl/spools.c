@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "io/lockfile.h"
 #include "io/paths.h"
-#include "walk.h"
+#include "io/walk.h"
 
 #define DEPTH 16u /* of directories: a trace's path and its index */
 #define EMPTY_S 60

@@ -27,9 +27,31 @@ static char *in_dir(const struct rundir *dir, const char *name)
 	return xasprintf("%s/%s", dir->path, name);
 }
 
+static bool rundir_others_may_change(const struct stat *st)
+{
+	bool written = st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != 0);
+
+	return st->st_uid != 0 || (written && !(st->st_mode & S_ISVTX));
+}
+
+/* A directory on the way in which another user could replace ours at any time; NULL: none. */
+static char *rundir_way_of_others(const char *path)
+{
+	AUTO_FREE char *way = realpath(path, NULL);
+	struct stat st;
+
+	for (char *end = way ? strrchr(way, '/') : NULL; end; end = strrchr(way, '/')) {
+		*end = '\0';
+		if (stat(*way ? way : "/", &st) == 0 && rundir_others_may_change(&st))
+			return *way ? TAKE(way) : xstrdup("/");
+	}
+	return NULL;
+}
+
 static int make_dir(struct rundir *dir, struct err *err)
 {
 	mode_t mode = geteuid() == 0 ? 0755 : 0700;
+	AUTO_FREE char *way = NULL;
 	struct stat st;
 	int ret;
 
@@ -48,6 +70,12 @@ static int make_dir(struct rundir *dir, struct err *err)
 		return err_set(err, ERR_INVALID,
 			       "%s must belong to user %u and be writable by that user alone",
 			       dir->path, (unsigned int)geteuid());
+	way = geteuid() == 0 ? rundir_way_of_others(dir->path) : NULL;
+	if (way)
+		return err_set(err, ERR_INVALID,
+			       "root's runtime directory %s is in %s, which other users may change; "
+			       "choose another LTT_RUNDIR, or none",
+			       dir->path, way);
 	return 0;
 }
 

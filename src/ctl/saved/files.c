@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "io/paths.h"
+#include "io/walk.h"
 #include "xml.h"
 
 #define SUFFIX_LTTNG ".lttng"
@@ -226,17 +227,31 @@ static int files_replace(int dir_fd, const char *name, const char *text, bool re
 	return ret;
 }
 
+/* It is made if it is missing. Return: 0 or the code set in @err. */
+static int files_open_to_write(const char *dir, int *ret_fd, struct err *err)
+{
+	int ret;
+
+	if (dir[0] == '/')
+		return walk_dir(dir, 0755, ret_fd, NULL, err);
+	ret = paths_make_dir(dir, 0755);
+	if (ret == 0)
+		*ret_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ret < 0 || *ret_fd < 0)
+		return err_errno(err, ERR_OUTPUT, ret < 0 ? -ret : errno,
+				 "can't open the directory %s", dir);
+	return 0;
+}
+
 int files_write(const char *dir, const char *session, const char *text, bool replace,
 		char **ret_path, struct err *err)
 {
 	char *name AUTO_FREE = xasprintf("%s%s", session, FILES_SUFFIX);
 	char *path AUTO_FREE = xasprintf("%s/%s", dir, name);
-	int ret = paths_make_dir(dir, 0755);
-	int dir_fd AUTO_FD = ret < 0 ? -1 : open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir_fd AUTO_FD = -1, ret;
 
-	if (dir_fd < 0)
-		return err_errno(err, ERR_OUTPUT, ret < 0 ? -ret : errno,
-				 "can't open the directory %s", dir);
+	if (files_open_to_write(dir, &dir_fd, err) != 0)
+		return err->code;
 	ret = files_replace(dir_fd, name, text, replace);
 	if (ret == -EEXIST)
 		return err_set(err, ERR_OUTPUT,

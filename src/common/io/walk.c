@@ -35,7 +35,7 @@ static void go(struct walk *w, int fd)
 }
 
 /* Take the next name off the rest. Return: false at the end. */
-static bool ctl_walk_next_name(struct walk *w, char ret[NAME_MAX + 1])
+static bool walk_next_name(struct walk *w, char ret[NAME_MAX + 1])
 {
 	const char *from = w->rest + strspn(w->rest, "/");
 	size_t len = strcspn(from, "/");
@@ -59,7 +59,7 @@ static int planted(const struct walk *w, const char *name, uid_t owner, struct e
 }
 
 /* Return: 0, negative errno, or the code set in @err. */
-static int ctl_walk_follow(struct walk *w, const char *name, struct err *err)
+static int walk_follow(struct walk *w, const char *name, struct err *err)
 {
 	AUTO_FD int link = openat(w->at, name, STEP);
 	char target[PATH_MAX], *rest;
@@ -89,7 +89,7 @@ static int ctl_walk_follow(struct walk *w, const char *name, struct err *err)
 }
 
 /* One level. Return: 0, negative errno, or the code set in @err. */
-static int ctl_walk_step(struct walk *w, const char *name, struct err *err)
+static int walk_step(struct walk *w, const char *name, struct err *err)
 {
 	int fd = openat(w->at, name, STEP | O_DIRECTORY);
 
@@ -102,7 +102,7 @@ static int ctl_walk_step(struct walk *w, const char *name, struct err *err)
 		fd = openat(w->at, name, STEP | O_DIRECTORY);
 	}
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-		return ctl_walk_follow(w, name, err);
+		return walk_follow(w, name, err);
 	if (fd < 0)
 		return -errno;
 	go(w, fd);
@@ -120,8 +120,8 @@ int walk_dir(const char *path, mode_t mode, int *ret_fd, bool *ret_made, struct 
 		return err_memory(err);
 	w.at = open("/", STEP | O_DIRECTORY);
 	ret = w.at < 0 ? -errno : 0;
-	while (ret == 0 && ctl_walk_next_name(&w, name))
-		ret = ctl_walk_step(&w, name, err);
+	while (ret == 0 && walk_next_name(&w, name))
+		ret = walk_step(&w, name, err);
 	if (ret > 0)
 		return ret;
 	fd = ret < 0 ? -1 : openat(w.at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

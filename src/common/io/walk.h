@@ -4,8 +4,8 @@
  * but root's and the caller's own: a link of another user could redirect writes. No component is
  * examined twice, so none can be replaced between check and use. Any thread.
  */
-#ifndef LIBCTL_WALK_H
-#define LIBCTL_WALK_H
+#ifndef IO_WALK_H
+#define IO_WALK_H
 
 #include <stdbool.h>
 #include <sys/types.h>
