@@ -16,6 +16,7 @@
 #include "connect.h"
 #include "linger.h"
 #include "print.h"
+#include "reach.h"
 #include "text.h"
 
 #define REGISTER_NS 5000000000u /* most applications register within milliseconds */
@@ -182,6 +183,7 @@ struct attach_waiting {
 	struct run *run;
 	struct pollfd *pfds; /* of the processes, of signals, of the session daemon */
 	size_t left;	     /* processes that have not ended */
+	size_t hidden;	     /* processes that can't reach the session daemon */
 	bool registering;    /* processes are waited for that have not registered */
 };
 
@@ -190,19 +192,52 @@ static uint64_t attach_elapsed(const struct attach_waiting *w)
 	return run_now_ns() - w->run->begin_ns;
 }
 
-/* The session daemon may have been started for this recording. */
-static void attach_check_registered(struct attach_waiting *w)
+/* Return: the number of processes for which a reason was found; the others can report theirs. */
+static size_t attach_explain(const struct attach_waiting *w, enum reach_obstacle wanted)
+{
+	const char *rundir;
+	char comm[COMM_BYTES];
+	size_t nr = 0;
+
+	if (!ctl_is_connected(w->ctl))
+		return 0;
+	rundir = ltt_ctl_daemon(w->ctl->library)->rundir;
+	for (size_t i = 0; i < w->attach->nr; i++) {
+		uint32_t pid = w->attach->pids[i];
+		enum reach_obstacle obstacle =
+			w->pfds[i].fd < 0 ? REACH_NONE : reach_find_obstacle((pid_t)pid, rundir);
+		char *text AUTO_FREE = reach_explain(obstacle, rundir);
+
+		if (obstacle != wanted)
+			continue;
+		nr++;
+		print_warning(w->ctl,
+			      "process %" PRIu32 " (%s) %s; 'lttctl doctor --pid=%" PRIu32
+			      "' has the remedy",
+			      pid, attach_comm(pid, comm), text, pid);
+	}
+	return nr;
+}
+
+static void attach_say_silent(const struct attach_waiting *w, size_t nr)
+{
+	if (attach_explain(w, REACH_SECCOMP) + w->hidden < nr)
+		print_warning(w->ctl,
+			      "%zu of the processes ha%s not registered with the session daemon; "
+			      "'lttctl doctor --pid=PID' shows why",
+			      nr, nr == 1 ? "s" : "ve");
+}
+
+/* The session daemon may have been started for this recording. @last: the recording ends. */
+static void attach_check_registered(struct attach_waiting *w, bool last)
 {
 	int64_t nr = w->registering ? attach_registered(w->ctl, w->session) : -1;
 
 	w->registering = nr >= 0 && (size_t)nr < w->left;
-	if (!w->registering || attach_elapsed(w) < REGISTER_NS)
+	if (!w->registering || (!last && attach_elapsed(w) < REGISTER_NS))
 		return;
 	w->registering = false;
-	print_warning(w->ctl,
-		      "%zu of the processes ha%s not registered with the session daemon; 'lttctl "
-		      "doctor PID' shows why",
-		      w->left - (size_t)nr, w->left - (size_t)nr == 1 ? "s" : "ve");
+	attach_say_silent(w, w->left - (size_t)nr);
 }
 
 /* Return: for poll(); 0: the time has ended. */
@@ -251,6 +286,7 @@ static void attach_begin(struct attach_waiting *w, bool libltt)
 	w->pfds[nr + 1] = (struct pollfd){ .fd = w->run->watch };
 	w->left = nr;
 	w->registering = libltt && nr;
+	w->hidden = libltt ? attach_explain(w, REACH_MOUNTS) : 0;
 	if (libltt && !nr && attach_registered(w->ctl, w->session) == 0)
 		print_note(w->ctl,
 			   "no program with libltt runs now; those that start are recorded");
@@ -272,8 +308,9 @@ void attach_wait(struct ctl *ctl, const struct attach *attach, const char *sessi
 	run->begin_ns = run_now_ns();
 	attach_begin(&w, libltt);
 	do
-		attach_check_registered(&w);
+		attach_check_registered(&w, false);
 	while (attach_turn(&w));
+	attach_check_registered(&w, true);
 	run_extend(run);
 	free(w.pfds);
 }

@@ -27,6 +27,16 @@ TARGETS = ("basic", "sysinit", "sockets", "shutdown", "paths", "timers", "slices
            "multi-user", "network", "network-online", "exit", "umount", "final", "poweroff")
 DAEMONS = ("ltt-sessiond", "ltt-relayd")
 LATER = 100  # events of a program
+# Settings of units; a program that records needs nothing that they forbid.
+HARDENING = (
+    "CapabilityBoundingSet=", "DynamicUser=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
+    "NoNewPrivileges=yes", "PrivateDevices=yes", "PrivateNetwork=yes", "PrivateTmp=yes", "PrivateUsers=yes",
+    "ProcSubset=pid", "ProtectClock=yes", "ProtectControlGroups=yes", "ProtectHostname=yes",
+    "ProtectKernelLogs=yes", "ProtectKernelModules=yes", "ProtectKernelTunables=yes",
+    "ProtectProc=invisible", "ProtectSystem=strict", "RestrictAddressFamilies=AF_UNIX",
+    "RestrictNamespaces=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes", "SystemCallArchitectures=native",
+    "SystemCallFilter=@system-service", "TasksMax=2", "UMask=0077", "User=nobody")
+HIDING = ("RestrictAddressFamilies=AF_INET", "TemporaryFileSystem=/run", "InaccessiblePaths=/run/ltt")
 folders = {}
 programs = []
 manager = app = None
@@ -150,6 +160,36 @@ def test_ledger():
         check(got == LATER, f"{got} of {LATER} events of a program that started after a restart")
 
 
+def test_hardened():
+    """Services with one of the properties that units have are recorded whole; those that the daemon can't be
+    reached from are named by doctor, with their unit."""
+    for number, setting in enumerate(HARDENING + HIDING):
+        hides = setting in HIDING
+        with open(f"{UNITS}/hard-{number}.service", "w") as f:
+            f.write(f"[Service]\nType={'simple' if hides else 'oneshot'}\n{setting}\n"
+                    "Environment=LTT_REGISTER_TIMEOUT=10000\nStandardOutput=null\n"
+                    f"ExecStart={BUILD}/prog/rapp -n {1 << 30 if hides else LATER} -r 2000 -b {1000 * number}\n")
+    inside("systemctl", "daemon-reload")
+    lttctl("create", "hard", "-o", f"{OUT}-hard")
+    lttctl("enable-event", "-u", "rapp:*")
+    lttctl("start")
+    for number in range(len(HARDENING)):
+        inside("systemctl", "start", f"hard-{number}")
+    lttctl("stop", "hard")
+    lttctl("destroy", "hard")
+    text = control.run(f"{BUILD}/bin/lttctl", "view", f"{OUT}-hard").stdout
+    got = {setting: len(re.findall(rf"thread = {1000 * number},", text))
+           for number, setting in enumerate(HARDENING)}
+    check(set(got.values()) == {LATER}, f"not all {LATER} events: {got}")
+    for number, setting in enumerate(HIDING, len(HARDENING)):
+        unit = f"hard-{number}.service"
+        inside("systemctl", "start", unit)
+        time.sleep(1)
+        said = lttctl("doctor", "--pid", shown(unit, "MainPID"), status=1)
+        check(f"systemctl edit {unit}" in said, f"{setting}: {said}")
+        inside("systemctl", "kill", "--signal=KILL", unit)
+
+
 def give_keys():
     """By TLS on this machine, too; root's keys for it can't be read by its user."""
     for words in (("ca",), ("relay", "localhost"), ("host", "here")):
@@ -214,8 +254,8 @@ def main():
         took(install)
         outer = took(boot)
         app = subprocess.Popen([*enter(), f"{BUILD}/prog/rapp", "-a", "-r", "2000"])
-        for test in (test_socket, test_killed, test_watchdog, test_restarted, test_ledger, test_relay,
-                     test_stop):
+        for test in (test_socket, test_killed, test_watchdog, test_restarted, test_ledger, test_hardened,
+                     test_relay, test_stop):
             took(test)
     except Exception as e:  # each builds on those before
         text = str(e) if isinstance(e, control.Failure) else traceback.format_exc()

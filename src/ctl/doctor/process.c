@@ -16,6 +16,7 @@
 #include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/elf.h"
+#include "ctl/reach.h"
 #include "ctl/record.h"
 #include "ctl/run.h"
 #include "ctl/target.h"
@@ -92,27 +93,28 @@ static unsigned int inspected_dirs(const struct inspected *g, char *ret[2])
 	return nr;
 }
 
-/* Whether the daemon's socket is at @dir in the file system of the process. */
+/* Whether the daemon's socket is at @dir for the process. */
 static bool doctor_process_is_ours(const struct doctor *d, const struct inspected *g,
 				   const char *dir)
 {
-	char *root AUTO_FREE = g->pid ? proc_path(g, dir[0] == '/' ? "root" : "cwd") : xstrdup("");
-	char *theirs AUTO_FREE =
-		xasprintf("%s%s%s/apps.sock", root, g->pid && dir[0] != '/' ? "/" : "", dir);
+	char *theirs AUTO_FREE = xasprintf("%s/apps.sock", dir);
 	char *ours AUTO_FREE = xasprintf("%s/apps.sock", d->rundir);
 	struct stat a, b;
 
+	if (g->pid)
+		return reach_finds(g->pid, d->rundir, dir);
 	return stat(ours, &a) == 0 && stat(theirs, &b) == 0 && a.st_dev == b.st_dev &&
 	       a.st_ino == b.st_ino;
 }
 
-static bool other_namespace(const struct inspected *g)
+static void doctor_process_obstacle(struct doctor *d, const struct inspected *g,
+				    enum reach_obstacle obstacle, const char *about)
 {
-	char *path AUTO_FREE = proc_path(g, "ns/mnt");
-	struct stat theirs, ours;
+	char *text AUTO_FREE = reach_explain(obstacle, d->rundir);
+	char *command AUTO_FREE = reach_repair(obstacle, g->pid, d->rundir);
 
-	return g->pid && stat(path, &theirs) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 &&
-	       theirs.st_ino != ours.st_ino;
+	doctor_found(d, GRADE_BAD, about, "%s %s", g->what, text);
+	doctor_repair(d, "%s", command);
 }
 
 static void finds_no_daemon(struct doctor *d, const struct inspected *g, char *const dirs[2],
@@ -123,12 +125,8 @@ static void finds_no_daemon(struct doctor *d, const struct inspected *g, char *c
 
 	for (unsigned int i = 0; i < nr; i++)
 		named = named || strcmp(dirs[i], d->rundir) == 0;
-	if (named && other_namespace(g)) {
-		doctor_found(d, GRADE_BAD, "namespace",
-			     "%s is in a container or mount namespace where %s is not that of the "
-			     "session daemon",
-			     g->what, d->rundir);
-		doctor_repair(d, "podman run --volume=%s:%s ... # or bind-mount it", word, word);
+	if (named && g->pid && reach_find_obstacle(g->pid, d->rundir) == REACH_MOUNTS) {
+		doctor_process_obstacle(d, g, REACH_MOUNTS, "namespace");
 		return;
 	}
 	doctor_found(d, GRADE_BAD, "rundir",
@@ -286,6 +284,8 @@ static void check_registered(struct doctor *d, const struct inspected *g)
 			     points, points == 1 ? "" : "s");
 	} else if (known && !libltt_mapped(g) && !(facts.instrumented && !facts.dynamic)) {
 		no_libltt(d, g, &facts);
+	} else if (reach_find_obstacle(g->pid, d->rundir) == REACH_SECCOMP) {
+		doctor_process_obstacle(d, g, REACH_SECCOMP, "seccomp");
 	} else {
 		doctor_found(d, GRADE_BAD, "process",
 			     "%s has libltt, but the session daemon has received no point of it",
