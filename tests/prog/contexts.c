@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -225,6 +226,83 @@ static void users(void)
 	step("setuid");
 }
 
+/* --- orders of three calls, of which later ones may fail ------------------------------ */
+
+#define CHANGES 8u
+#define ORDERS (CHANGES * CHANGES * CHANGES)
+
+/* @alone: of this thread alone. glibc ends a program in which a call has several results. */
+static void change(size_t number, bool alone)
+{
+	static const struct {
+		long call;
+		unsigned int ids[3];
+	} calls[CHANGES] = {
+		{ SYS_setresuid, { 40, 0, 41 } },
+		{ SYS_setresuid, { 0, 42, 43 } },
+		{ SYS_setreuid, { -1, 0 } },
+		{ SYS_setreuid, { 44, -1 } },
+		{ SYS_setuid, { 45 } },
+		{ SYS_setresgid, { 50, 51, 52 } },
+		{ SYS_setregid, { -1, 54 } },
+		{ SYS_setgid, { 53 } },
+	};
+	const unsigned int *ids = calls[number].ids;
+	int result = 0;
+
+	if (alone || number % 2)
+		result = (int)syscall(calls[number].call, ids[0], ids[1], ids[2]);
+	else if (number == 0)
+		result = setresuid(ids[0], ids[1], ids[2]);
+	else if (number == 2)
+		result = seteuid(ids[1]);
+	else if (number == 4)
+		result = setuid(ids[0]);
+	else
+		result = setegid(ids[1]);
+	(void)result;
+}
+
+static void in_order(size_t order, bool alone)
+{
+	char text[16] = "order";
+
+	for (size_t i = 0; i < 3; i++, order /= CHANGES) {
+		change(order % CHANGES, alone);
+		text[5 + i] = (char)('0' + order % CHANGES);
+		step(text);
+	}
+}
+
+static void *in_order_alone(void *order)
+{
+	in_order(*(size_t *)order, true);
+	return NULL;
+}
+
+/* Each @every-th order, in the main thread or in another one, each in a process of its own. */
+static void orders(size_t every)
+{
+	for (size_t n = every / 2; n < 2 * ORDERS; n += every) {
+		size_t order = n / 2;
+		pthread_t thread;
+		pid_t child = fork();
+
+		if (child) {
+			await(child);
+			continue;
+		}
+		if (n % 2) {
+			must(pthread_create(&thread, NULL, in_order_alone, &order), "thread");
+			must(pthread_join(thread, NULL), "join");
+		} else {
+			in_order(order, false);
+		}
+		step("order-of-main");
+		_exit(0);
+	}
+}
+
 /* The function that emits is in the event's context `ip`, also if the event is the last thing that
  * it does. */
 __attribute__((noinline, noclone)) void place_of_word(int number)
@@ -410,6 +488,10 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && !strcmp(argv[1], "filtered")) {
 		filtered();
+		return 0;
+	}
+	if (argc > 2 && !strcmp(argv[1], "orders")) {
+		orders(strtoul(argv[2], NULL, 10));
 		return 0;
 	}
 	threads();
