@@ -2,9 +2,11 @@
 #include "channel_file.h"
 
 #include <linux/anon_inodes.h>
+#include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/security.h>
 
 #include "channel.h"
 #include "fields.h"
@@ -101,6 +103,9 @@ static int probe(struct channel *channel, const void __user *from)
 		return ret;
 	if (!request_text_ends(request.symbol, sizeof(request.symbol)))
 		return -EINVAL;
+	ret = security_locked_down(LOCKDOWN_KPROBES);
+	if (ret)
+		return ret;
 	return enable_own(channel, place_new(&request), request.id, request.filter,
 			  request.description);
 }
@@ -110,6 +115,8 @@ static int user_probe(struct channel *channel, const void __user *from)
 	struct ltt_kmod_user_probe request;
 	int ret = request_get(&request, sizeof(request), from);
 
+	if (!ret)
+		ret = security_locked_down(LOCKDOWN_KPROBES);
 	return ret ? ret :
 		     enable_own(channel, user_place_new(&request, fget(request.fd)), request.id,
 				request.filter, request.description);
@@ -199,6 +206,9 @@ static long channel_file_ioctl(struct file *file, unsigned int command, unsigned
 {
 	if (_IOC_TYPE(command) != LTT_KMOD_IOC)
 		return -ENOTTY;
+	/* it may have been passed on to a user's process; root's daemon has no capability */
+	if (!uid_eq(current_euid(), GLOBAL_ROOT_UID))
+		return -EPERM;
 	switch (_IOC_NR(command)) {
 	case _IOC_NR(LTT_KMOD_ENABLE):
 		return channel_file_enable(file->private_data, (const void __user *)arg);
@@ -324,7 +334,7 @@ static int fds_new(int fds[NR_FILES])
 	return 0;
 }
 
-int channel_open(struct ltt_kmod_channel *request)
+int channel_open(struct ltt_kmod_channel *request, void __user *answer)
 {
 	struct channel *channel = channel_file_new(request);
 	const struct ltt_ring_desc *desc;
@@ -341,15 +351,18 @@ int channel_open(struct ltt_kmod_channel *request)
 	if (ret)
 		return ret;
 	ret = fds_new(fds);
+	if (!ret) {
+		request->data_fd = fds[DATA];
+		request->ctl_fd = fds[CTL];
+		ret = request_put(answer, request, sizeof(*request));
+		for (i = 0; ret && i < NR_FILES; i++)
+			put_unused_fd(fds[i]);
+	}
 	for (i = 0; i < NR_FILES; i++) {
 		if (ret)
 			fput(files[i]);
 		else
 			fd_install(fds[i], files[i]);
 	}
-	if (ret)
-		return ret;
-	request->data_fd = fds[DATA];
-	request->ctl_fd = fds[CTL];
-	return fds[CHANNEL];
+	return ret ? ret : fds[CHANNEL];
 }

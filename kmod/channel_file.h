@@ -9,7 +9,8 @@
 
 #include "ltt_kmod.h"
 
-/** Make a channel and its three descriptors. Return: the one for requests, or -errno. */
-int channel_open(struct ltt_kmod_channel *request);
+/** Make a channel and its three descriptors. @answer: the request in user space, to be filled.
+ *  Return: the one for requests, or -errno. */
+int channel_open(struct ltt_kmod_channel *request, void __user *answer);
 
 #endif

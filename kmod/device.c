@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/security.h>
 
 #include "channel_file.h"
 #include "counters.h"
@@ -108,10 +109,9 @@ static long channel(void __user *arg)
 		       offsetofend(struct ltt_kmod_channel, nr_rings) -
 			       offsetof(struct ltt_kmod_channel, data_bytes)))
 		return -EFAULT;
-	ret = channel_open(&request);
-	if (ret >= 0 && request_put(arg, &request, sizeof(request)))
-		return -EFAULT;
-	return ret;
+	/* the device may have been opened before the lockdown */
+	ret = security_locked_down(LOCKDOWN_TRACEFS);
+	return ret ? ret : channel_open(&request, arg);
 }
 
 static long kmod_device_ioctl(struct file *file, unsigned int command, unsigned long arg)
@@ -140,7 +140,7 @@ static long kmod_device_ioctl(struct file *file, unsigned int command, unsigned 
 /* The mode permits root only; a chmod by accident must not hand out the kernel's secrets. */
 static int device_open(struct inode *inode, struct file *file)
 {
-	return capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
+	return capable(CAP_SYS_ADMIN) ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
 }
 
 static const struct file_operations fops = {

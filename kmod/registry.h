@@ -47,7 +47,7 @@ void registry_goes(struct event *event);
 
 /** Record the event from now on, or as soon as it is live. Return: 0 or -errno. */
 int registry_connect(struct hook *hook);
-/** The hook may be freed after tracepoint_synchronize_unregister(). */
+/** The hook may be freed after compat_probes_synchronize(). */
 void registry_disconnect(struct hook *hook);
 
 #endif

@@ -100,4 +100,20 @@ static inline void compat_uprobe_sync(void)
 #define COMPAT_ASSIGN_STR_ALONE 1
 #endif
 
+/* Probes of tracepoints run with preemption on since 7.0 (SRCU-fast), and the kernel's own turn it
+ * off; the function that waits for them no longer waits for other code with preemption off. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define compat_probe_begin() preempt_disable_notrace()
+#define compat_probe_end()   preempt_enable_notrace()
+#define compat_probes_synchronize()							\
+	do {										\
+		tracepoint_synchronize_unregister();					\
+		synchronize_rcu();							\
+	} while (0)
+#else
+#define compat_probe_begin()	    do { } while (0)
+#define compat_probe_end()	    do { } while (0)
+#define compat_probes_synchronize() tracepoint_synchronize_unregister()
+#endif
+
 #endif

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include "compat.h"
 #include "hits.h"
 #include "ltt_probe.h"
 
@@ -227,7 +228,7 @@ EXPORT_SYMBOL_GPL(ltt_place_unregister);
 
 void ltt_trace_synchronize(void)
 {
-	tracepoint_synchronize_unregister();
+	compat_probes_synchronize();
 }
 EXPORT_SYMBOL_GPL(ltt_trace_synchronize);
 

@@ -68,22 +68,12 @@ static void hits_on_function(unsigned long ip, unsigned long parent_ip, struct f
 	ftrace_test_recursion_unlock(bit);
 }
 
-/* Return: 0: ftrace does not see its calls. */
-static unsigned long hits_location(const char *name)
-{
-	unsigned long (*find_symbol)(const char *name) = ltt_symbol_find("kallsyms_lookup_name");
-	unsigned long (*find_location)(unsigned long ip) = ltt_symbol_find("ftrace_location");
-	unsigned long at = find_symbol && find_location ? find_symbol(name) : 0;
-
-	return at ? find_location(at) : 0;
-}
-
 /* kernel.ftrace_enabled = 0 can't disable it. Return: -ENOENT: not by ftrace. */
 static int hits_begin_function(struct hits *hits)
 {
 	int ret;
 
-	hits->ip = hits_location(hits->symbol);
+	hits->ip = ltt_function_location(hits->symbol, 0);
 	if (!hits->ip)
 		return -ENOENT;
 	hits->ops.func = hits_on_function;
@@ -241,7 +231,7 @@ struct hits *hits_free(struct hits *hits)
 	} else {
 		unregister_kprobe(&hits->probe.kp);
 	}
-	tracepoint_synchronize_unregister();
+	compat_probes_synchronize();
 	kfree(hits);
 	return NULL;
 }

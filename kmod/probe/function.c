@@ -20,6 +20,8 @@
 #include <linux/trace_recursion.h>
 
 #define OWN_VALUES 2 /* always recorded: ip, parent_ip */
+#define UNWATCHED_BITS 10
+#define UNWATCHED_TRIES 16 /* from the place that belongs to the address */
 #define LEVELS	   5 /* task, softirq, interrupt, NMI; ftrace lets one more through between them */
 
 /**
@@ -34,11 +36,22 @@ struct site {
 };
 
 /**
+ * struct unwatched - calls of a function while RCU was not watching, as in the idle loop: all that
+ * is freed may be gone there, so they are counted in memory that stays.
+ * @ip: 0: unused.
+ */
+struct unwatched {
+	unsigned long ip;
+	atomic_t calls;
+};
+
+/**
  * struct function_place
  * @hook: its only one.
  * @fetch: NULL: no further values.
  * @scratch: payloads that are being made, one a CPU and level.
  * @missed: calls beneath another one's recording.
+ * @unwatched: the counter of its site, or NULL; @unwatched_before: its value at the attachment.
  */
 struct function_place {
 	struct event event;
@@ -47,6 +60,8 @@ struct function_place {
 	struct fetch *fetch;
 	u8 __percpu *scratch;
 	atomic_t missed;
+	struct unwatched *unwatched;
+	int unwatched_before;
 	struct hlist_node of_site;
 };
 
@@ -54,12 +69,10 @@ struct function_place {
  * one function, the kernel tests each of them for that function. */
 static DEFINE_MUTEX(lock);
 static DEFINE_HASHTABLE(sites, 8);
+static struct unwatched unwatched[1 << UNWATCHED_BITS]; /* changed with @lock held */
 static unsigned int nr_sites;
 static bool registered;
 static DEFINE_PER_CPU(unsigned int, depth);
-/* Not exported; NULL where they can't be found. */
-static unsigned long (*find_symbol)(const char *name);
-static unsigned long (*find_location)(unsigned long ip);
 
 static struct function_place *kmod_function_place_of(struct event *event)
 {
@@ -74,6 +87,44 @@ static struct site *find_site(unsigned long ip)
 		if (site->ip == ip)
 			return site;
 	return NULL;
+}
+
+/* Of the site at @ip, or, if that is 0, an unused one for @near. Return: NULL: none. */
+static struct unwatched *unwatched_find(unsigned long ip, unsigned long near)
+{
+	u32 first = hash_long(near, UNWATCHED_BITS), i;
+
+	for (i = 0; i < UNWATCHED_TRIES; i++) {
+		struct unwatched *slot = &unwatched[(first + i) % ARRAY_SIZE(unwatched)];
+
+		if (READ_ONCE(slot->ip) == ip)
+			return slot;
+	}
+	return NULL;
+}
+
+static void unwatched_new(unsigned long ip)
+{
+	struct unwatched *slot = unwatched_find(0, ip);
+
+	if (slot)
+		WRITE_ONCE(slot->ip, ip);
+}
+
+static void unwatched_free(unsigned long ip)
+{
+	struct unwatched *slot = unwatched_find(ip, ip);
+
+	if (slot)
+		WRITE_ONCE(slot->ip, 0);
+}
+
+static void unwatched_count(unsigned long ip)
+{
+	struct unwatched *slot = unwatched_find(ip, ip);
+
+	if (slot)
+		atomic_inc(&slot->calls);
 }
 
 /* --- calls ---------------------------------------------------------------- */
@@ -133,8 +184,10 @@ static void kmod_function_on_call(unsigned long ip, unsigned long parent_ip, str
 {
 	int bit;
 
-	if (!rcu_is_watching())
+	if (!rcu_is_watching()) {
+		unwatched_count(ip);
 		return;
+	}
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0) {
 		miss(ip);
@@ -160,6 +213,7 @@ static void site_free(struct site *site)
 		registered = false;
 	}
 	ftrace_set_filter_ip(&ops, site->ip, 1, 0);
+	unwatched_free(site->ip);
 	hash_del_rcu(&site->same_hash);
 	nr_sites--;
 	kfree_rcu(site, rcu);
@@ -191,6 +245,7 @@ static struct site *site_new(unsigned long ip)
 		return ERR_PTR(ret);
 	}
 	site->ip = ip;
+	unwatched_new(ip);
 	hash_add_rcu(sites, &site->same_hash, ip);
 	nr_sites++;
 	if (registered)
@@ -213,8 +268,12 @@ static int kmod_function_attach(struct hook *hook)
 	site = find_site(place->ip);
 	if (!site)
 		site = site_new(place->ip);
-	if (!IS_ERR(site))
+	if (!IS_ERR(site)) {
+		place->unwatched = unwatched_find(place->ip, place->ip);
+		if (place->unwatched)
+			place->unwatched_before = atomic_read(&place->unwatched->calls);
 		hlist_add_head_rcu(&place->of_site, &site->places);
+	}
 	mutex_unlock(&lock);
 	return PTR_ERR_OR_ZERO(site);
 }
@@ -223,11 +282,15 @@ static void kmod_function_detach(struct hook *hook)
 {
 	struct function_place *place = kmod_function_place_of(hook->event);
 
+	u32 lost = 0;
+
 	mutex_lock(&lock);
 	hlist_del_init_rcu(&place->of_site);
+	if (place->unwatched)
+		lost = atomic_read(&place->unwatched->calls) - place->unwatched_before;
 	mutex_unlock(&lock);
 	queue_work(system_unbound_wq, &sweeper);
-	ring_set_lose(hook->source.set, atomic_read(&place->missed));
+	ring_set_lose(hook->source.set, lost + atomic_read(&place->missed));
 }
 
 /* Another module could have another function there. */
@@ -275,13 +338,8 @@ static const struct event_kind kind = { .attach = kmod_function_attach,
 /* Return: 0: ftrace does not see its calls. */
 static unsigned long location_of(const struct ltt_kmod_probe *request)
 {
-	unsigned long at = request->address;
-
-	if (!find_symbol || !find_location)
-		return 0;
-	if (request->symbol[0])
-		at = find_symbol(request->symbol);
-	return at ? find_location(at) : 0;
+	return ltt_function_location(request->symbol[0] ? request->symbol : NULL,
+				     request->address);
 }
 
 static int kmod_function_prepare(struct function_place *place, const struct ltt_kmod_probe *request)
@@ -323,8 +381,6 @@ struct event *function_new(const struct ltt_kmod_probe *request)
 
 int function_init(void)
 {
-	find_symbol = ltt_symbol_find("kallsyms_lookup_name");
-	find_location = ltt_symbol_find("ftrace_location");
 	return register_module_notifier(&notifier);
 }
 

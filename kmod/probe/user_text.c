@@ -35,6 +35,9 @@ static long copy_of_file(char *to, u32 bytes, unsigned long from)
 	const char *mapped;
 	long len;
 
+	/* with preemption off, as here, its locks may not be taken there */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return -EFAULT;
 	if (mm && mmap_read_trylock(mm)) {
 		page = page_of_file(mm, from);
 		mmap_read_unlock(mm);

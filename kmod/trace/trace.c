@@ -14,6 +14,7 @@
 #include <linux/uuid.h>
 #include <linux/wait_bit.h>
 
+#include "compat.h"
 #include "channel.h"
 #include "ltt_trace.h"
 #include "merge.h"
@@ -322,7 +323,7 @@ static int trace_switch(int number, bool on)
 		return -EBADF;
 	ring_set_switch(kmod_channel_set(trace->channel), on);
 	if (!on)
-		tracepoint_synchronize_unregister();
+		compat_probes_synchronize();
 	trace_unlock(trace);
 	return 0;
 }

@@ -155,13 +155,24 @@ static int context_add_check_type(struct command *cmd, uint8_t domain, const cha
 		       other->ops->events, other->ops->option, tracer->ops->events);
 }
 
+/* From addresses of the kernel its place in memory can be computed. */
+static int context_add_check_right(struct command *cmd, const char *type)
+{
+	if (cmd->caller.uid == 0 || strcmp(type, "callstack-kernel") != 0)
+		return 0;
+	return err_set(&cmd->err, ERR_DENIED,
+		       "only root may record addresses of the kernel (context callstack-kernel): run "
+		       "lttctl as root (`sudo lttctl ...`)");
+}
+
 static int context_add_check_types(struct command *cmd, const struct req_context_add *req)
 {
 	for (const char *at = req->type;;) {
 		size_t len = strcspn(at, ",");
 		char *type AUTO_FREE = xasprintf("%.*s", (int)len, at);
 
-		if (context_add_check_type(cmd, req->domain, type) != 0 || !at[len])
+		if (context_add_check_right(cmd, type) != 0 ||
+		    context_add_check_type(cmd, req->domain, type) != 0 || !at[len])
 			return cmd->err.code;
 		at += len + 1;
 	}

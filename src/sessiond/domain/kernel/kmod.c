@@ -9,6 +9,9 @@
 #include <sys/utsname.h>
 
 #include "base/log.h"
+#include "base/macros.h"
+
+#define LOCKDOWN_FILE "/sys/kernel/security/lockdown" /* "none [integrity] confidentiality" */
 
 static int real_call(int fd, unsigned long request, void *arg)
 {
@@ -66,10 +69,30 @@ static void kmod_check_version(struct kmod *kmod)
 	kmod_fini(kmod);
 }
 
+bool kmod_locked_down(void)
+{
+	char text[128];
+	AUTO_FD int fd = open(LOCKDOWN_FILE, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	text[MAX(n, 0)] = '\0';
+	return strstr(text, "[confidentiality]");
+}
+
+const char *kmod_refusal(int error)
+{
+	if (error == EPERM && kmod_locked_down())
+		return "the kernel is locked down, which forbids to read its memory or record its "
+		       "events: boot it without lockdown=confidentiality";
+	return strerror(error);
+}
+
 /* The module is loaded, by this daemon or before, but its device can't be opened. */
 static void explain_device(struct kmod *kmod, int error)
 {
-	if (error == -EPERM || error == -EACCES)
+	if (error == -EPERM && kmod_locked_down())
+		snprintf(kmod->why, sizeof(kmod->why), "%s", kmod_refusal(EPERM));
+	else if (error == -EPERM || error == -EACCES)
 		snprintf(kmod->why, sizeof(kmod->why),
 			 "the kernel does not let this daemon open %s, as in a container: start "
 			 "ltt-sessiond on the host, or give the container CAP_SYS_ADMIN and the "

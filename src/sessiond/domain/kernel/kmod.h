@@ -33,6 +33,11 @@ int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg)
 /** Whether the module has a feature of enum ltt_kmod_features. */
 bool kmod_has(const struct kmod *kmod, uint32_t feature);
 
+/** Whether the kernel is locked down so that it can't be traced. */
+bool kmod_locked_down(void);
+/** The end of a sentence about a request that was rejected with this (positive) error. */
+const char *kmod_refusal(int error);
+
 /* Loading the kernel module, with libkmod. */
 
 /** Return: 0, or negative errno, with a sentence in @why. */

@@ -171,7 +171,7 @@ const char *kernel_probe_why(int error)
 	case ENOSYS:
 		return "this kernel was built without probes";
 	}
-	return strerror(error);
+	return kmod_refusal(error);
 }
 
 /* --- requests to the module ---------------------------------------------------------- */
@@ -222,6 +222,8 @@ int kernel_check_probe(struct kernel_domain *kernel, const struct rule_spec *spe
 {
 	AUTO_FD int trial = kernel_trial(kernel->kmod, 0);
 
+	if (trial == -EPERM)
+		return err_set(err, ERR_UNSUPPORTED, "%s", kmod_refusal(EPERM));
 	if (trial < 0)
 		return err_errno(err, ERR_NO_MEMORY, -trial, "the kernel can't test the probe");
 	return kernel_probe_try(kernel, spec, trial, err);

@@ -137,6 +137,8 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 	if (kmod_has(kmod, LTT_KMOD_TEXTS))
 		request.trace = (uint64_t)(uintptr_t)&trace;
 	fd = kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);
+	if (fd == -EPERM)
+		return err_set(err, ERR_UNSUPPORTED, "%s", kmod_refusal(EPERM));
 	if (fd < 0)
 		return err_errno(err, ERR_NO_MEMORY, -fd,
 				 "the kernel can't allocate %u x %llu KiB for each CPU",

@@ -304,7 +304,7 @@
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)			\
 	LTT_UNLESS_SKIPPED(name)(							\
-	static notrace void probe_##name(void *__data, proto)				\
+	static __always_inline void write_##name(void *__data, proto)			\
 	{										\
 		struct hook *hook_ = __data;						\
 		struct parts_##name parts_;						\
@@ -322,6 +322,12 @@
 		{ assign; }								\
 		parts_end(entry, (struct part *)&parts_, LTT_NR_PARTS);			\
 		ring_end(ring_);							\
+	}										\
+	static notrace void probe_##name(void *__data, proto)				\
+	{										\
+		compat_probe_begin();							\
+		write_##name(__data, args);						\
+		compat_probe_end();							\
 	})
 #include TRACE_INCLUDE(TRACE_INCLUDE_FILE)
 
