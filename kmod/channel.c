@@ -6,6 +6,7 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "dump/dump.h"
 #include "filter.h"
 #include "registry.h"
@@ -52,7 +53,7 @@ static void kmod_channel_reap(struct work_struct *work)
 	mutex_lock(&channel->lock);
 	list_splice_init(&channel->gone, &gone);
 	mutex_unlock(&channel->lock);
-	tracepoint_synchronize_unregister();
+	compat_probes_synchronize();
 	kmod_channel_hooks_free(&gone);
 }
 
@@ -100,7 +101,7 @@ static void kmod_channel_put_filter(struct hook *hook, const struct filter *filt
 
 	if (filter)
 		smp_store_release(&hook->source.filter, filter);
-	WRITE_ONCE(hook->source.special, hook->source.set->special || filter);
+	WRITE_ONCE(hook->source.special, source_is_special(&hook->source, filter));
 	if (!filter)
 		WRITE_ONCE(hook->source.filter, NULL);
 	filter_free(before);
@@ -128,8 +129,7 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	hook = kzalloc(sizeof(*hook), GFP_KERNEL_ACCOUNT);
 	if (!hook)
 		return -ENOMEM;
-	hook->source.set = channel->set;
-	hook->source.id = id;
+	source_init(&hook->source, channel->set, id);
 	kmod_channel_put_filter(hook, filter);
 	hook->event = event;
 	channel->has_recorded = true;
@@ -243,7 +243,8 @@ int kmod_channel_track(struct channel *channel, const struct ltt_kmod_track *tra
 	ret = tracker_change(&set->tracker, track);
 	WRITE_ONCE(set->special, set->contexts.nr || set->tracker.on || set->stats);
 	list_for_each_entry(hook, &channel->hooks, of_channel)
-		WRITE_ONCE(hook->source.special, set->special || hook->source.filter);
+		WRITE_ONCE(hook->source.special,
+			   source_is_special(&hook->source, hook->source.filter));
 	mutex_unlock(&channel->lock);
 	return ret;
 }
@@ -292,7 +293,7 @@ void kmod_channel_free(struct channel *channel)
 	cancel_work_sync(&channel->dumper);
 	list_for_each_entry(hook, &channel->hooks, of_channel) kmod_channel_disconnect(hook);
 	flush_work(&channel->reaper);
-	tracepoint_synchronize_unregister();
+	compat_probes_synchronize();
 	kmod_channel_hooks_free(&channel->hooks);
 	ring_set_put(channel->set);
 	kfree(channel);

@@ -93,7 +93,7 @@ static noinline void ring_wake_consumer(struct ring_set *set)
 static __always_inline bool kmod_ring_publish(struct ring *ring)
 {
 	struct ltt_ring_prod *prod = ring->prod;
-	u64 reserved, count, ts, pub;
+	u64 reserved, count, ts, pub, flip;
 	bool crossed;
 
 	do {
@@ -105,8 +105,9 @@ static __always_inline bool kmod_ring_publish(struct ring *ring)
 	} while (unlikely(local64_read(&ring->reserved) != reserved));
 	if (unlikely(reserved == ring->published))
 		return false;
-	pub = reserved | (~ring->pub & LTT_PUB_PARITY);
-	crossed = ((pub ^ ring->pub) & ring->subbuf_mask) != 0;
+	flip = ring->flip ^ LTT_PUB_PARITY;
+	pub = reserved | flip;
+	crossed = ((reserved ^ ring->published) & ring->subbuf_mask) != 0;
 	WRITE_ONCE(prod->count[!!(pub & LTT_PUB_PARITY)], count);
 	if (unlikely(crossed)) {
 		u64 k = (pub & ring->data_mask) >> ring->subbuf_shift;
@@ -116,8 +117,8 @@ static __always_inline bool kmod_ring_publish(struct ring *ring)
 	}
 	WRITE_ONCE(prod->last_ts, ts);
 	smp_store_release(&prod->pub, pub);
-	WRITE_ONCE(ring->pub, pub);
-	ring->published = reserved;
+	ring->flip = flip;
+	WRITE_ONCE(ring->published, reserved);
 	/* Data of a later record must not be visible before this `pub`. */
 	if (unlikely(crossed))
 		smp_wmb();
@@ -132,7 +133,7 @@ static __always_inline void kmod_ring_leave(struct ring *ring)
 	bool crossed = false;
 
 	barrier();
-	if (unlikely(ring->nest > 1)) {
+	if (unlikely((ring->nest & ~RING_SLOW) > 1)) {
 		ring->nest--;
 		return;
 	}
@@ -150,20 +151,37 @@ static __always_inline void kmod_ring_leave(struct ring *ring)
 		ring_wake_consumer(ring->set);
 }
 
+/*
+ * Limits within which the next records need no check. A writer that interrupts this one stores
+ * later values, which are then overwritten by these: that costs its successor the slow path, and no
+ * more.
+ */
+static __always_inline void kmod_ring_hint(struct ring *ring, u64 end, u64 ts)
+{
+	u64 next = (end | (ring->subbuf_bytes - 1)) + 1; /* 2^39 before positions wrap */
+	u64 room = ring->limit - ((end - READ_ONCE(*ring->floor)) & LTT_POS_MASK);
+
+	if (unlikely(room > ring->limit)) /* of another writer's floor */
+		room = 0;
+	WRITE_ONCE(ring->hint_end, min(next, end + room + 1));
+	WRITE_ONCE(ring->hint_epoch, (ts | ((1ull << LTT_TS_BITS) - 1)) + 1);
+}
+
 static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 len,
-					     struct ring **ret_ring)
+					     struct ring **ret_ring, bool nested)
 {
 	struct ring *ring = this_cpu_ptr(set->rings);
 	u32 header, state = READ_ONCE(ring->cons->state);
 	u64 old, last, ts, end;
 
-	if (unlikely(state != LTT_RING_ON && !kmod_ring_is_on_specially(ring, state)))
+	if (!nested && unlikely(state != LTT_RING_ON && !kmod_ring_is_on_specially(ring, state)))
 		return NULL;
+	ring->nest = (ring->nest + !nested) | RING_SLOW;
 	if (unlikely(len > ring->max_record - LTT_HDR_EXTENDED)) {
 		kmod_ring_count_lost(&ring->prod->lost_size);
+		kmod_ring_leave(ring);
 		return NULL;
 	}
-	ring->nest++;
 	barrier();
 	/*
 	 * @ts is taken before @reserved: so it is never less than the clock of any
@@ -187,6 +205,7 @@ static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 l
 			  local64_cmpxchg(&ring->reserved, old,
 					  end | ts >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT) != old));
 	local64_inc(&ring->count);
+	kmod_ring_hint(ring, end, ts);
 	*ret_ring = ring;
 	return kmod_ring_put_header(ring->data + (old & ring->data_mask), header, id, ts);
 }
@@ -196,7 +215,7 @@ static void *kmod_ring_begin_with(struct ring_set *set, u32 id, u32 len,
 				  const struct gathered *gathered, struct ring **ret_ring)
 {
 	u32 bytes = contexts_bytes(&set->contexts, gathered);
-	u8 *to = kmod_ring_begin(set, id, len + bytes, ret_ring);
+	u8 *to = kmod_ring_begin(set, id, len + bytes, ret_ring, false);
 
 	if (!to)
 		return NULL;
@@ -227,20 +246,32 @@ static void *kmod_ring_begin_untracked(struct ring_set *set, u32 id, u32 len,
 	return to;
 }
 
+/* Nothing but a filter or a tracker, which have let it pass. */
+static __always_inline bool kmod_ring_is_plain(const struct source *source)
+{
+	const struct ring_set *set = source->set;
+
+	return !set->contexts.nr && !set->stats && set->desc.clock == LTT_CLOCK_CYCLES &&
+	       source->id <= U16_MAX;
+}
+
 /* A record of a payload that is accepted. */
 static noinline void kmod_ring_put_accepted(const struct source *source, const void *payload,
 					    u32 len)
 {
-	struct ring_set *set = source->set;
-	struct ring *ring;
-	void *to = likely(!READ_ONCE(set->special)) ?
-			   kmod_ring_begin(set, source->id, len, &ring) :
-			   kmod_ring_begin_untracked(set, source->id, len, &ring);
+	struct room room;
 
-	if (!to)
+	if (likely(kmod_ring_is_plain(source)))
+		room = ring_begin_fast(source, len);
+	else
+		room.to = kmod_ring_begin_untracked(source->set, source->id, len, &room.ring);
+	if (!room.to)
 		return;
-	memcpy(to, payload, len);
-	ring_end(ring);
+	memcpy(room.to, payload, len);
+	if (likely(room.ring->way == RING_RECORDS))
+		ring_end_fast(room.ring);
+	else
+		ring_end_specially(room.ring);
 }
 
 /* --- events with a filter ------------------------------------------------- */
@@ -313,7 +344,7 @@ void ring_end_specially(struct ring *ring)
 /* --- records -------------------------------------------------------------- */
 
 /* The room is known to be wanted before anything is taken or counted. */
-void *ring_begin_specially(const struct source *source, u32 len, struct ring **ret_ring)
+static void *kmod_ring_begin_specially(const struct source *source, u32 len, struct ring **ret_ring)
 {
 	if (unlikely(source->set->tracker.on) && !tracker_wants_current(&source->set->tracker))
 		return NULL;
@@ -322,9 +353,44 @@ void *ring_begin_specially(const struct source *source, u32 len, struct ring **r
 	return kmod_ring_begin_untracked(source->set, source->id, len, ret_ring);
 }
 
-void *ring_begin_plain(const struct source *source, u32 len, struct ring **ret_ring)
+struct room ring_begin_specially(const struct source *source, u32 len)
 {
-	return kmod_ring_begin(source->set, source->id, len, ret_ring);
+	struct room room;
+
+	if (likely(!READ_ONCE(source->filter) && kmod_ring_is_plain(source)))
+		return !source->set->tracker.on || tracker_wants_current(&source->set->tracker) ?
+			       ring_begin_fast(source, len) :
+			       (struct room){};
+	room.to = kmod_ring_begin_specially(source, len, &room.ring);
+	return room;
+}
+
+struct room ring_begin_plain(const struct source *source, u32 len)
+{
+	return ring_begin_fast(source, len);
+}
+
+struct room ring_begin_slowly(const struct source *source, u32 len, bool nested)
+{
+	struct room room;
+
+	room.to = kmod_ring_begin(source->set, source->id, len, &room.ring, nested);
+	return room;
+}
+
+void source_init(struct source *source, struct ring_set *set, u32 id)
+{
+	source->set = set;
+	source->rings = set->rings;
+	source->id = id;
+	source->header = id <= LTT_ID_COMPACT_MAX ? LTT_HDR_COMPACT : LTT_HDR_WIDE;
+	source->word = id <= LTT_ID_COMPACT_MAX ? id : LTT_ID_WIDE;
+}
+
+u32 source_is_special(const struct source *source, const struct filter *filter)
+{
+	return source->set->special || filter || source->id > U16_MAX ||
+	       source->set->desc.clock != LTT_CLOCK_CYCLES;
 }
 
 static bool kmod_ring_accepts(const struct source *source, const void *payload, u32 len)
@@ -347,9 +413,13 @@ static noinline void *kmod_ring_begin_put_specially(const struct source *source,
 void *ring_begin_put(const struct source *source, const void *payload, u32 len,
 		     struct ring **ret_ring)
 {
+	struct room room;
+
 	if (unlikely(READ_ONCE(source->special)))
 		return kmod_ring_begin_put_specially(source, payload, len, ret_ring);
-	return kmod_ring_begin(source->set, source->id, len, ret_ring);
+	room = ring_begin_fast(source, len);
+	*ret_ring = room.ring;
+	return room.to;
 }
 
 void ring_put_untracked(const struct source *source, const void *payload, u32 len)
@@ -359,6 +429,11 @@ void ring_put_untracked(const struct source *source, const void *payload, u32 le
 }
 
 void ring_end_plain(struct ring *ring)
+{
+	ring_end_fast(ring);
+}
+
+void ring_end_slowly(struct ring *ring)
 {
 	kmod_ring_leave(ring);
 }

@@ -45,15 +45,18 @@ struct ring {
 	local64_t reserved;
 	local64_t ts;
 	local64_t count;
-	u64 pub;
 	u64 published;
-	unsigned int nest;
+	u32 nest;
 	u32 max_record;
+	u64 hint_end;	/* positions below it are in the sub-buffer of @reserved, and fit */
+	u64 hint_epoch;	/* clock values below it, not below @ts, are of the epoch of @reserved */
+	u64 flip;	/* parity of prod->pub */
 	const u64 *floor;
 	u64 limit;
 	u8 *data;
 	u64 data_mask;
 	u64 subbuf_mask;
+	u64 subbuf_bytes;
 	const struct ltt_ring_cons *cons;
 	struct ltt_ring_prod *prod;
 	struct ring_set *set;
@@ -87,10 +90,27 @@ struct ring_set {
  * @filter: changes at any time; read with preemption off. NULL: none.
  */
 struct source {
-	struct ring_set *set;
-	u32 id;
+	struct ring __percpu *rings;
 	u32 special;
+	u8 header; /* LTT_HDR_COMPACT or _WIDE, by @id */
+	u32 word;  /* the bits of the header's first word that don't change */
+	u32 id;
+	struct ring_set *set;
 	const struct filter *filter;
+};
+
+/** Its parts that follow from @set and @id. */
+void source_init(struct source *source, struct ring_set *set, u32 id);
+/** Value of @special with this filter. */
+u32 source_is_special(const struct source *source, const struct filter *filter);
+
+/** Bit of ring->nest: a record of the fast path is not the only one since the last publication. */
+#define RING_SLOW 0x10000u
+
+/** struct room - the result of ring_begin_*(), in two registers; @to NULL: as ring_begin(). */
+struct room {
+	void *to;
+	struct ring *ring;
 };
 
 /** struct undecided - a payload that is being made for a filter. */
@@ -141,17 +161,121 @@ static __always_inline void *ring_begin(const struct source *source, u32 len,
 static __always_inline void ring_end(struct ring *ring);
 
 /** The parts of ring_begin() and ring_end() that are not inline. */
-void *ring_begin_plain(const struct source *source, u32 len, struct ring **ret_ring);
-void *ring_begin_specially(const struct source *source, u32 len, struct ring **ret_ring);
+struct room ring_begin_plain(const struct source *source, u32 len);
+/** @nested: it is among ring->nest already. */
+struct room ring_begin_slowly(const struct source *source, u32 len, bool nested);
+void ring_end_slowly(struct ring *ring);
+struct room ring_begin_specially(const struct source *source, u32 len);
 void ring_end_plain(struct ring *ring);
 void ring_end_specially(struct ring *ring);
+
+#ifdef CONFIG_X86
+/* Local to the CPU: no other one writes it. */
+#define ring_try_cmpxchg(word, old, new)							\
+	__raw_try_cmpxchg(&(word)->a.a.counter, old, new, sizeof(long), "")
+#else
+#define ring_try_cmpxchg(word, old, new)							\
+	({											\
+		s64 was_ = local64_cmpxchg(word, *(old), new);					\
+		bool ok_ = was_ == *(old);							\
+		*(old) = was_;									\
+		ok_;										\
+	})
+#endif
+
+#define RING_POS40 ((1ull << (LTT_POS_BITS + 1)) - 1)
+
+/*
+ * The usual record: of an event without anything special, in a ring that is on, in the sub-buffer
+ * and the epoch of the record before. Only one compare-and-exchange decides; @ts follows it, so it
+ * may be that of an earlier record for a moment: then the next one has an extended header without
+ * need.
+ */
+static __always_inline struct room ring_begin_fast(const struct source *source, u32 len)
+{
+	struct ring *ring = this_cpu_ptr(source->rings);
+	long old, last, was, end;
+	u64 ts;
+	u32 header = source->header, word;
+	u8 *to;
+
+	if (unlikely(READ_ONCE(ring->cons->state) != LTT_RING_ON))
+		return ring_begin_slowly(source, len, false);
+	ring->nest++;
+	barrier();
+	do {
+		old = local64_read(&ring->reserved);
+		barrier();
+		last = local64_read(&ring->ts);
+		ts = get_cycles();
+		end = old + header + len;
+		if (unlikely(ts < (u64)last || ts >= READ_ONCE(ring->hint_epoch) ||
+			     (end & RING_POS40) >= READ_ONCE(ring->hint_end)))
+			return ring_begin_slowly(source, len, true);
+		was = old;
+	} while (unlikely(!ring_try_cmpxchg(&ring->reserved, &was, end)));
+	(void)ring_try_cmpxchg(&ring->ts, &last, (long)ts); /* a nested one has a later time */
+	local64_inc(&ring->count);
+	to = ring->data + (old & ring->data_mask);
+	word = (u32)ts << 5 | source->word;
+	memcpy(to, &word, sizeof(word));
+	if (unlikely(header != LTT_HDR_COMPACT)) {
+		u16 id = source->id;
+
+		memcpy(to + 4, &id, sizeof(id));
+	}
+	return (struct room){ to + header, ring };
+}
+
+static __always_inline void ring_end_fast(struct ring *ring)
+{
+	struct ltt_ring_prod *prod = ring->prod;
+	u64 reserved, count, ts, flip;
+
+	barrier();
+	if (unlikely(READ_ONCE(ring->nest) != 1))
+		goto slowly;
+	reserved = local64_read(&ring->reserved);
+	barrier();
+	count = local64_read(&ring->count);
+	ts = local64_read(&ring->ts);
+	barrier();
+	if (unlikely(local64_read(&ring->reserved) != reserved))
+		goto slowly;
+	flip = ring->flip ^ LTT_PUB_PARITY;
+	WRITE_ONCE(*(u64 *)((u8 *)prod->count + (flip >> 36)), count);
+	WRITE_ONCE(prod->last_ts, ts);
+	smp_store_release(&prod->pub, reserved | flip);
+	ring->flip = flip;
+	WRITE_ONCE(ring->published, reserved);
+	barrier();
+	WRITE_ONCE(ring->nest, 0);
+	barrier();
+	if (likely(local64_read(&ring->reserved) == reserved &&
+		   !(READ_ONCE(ring->cons->state) & LTT_RING_WAKE)))
+		return;
+	ring->nest = 1;
+slowly:
+	ring_end_slowly(ring);
+}
+
+#ifdef LTT_INLINE_RING
+#define RING_BEGIN_PLAIN(source, len) ring_begin_fast(source, len)
+#define RING_END_PLAIN(ring) ring_end_fast(ring)
+#else
+#define RING_BEGIN_PLAIN(source, len) ring_begin_plain(source, len)
+#define RING_END_PLAIN(ring) ring_end_plain(ring)
+#endif
 
 static __always_inline void *ring_begin(const struct source *source, u32 len,
 					struct ring **ret_ring)
 {
-	if (unlikely(READ_ONCE(source->special)))
-		return ring_begin_specially(source, len, ret_ring);
-	return ring_begin_plain(source, len, ret_ring);
+	struct room room = unlikely(READ_ONCE(source->special)) ?
+				   ring_begin_specially(source, len) :
+				   RING_BEGIN_PLAIN(source, len);
+
+	*ret_ring = room.ring;
+	return room.to;
 }
 
 static __always_inline void ring_end(struct ring *ring)
@@ -159,7 +283,7 @@ static __always_inline void ring_end(struct ring *ring)
 	if (unlikely(ring->way != RING_RECORDS))
 		ring_end_specially(ring);
 	else
-		ring_end_plain(ring);
+		RING_END_PLAIN(ring);
 }
 
 #if __has_attribute(uninitialized)
@@ -180,10 +304,18 @@ static __always_inline void ring_end(struct ring *ring)
 static __always_inline void *ring_begin_fixed(const struct source *source, u32 len,
 					      struct ring **ret_ring, struct undecided *head)
 {
-	if (likely(!READ_ONCE(source->special)))
-		return ring_begin_plain(source, len, ret_ring);
-	if (len > RING_ON_STACK || !READ_ONCE(source->filter))
-		return ring_begin_specially(source, len, ret_ring);
+	if (likely(!READ_ONCE(source->special))) {
+		struct room room = RING_BEGIN_PLAIN(source, len);
+
+		*ret_ring = room.ring;
+		return room.to;
+	}
+	if (len > RING_ON_STACK || !READ_ONCE(source->filter)) {
+		struct room room = ring_begin_specially(source, len);
+
+		*ret_ring = room.ring;
+		return room.to;
+	}
 	head->way = RING_DECIDES;
 	head->len = len;
 	head->source = source;

@@ -95,6 +95,7 @@ static void ring_memory_ring_init(struct ring_set *set, unsigned int cpu, u64 no
 	ring->data_mask = desc->data_size - 1;
 	ring->subbuf_shift = ilog2(desc->subbuf_size);
 	ring->subbuf_mask = LTT_POS_MASK & ~(desc->subbuf_size - 1);
+	ring->subbuf_bytes = desc->subbuf_size;
 	ring->max_record = desc->max_record;
 	ring->clock = desc->clock;
 	if (desc->mode == LTT_RING_DISCARD) {
@@ -102,16 +103,15 @@ static void ring_memory_ring_init(struct ring_set *set, unsigned int cpu, u64 no
 		ring->limit = desc->data_size - LTT_RING_SLACK;
 	} else {
 		/* readers of snapshots rely on it: no writer is further ahead of `pub` */
-		ring->floor = &ring->pub;
+		ring->floor = &ring->published;
 		ring->limit = desc->max_record;
 	}
-	ring->pub = now >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT;
-	ring->published = ring->pub;
-	local64_set(&ring->reserved, ring->pub);
+	ring->published = now >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT;
+	local64_set(&ring->reserved, ring->published);
 	local64_set(&ring->ts, now);
 	ring->prod->last_ts = now;
-	ring->prod->region[0].pub = ring->pub;
-	ring->prod->pub = ring->pub;
+	ring->prod->region[0].pub = ring->published;
+	ring->prod->pub = ring->published;
 }
 
 static void ring_memory_wake_readers(struct irq_work *work)
