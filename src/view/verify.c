@@ -319,16 +319,58 @@ static bool is_path(const char *path, size_t len)
 	return true;
 }
 
+/* No level is a link: find_traces() follows none. Return: the directory, or negative errno. */
+static int view_verify_open_below(int dir_fd, const char *path)
+{
+	AUTO_FREE char *copy = xstrdup(path);
+	char *rest = NULL;
+	int at = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+
+	for (char *name = strtok_r(copy, "/", &rest); name && at >= 0;
+	     name = strtok_r(NULL, "/", &rest)) {
+		int next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int error = errno;
+
+		close(at);
+		at = next < 0 ? -error : next;
+	}
+	return at;
+}
+
+/* NULL: it is there, and was read. */
+static const char *view_verify_why_missing(int dir_fd, const char *path)
+{
+	int fd = view_verify_open_below(dir_fd, path);
+	const char *why = NULL;
+
+	if (fd == -ENOENT)
+		return "is missing";
+	if (fd == -ELOOP || fd == -ENOTDIR)
+		return "is missing: a link or a file has its place";
+	if (fd < 0)
+		return "can't be opened";
+	if (find_trace_state(fd) == TRACE_NONE)
+		why = "is missing: its directory has no stream";
+	close(fd);
+	return why;
+}
+
 static void view_verify_check_trace(struct view *view, int dir_fd, const char *label,
 				    const char *path)
 {
-	AUTO_FD int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const char *why = view_verify_why_missing(dir_fd, path);
+	char *text;
 
-	if (fd < 0 ? errno != ENOENT : find_trace_state(fd) != TRACE_NONE)
+	if (!why)
 		return;
+	text = xasprintf("the trace %s%s%s %s", label, *label ? "/" : "", path, why);
+	for (size_t i = 0; i < view->nr_missing; i++)
+		if (strcmp(view->missing[i], text) == 0) { /* listed twice */
+			free(text);
+			return;
+		}
 	view->missing = xrealloc(view->missing, (view->nr_missing + 1) * sizeof(*view->missing));
-	view->missing[view->nr_missing++] =
-		*label ? xasprintf("%s/%s", label, path) : xstrdup(path);
+	view->missing[view->nr_missing++] = text;
 }
 
 /* An entry that is torn lacks its end. */
@@ -360,7 +402,7 @@ int verify_list(void *view, int dir_fd, const char *label)
 void verify_report_missing(struct view *view)
 {
 	for (size_t i = 0; i < view->nr_missing; i++)
-		report(&view->reporter, "the trace %s is missing", view->missing[i]);
+		report(&view->reporter, "%s", view->missing[i]);
 }
 
 /* --- all of it ---------------------------------------------------------------- */
