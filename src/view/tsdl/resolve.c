@@ -349,7 +349,8 @@ int tsdl_resolve(struct tsdl *p)
 	}
 	if (p->tc->packet_header)
 		mark_walked((struct ctf_type *)p->tc->packet_header);
-	if (!good)
+	/* before its first packet a trace has none; files of a trace without one can't be read */
+	if (!good && p->tc->streams)
 		report(p->reporter, "%s: it declares no stream that can be read", p->where);
-	return good ? 0 : -EPROTO;
+	return good || !p->tc->streams ? 0 : -EPROTO;
 }
