@@ -503,7 +503,7 @@ def test_places():
     rules = {r["pattern"]: (r["kind"], r.get("location"), r["enabled"])
              for r in ctl("status")["result"]["channels"][0]["rules"]}
     check(rules == {"called": ("probe", place, True), "getprio": ("function", place, True)}, rules)
-    # the daemon that lttctl starts asks for its own priority, once
+    # the daemon that lttctl starts reads its own priority, once
     check(recorded() == 1203, f"{recorded()} of 1203 after a daemon's death")
     # another place under the same name, which is the same event in the trace
     ctl("disable-event", "-k", "called,getprio")

@@ -168,7 +168,7 @@ def test_hardened():
         with open(f"{UNITS}/hard-{number}.service", "w") as f:
             f.write(f"[Service]\nType={'simple' if hides else 'oneshot'}\n{setting}\n"
                     "Environment=LTT_REGISTER_TIMEOUT=10000\nStandardOutput=null\n"
-                    f"ExecStart={BUILD}/prog/rapp -n {1 << 30 if hides else LATER} -r 2000 -b {1000 * number}\n")
+                    f"ExecStart={BUILD}/prog/rapp -n {1 << 30 if hides else LATER} -r 2000 -b {1000 * (number + 1)}\n")
     inside("systemctl", "daemon-reload")
     lttctl("create", "hard", "-o", f"{OUT}-hard")
     lttctl("enable-event", "-u", "rapp:*")
@@ -178,7 +178,7 @@ def test_hardened():
     lttctl("stop", "hard")
     lttctl("destroy", "hard")
     text = control.run(f"{BUILD}/bin/lttctl", "view", f"{OUT}-hard").stdout
-    got = {setting: len(re.findall(rf"thread = {1000 * number},", text))
+    got = {setting: len(re.findall(rf"thread = {1000 * (number + 1)},", text))
            for number, setting in enumerate(HARDENING)}
     check(set(got.values()) == {LATER}, f"not all {LATER} events: {got}")
     for number, setting in enumerate(HIDING, len(HARDENING)):
@@ -262,7 +262,8 @@ def main():
         print(f"FAILED: service: {text}", flush=True)
         for name in DAEMONS if manager else ():
             said = inside("systemctl", "show", "-p", "Result,ExecMainStatus", name).stdout.split()
-            print(name, *said, open(f"/run/{name}.log").read()[-1000:], flush=True)
+            log = f"/run/{name}.log"
+            print(name, *said, open(log).read()[-1000:] if os.path.exists(log) else "", flush=True)
     for process in (app, outer):
         if process and process.poll() is None:
             process.send_signal(signal.SIGKILL)
