@@ -59,6 +59,8 @@ const struct verb *verb_find(const char *name);
 /** The verb that was probably meant: that of a common word, or the one with the nearest name; NULL:
  *  there is none. */
 const char *verb_near(const char *name);
+/** For a verb of another tool: how its purpose is reached here; NULL: unknown. */
+const char *verb_elsewhere(const char *name);
 /** The reason why a verb of LTTng is not supported yet, a sentence; NULL for any other word. */
 const char *verb_later(const char *name);
 /** Print all verbs that are not supported yet, as `NAME: SENTENCE`. */

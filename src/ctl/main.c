@@ -82,7 +82,7 @@ static enum status take_mi(struct ctl *ctl)
 	return strcmp(opt.mi, "xml") == 0 ? STATUS_UNSUPPORTED : STATUS_UNDEFINED;
 }
 
-static enum status general_option(struct ctl *ctl, int value, bool *ret_done)
+enum status main_take_option(struct ctl *ctl, int value, bool *ret_done)
 {
 	if (value >= OPTION_LATER)
 		return options_not_yet(ctl, options_general, value);
@@ -114,6 +114,15 @@ static enum status general_option(struct ctl *ctl, int value, bool *ret_done)
 	return STATUS_OK;
 }
 
+void main_take_values(struct ctl *ctl)
+{
+	ctl->quiet = opt.quiet;
+	ctl->sessiond_path = opt.sessiond_path;
+	ctl->relayd_path = opt.relayd_path;
+	ctl->group = opt.group;
+	ctl->no_sessiond = opt.no_sessiond;
+}
+
 static enum status unknown_verb(struct ctl *ctl, const char *name)
 {
 	const char *sentence = verb_later(name);
@@ -123,8 +132,11 @@ static enum status unknown_verb(struct ctl *ctl, const char *name)
 		err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", name, sentence);
 		return STATUS_UNSUPPORTED;
 	}
+	sentence = verb_elsewhere(name);
 	near = verb_near(name);
-	if (near)
+	if (sentence)
+		err_set(&ctl->err, ERR_UNKNOWN_COMMAND, "there is no verb '%s': %s", name, sentence);
+	else if (near)
 		err_set(&ctl->err, ERR_UNKNOWN_COMMAND, "unknown verb '%s'; did you mean '%s'?",
 			name, near);
 	else
@@ -144,13 +156,9 @@ static enum status parse_general(struct ctl *ctl, int argc, char **argv, const c
 	int value = 0;
 
 	while (status == STATUS_OK && !*ret_done && (value = poptGetNextOpt(pc)) > 0)
-		status = general_option(ctl, value, ret_done);
+		status = main_take_option(ctl, value, ret_done);
 	ctl->general = pc;
-	ctl->quiet = opt.quiet;
-	ctl->sessiond_path = opt.sessiond_path;
-	ctl->relayd_path = opt.relayd_path;
-	ctl->group = opt.group;
-	ctl->no_sessiond = opt.no_sessiond;
+	main_take_values(ctl);
 	if (status != STATUS_OK || *ret_done)
 		return status;
 	if (value < -1)

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "help.h"
+#include "main.h"
 
 #define MAX_NAMES 64
 
@@ -168,10 +169,6 @@ bool options_has_joined(const struct ctl *ctl, const char *name)
 static enum status ctl_options_take(struct ctl *ctl, poptContext pc, int value,
 				    const struct poptOption *table, bool *ret_done)
 {
-	if (value == OPTION_JSON) {
-		ctl->json = true;
-		return STATUS_OK;
-	}
 	if (value >= OPTION_LATER)
 		return options_not_yet(ctl, table, value);
 	if (value >= OPTION_OWN) {
@@ -180,16 +177,21 @@ static enum status ctl_options_take(struct ctl *ctl, poptContext pc, int value,
 
 		return status ? status : ctl->verb->option(ctl, value - OPTION_OWN, argument);
 	}
-	*ret_done = true;
-	if (value == OPTION_HELP)
+	switch (value) {
+	case OPTION_HELP:
+		*ret_done = true;
 		return help_open(ctl->verb);
-	if (value == OPTION_USAGE)
+	case OPTION_USAGE:
+		*ret_done = true;
 		help_verb(stdout, ctl->verb);
-	if (value == OPTION_LIST) {
+		return STATUS_OK;
+	case OPTION_LIST:
+		*ret_done = true;
 		options_list(stdout, table);
 		options_list(stdout, options_common);
+		return STATUS_OK;
 	}
-	return STATUS_OK;
+	return main_take_option(ctl, value, ret_done);
 }
 
 static enum status take_operands(struct ctl *ctl, poptContext pc)
@@ -212,6 +214,7 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 	static struct poptOption all[] = {
 		{ .argInfo = POPT_ARG_INCLUDE_TABLE },
 		{ .argInfo = POPT_ARG_INCLUDE_TABLE, .arg = (void *)options_common },
+		{ .argInfo = POPT_ARG_INCLUDE_TABLE, .arg = (void *)options_general },
 		POPT_TABLEEND,
 	};
 	enum status status = STATUS_OK;
@@ -230,7 +233,10 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 		return status;
 	if (value < -1)
 		return options_bad(ctl, pc, value, table, options_common);
+	main_take_values(ctl);
 	status = options_check(ctl, table);
+	if (!status)
+		status = options_check(ctl, options_general);
 	return status ? status : take_operands(ctl, pc);
 }
 

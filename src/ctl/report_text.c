@@ -306,6 +306,33 @@ static void report_text_print_sites(FILE *out, struct json_object *allocations, 
 				 nr);
 }
 
+static bool report_text_has(struct json_object *array, struct json_object *site)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		if (json_object_equal(json_object_array_get_idx(array, i), site))
+			return true;
+	return false;
+}
+
+/* Sites with many calls that are not among those with the most bytes. */
+static void report_text_print_frequent(FILE *out, struct json_object *allocations)
+{
+	struct table table = { .columns = "rrl" };
+	bool first = true;
+
+	for (size_t i = 0; i < record_len(allocations, "sites"); i++) {
+		struct json_object *site = record_at(allocations, "sites", i);
+
+		if (report_text_has(record_get(allocations, "largest"), site))
+			continue;
+		if (first)
+			fprintf(out, "of the others, with the most calls:\n");
+		first = false;
+		report_text_site_row(&table, site, false);
+	}
+	table_print(out, &table);
+}
+
 static void report_text_print_allocations(FILE *out, struct json_object *record)
 {
 	struct json_object *o = record_get(record, "allocations");
@@ -323,7 +350,8 @@ static void report_text_print_allocations(FILE *out, struct json_object *record)
 	if (record_num(o, "failed"))
 		fprintf(out, "; %s failed", text_count(calls, record_num(o, "failed")));
 	fputc('\n', out);
-	report_text_print_sites(out, o, "sites", false);
+	report_text_print_sites(out, o, "largest", false);
+	report_text_print_frequent(out, o);
 	if (!record_num(o, "live")) {
 		fprintf(out, "all of it was freed\n");
 		return;

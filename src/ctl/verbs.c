@@ -73,7 +73,7 @@ static const struct {
 	{ "set-session", "use select switch" },
 	{ "list", "ls sessions events tracepoints probes" },
 	{ "status", "info state stat" },
-	{ "stats", "top count counts histogram" },
+	{ "stats", "count counts" },
 	{ "enable-event", "attach enable event add-event probe" },
 	{ "disable-event", "detach disable" },
 	{ "add-context", "context" },
@@ -81,7 +81,7 @@ static const struct {
 	{ "start", "resume continue begin" },
 	{ "stop", "pause end halt suspend" },
 	{ "destroy", "rm del delete remove drop" },
-	{ "save", "store export backup" },
+	{ "save", "store backup" },
 	{ "load", "import" },
 	{ "recover", "repair restore" },
 	{ "doctor", "diagnose debug why" },
@@ -110,6 +110,32 @@ const char *verb_near(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		names[i] = verbs[i] ? verbs[i]->name : NULL;
 	return nearest_word(name, names);
+}
+
+/* Verbs of other tracers, whose purpose is an option of a verb here. */
+static const struct {
+	const char *name, *sentence;
+} elsewhere[] = {
+	{ "export", "a trace is a directory of CTF, which babeltrace2 and Trace Compass open; 'lttctl "
+		    "view' prints it as text" },
+	{ "flame", "'lttctl calls' shows the calls of functions, by their callers" },
+	{ "flamegraph", "'lttctl calls' shows the calls of functions, by their callers" },
+	{ "graph", "'lttctl calls' shows the calls of functions, by their callers" },
+	{ "histogram", "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and 'lttctl "
+		       "stats' shows them" },
+	{ "latency", "'lttctl view --durations' has the time of each call, 'lttctl view "
+		     "--pair=BEGIN,END' that between two events" },
+	{ "live", "'lttctl view --live' follows a session while it is recorded" },
+	{ "query", "'lttctl view --where=EXPRESSION' chooses events by their fields" },
+	{ "top", "'lttctl report' shows the events, locks and allocations of a trace, the most first" },
+};
+
+const char *verb_elsewhere(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
+		if (strcmp(elsewhere[i].name, name) == 0)
+			return elsewhere[i].sentence;
+	return NULL;
 }
 
 /* LTTng's verbs that are not there yet. */

@@ -293,6 +293,16 @@ static int allocations_compare_calls(const void *a, const void *b)
 	return x->from_ns > y->from_ns ? 1 : -(x->from_ns < y->from_ns);
 }
 
+static int allocations_compare_bytes(const void *a, const void *b)
+{
+	const struct allocations_site *x = *(const struct allocations_site *const *)a;
+	const struct allocations_site *y = *(const struct allocations_site *const *)b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return allocations_compare_calls(a, b);
+}
+
 static int allocations_compare_live(const void *a, const void *b)
 {
 	const struct allocations_site *x = *(const struct allocations_site *const *)a;
@@ -303,17 +313,22 @@ static int allocations_compare_live(const void *a, const void *b)
 	return allocations_compare_calls(a, b);
 }
 
-const struct allocations_site **allocations_busiest(const struct allocations *allocations,
-						    bool live, size_t *ret_nr)
+const struct allocations_site **allocations_sorted(const struct allocations *allocations,
+						   enum allocations_order order, size_t *ret_nr)
 {
+	static int (*const compare[])(const void *, const void *) = {
+		[ALLOCATIONS_BY_CALLS] = allocations_compare_calls,
+		[ALLOCATIONS_BY_BYTES] = allocations_compare_bytes,
+		[ALLOCATIONS_BY_LIVE] = allocations_compare_live,
+	};
 	const struct allocations_site **all = xalloc((allocations->nr_sites + 1) * sizeof(*all));
 	const struct allocations_site *site = allocations->sites;
 	size_t nr = 0;
 
 	for (; site; site = site->next)
-		if (live ? site->live : site->calls)
+		if (order == ALLOCATIONS_BY_LIVE ? site->live : site->calls)
 			all[nr++] = site;
-	qsort(all, nr, sizeof(*all), live ? allocations_compare_live : allocations_compare_calls);
+	qsort(all, nr, sizeof(*all), compare[order]);
 	*ret_nr = nr;
 	return all;
 }

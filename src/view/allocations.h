@@ -79,8 +79,14 @@ void allocations_take(struct allocations *allocations, const struct overview_pro
 		      enum allocations_action action, const struct event *event, bool chosen);
 /** After the last event. */
 void allocations_end(struct allocations *allocations);
-/** The sites, sorted by the number of calls, or by memory that is not freed; allocated. */
-const struct allocations_site **allocations_busiest(const struct allocations *allocations,
-						    bool live, size_t *ret_nr);
+enum allocations_order {
+	ALLOCATIONS_BY_CALLS,
+	ALLOCATIONS_BY_BYTES,
+	ALLOCATIONS_BY_LIVE, /* bytes that are not freed; only sites that have some */
+};
+
+/** The sites in that order, the largest first; allocated. */
+const struct allocations_site **allocations_sorted(const struct allocations *allocations,
+						   enum allocations_order order, size_t *ret_nr);
 
 #endif

@@ -232,14 +232,14 @@ static void report_verb_add_locks(struct json_object *record, const struct overv
 }
 
 static void report_verb_add_sites(struct json_object *o, const char *key,
-				  const struct overview *overview, bool live)
+				  const struct overview *overview, enum allocations_order order)
 {
 	size_t nr;
 	const struct allocations_site **sites AUTO_FREE =
-		allocations_busiest(overview->allocations, live, &nr);
+		allocations_sorted(overview->allocations, order, &nr);
 	struct json_object *site;
 
-	record_set_num(o, live ? "all_leaks" : "all_sites", nr);
+	record_set_num(o, order == ALLOCATIONS_BY_LIVE ? "all_leaks" : "all_sites", nr);
 	record_set(o, key, json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++) {
 		record_append(o, key, site = json_object_new_object());
@@ -271,8 +271,9 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 	record_set_num(o, "most_bytes", all->most_bytes);
 	record_set_num(o, "most_ns", (uint64_t)all->most_ns);
 	record_set_num(o, "left_out", all->left_out);
-	report_verb_add_sites(o, "sites", overview, false);
-	report_verb_add_sites(o, "leaks", overview, true);
+	report_verb_add_sites(o, "largest", overview, ALLOCATIONS_BY_BYTES);
+	report_verb_add_sites(o, "sites", overview, ALLOCATIONS_BY_CALLS);
+	report_verb_add_sites(o, "leaks", overview, ALLOCATIONS_BY_LIVE);
 }
 
 /* --- the record: losses, and commands ------------------------------------------------------- */
