@@ -189,7 +189,7 @@ int kmod_channel_disable(struct channel *channel, u32 id)
 	mutex_unlock(&channel->lock);
 	if (!hook)
 		return -ENOENT;
-	queue_work(system_unbound_wq, &channel->reaper);
+	queue_work(compat_unbound_wq, &channel->reaper);
 	return 0;
 }
 
@@ -261,7 +261,7 @@ static void run_dump(struct work_struct *work)
 /* Runs asynchronously, because it takes a while. */
 void kmod_channel_dump(struct channel *channel, bool waits)
 {
-	queue_work(system_unbound_wq, &channel->dumper);
+	queue_work(compat_unbound_wq, &channel->dumper);
 	if (waits)
 		flush_work(&channel->dumper);
 }

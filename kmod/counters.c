@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "ltt_kmod.h"
 
 #define QUIET HZ /* none was created for this long: now others can be released */
@@ -67,7 +68,7 @@ static void remove(struct counters *counters, unsigned int cpu)
 /* A moment later: see `lock`. */
 static int cpu_comes(unsigned int cpu)
 {
-	queue_work(system_unbound_wq, &server);
+	queue_work(compat_unbound_wq, &server);
 	return 0;
 }
 
@@ -212,7 +213,7 @@ static struct counters *next_gone(void)
 	mutex_lock(&lock);
 	counters = list_first_entry_or_null(&gone, struct counters, of_list);
 	if (counters && time_before(jiffies, quiet_at)) {
-		queue_delayed_work(system_unbound_wq, &releaser, quiet_at - jiffies);
+		queue_delayed_work(compat_unbound_wq, &releaser, quiet_at - jiffies);
 		counters = NULL;
 	}
 	if (counters)
@@ -245,7 +246,7 @@ void counters_free(struct counters *counters)
 			perf_event_disable(counters->of_cpu[cpu]);
 	list_move_tail(&counters->of_list, &gone);
 	mutex_unlock(&lock);
-	queue_delayed_work(system_unbound_wq, &releaser, 0);
+	queue_delayed_work(compat_unbound_wq, &releaser, 0);
 }
 
 int counters_init(void)

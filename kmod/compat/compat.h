@@ -100,6 +100,12 @@ static inline void compat_uprobe_sync(void)
 #define COMPAT_ASSIGN_STR_ALONE 1
 #endif
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define compat_unbound_wq system_dfl_wq
+#else
+#define compat_unbound_wq system_unbound_wq
+#endif
+
 /* Probes of tracepoints run with preemption on since 7.0 (SRCU-fast), and the kernel's own turn it
  * off; the function that waits for them no longer waits for other code with preemption off. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)

@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "fetch.h"
 #include "registry.h"
 #include "instr/symbols.h"
@@ -289,7 +290,7 @@ static void kmod_function_detach(struct hook *hook)
 	if (place->unwatched)
 		lost = atomic_read(&place->unwatched->calls) - place->unwatched_before;
 	mutex_unlock(&lock);
-	queue_work(system_unbound_wq, &sweeper);
+	queue_work(compat_unbound_wq, &sweeper);
 	ring_set_lose(hook->source.set, lost + atomic_read(&place->missed));
 }
 

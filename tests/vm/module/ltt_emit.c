@@ -16,8 +16,16 @@
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/version.h>
 #include <asm/apic.h>
 #include <asm/nmi.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#include <asm/cpuid/api.h>
+#include <asm/msr.h>
+#else
+#define rdmsrq(msr, value) rdmsrl(msr, value)
+#define wrmsrq(msr, value) wrmsrl(msr, value)
+#endif
 #include <trace/events/power.h>
 
 static unsigned int count = 1000;
@@ -88,10 +96,10 @@ static void send_nmi(const struct emitter *to)
 	unsigned long flags;
 	u64 base;
 
-	rdmsrl(MSR_IA32_APICBASE, base);
+	rdmsrq(MSR_IA32_APICBASE, base);
 	local_irq_save(flags);
 	if (base & X2APIC_ENABLE) {
-		wrmsrl(APIC_BASE_MSR + (APIC_ICR >> 4), (u64)to->apic << 32 | APIC_DM_NMI);
+		wrmsrq(APIC_BASE_MSR + (APIC_ICR >> 4), (u64)to->apic << 32 | APIC_DM_NMI);
 	} else {
 		writel(to->apic << 24, local_apic + APIC_ICR2);
 		writel(APIC_DM_NMI, local_apic + APIC_ICR);
@@ -158,8 +166,12 @@ static void prepare(struct emitter *e, unsigned int cpu)
 	e->cpu = cpu;
 	init_completion(&e->done);
 	tasklet_setup(&e->tasklet, softirq);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	hrtimer_setup(&e->timer, interrupt, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+#else
 	hrtimer_init(&e->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	e->timer.function = interrupt;
+#endif
 }
 
 static void call_often(void)
