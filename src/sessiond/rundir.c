@@ -63,7 +63,8 @@ static int make_dir(struct rundir *dir, struct err *err)
 	if (ret == 0 && stat(dir->path, &st) < 0)
 		ret = -errno;
 	if (ret < 0)
-		return err_errno(err, ERR_INVALID, -ret, "can't create the runtime directory %s",
+		return err_errno(err, ERR_INVALID, -ret,
+				 "set LTT_RUNDIR to another directory: can't create %s",
 				 dir->path);
 	/* users with the right to write there could replace our sockets */
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))

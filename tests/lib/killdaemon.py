@@ -94,7 +94,7 @@ def main(*names, uid=None, spare=True):
         for owner in ("uid", "pid"):
             for threads in (1, 4):
                 cell(t, names, owner, threads, KILLS)
-        cell(t, names, "uid", 2, 3, ("-r", 20000))
+        cell(t, names, "uid", 2, max(3 // ltt.SHORT, 1), ("-r", 20000))
         ltt.until(lambda: not ltt.daemons("ltt-keeperd") or not held(), 5,
                   "the keeper to release all descriptors")
 

@@ -287,6 +287,7 @@ def check_syscalls(list_path, formats_path):
         if 'syscall_entry_' + call not in events:
             unlike += 1
             continue
+        theirs = [f for f in theirs if not re.fullmatch(r'__\w+_val', f[1])]  # texts, since 7.0
         ours = sorted(events['syscall_entry_' + call][1], key=lambda f: f.declared)
         if [f.name for f in ours] != [f[1] for f in theirs[1:]]:
             fail('%s: %s, not %s' % (call, ours, theirs[1:]))
