@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -305,6 +306,10 @@ static int make_create(struct making *m, struct json_object *session, struct mad
 		output = dated(stem);
 	}
 	o.output = output ? output : make_text(session, "output");
+	if (m->is_trial) {
+		o.output = o.url = NULL;
+		o.live_us = 0;
+	}
 	o.no_output = !o.output && !o.url && !o.live_us;
 	if (make_beside(m, &o, made) == 0)
 		return 0;
@@ -329,7 +334,7 @@ static int make_snapshot_output(struct making *m, struct json_object *session)
 
 static int make_contents(struct making *m, struct json_object *session)
 {
-	int code = make_snapshot_output(m, session);
+	int code = m->is_trial ? 0 : make_snapshot_output(m, session);
 
 	for (size_t i = 0; i < record_len(session, "trackers") && code == 0; i++)
 		code = make_tracker(m, session, record_at(session, "trackers", i));
@@ -371,6 +376,20 @@ int make_session(struct making *m, struct json_object *session)
 		end = &(*end)->next;
 	*end = made;
 	return 0;
+}
+
+int make_trial(struct ctl *ctl, struct json_object *session)
+{
+	struct making trial = { .ctl = ctl, .is_trial = true };
+	char *name AUTO_FREE = xstrdup(record_str(session, "name"));
+	char *other AUTO_FREE = xasprintf("load-trial-%d", (int)getpid());
+	int code;
+
+	record_set_str(session, "name", other);
+	code = make_session(&trial, session);
+	record_set_str(session, "name", name);
+	make_undo(&trial);
+	return code;
 }
 
 int make_start(struct making *m)

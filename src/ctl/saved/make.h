@@ -12,12 +12,16 @@
 struct making {
 	struct ctl *ctl;
 	bool keep_going, incomplete;
+	bool is_trial; /* without an output */
 	struct made *made;
 };
 
 /** Make a session of a record of saved_read(); it is not started. Return: 0 or the code in
  *  ctl->err: nothing of this session is left then. */
 int make_session(struct making *making, struct json_object *session) MUST_CHECK;
+/** Make it under another name, without an output, and destroy it: whether its parts are accepted.
+ *  Return: as make_session(). */
+int make_trial(struct ctl *ctl, struct json_object *session) MUST_CHECK;
 /** Start those that recorded when they were saved. Return: 0 or the code in ctl->err. */
 int make_start(struct making *making) MUST_CHECK;
 /** Destroy all of them, after a failure. Directories that are empty are removed. */

@@ -301,12 +301,17 @@ static int meet_existing(struct ctl *ctl, struct json_object *sessions)
 	return 0;
 }
 
-static int destroy_existing(struct ctl *ctl, const char *name)
+/* Not before the new one is accepted. */
+static int destroy_existing(struct ctl *ctl, struct json_object *session)
 {
+	const char *name = record_str(session, "name");
 	bool found = false;
 
 	if (opt.force && find_own(ctl, name, &found) != 0)
 		return ctl->err.code;
+	if (found && !opt.keep_going && make_trial(ctl, session) != 0)
+		return ctl->err.code;
+	name = record_str(session, "name");
 	return found ? ctl_done(ctl, ltt_ctl_destroy(ctl->library, name, 0, NULL), &ctl->err) : 0;
 }
 
@@ -319,7 +324,7 @@ static int make_all(struct making *making, struct json_object *sessions)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		if (destroy_existing(ctl, record_str(session, "name")) == 0 &&
+		if (destroy_existing(ctl, session) == 0 &&
 		    make_session(making, session) == 0)
 			continue;
 		if (!opt.keep_going || !ctl_is_connected(ctl))
