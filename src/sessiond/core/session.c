@@ -411,10 +411,37 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 	return 0;
 }
 
+/* Files of a channel are NAME_CPU, or NAME_CPU_NUMBER where their size is limited. */
+static bool core_session_files_meet(const char *limited, const char *other)
+{
+	size_t len = strlen(limited);
+
+	return strncmp(other, limited, len) == 0 && other[len] == '_' && other[len + 1] &&
+	       !other[len + 1 + strspn(other + len + 1, "0123456789")];
+}
+
+/* A channel whose files could have the names of another one's; NULL: none. */
+static const struct channel *core_session_name_meets(const struct session *session,
+						     const char *name, enum domain_id domain,
+						     bool is_limited)
+{
+	const struct channel *channel;
+
+	list_for_each(channel, &session->channels, node) {
+		if (channel->domain != domain || !channel->tracefile_size == !is_limited)
+			continue;
+		if (is_limited ? core_session_files_meet(name, channel->name) :
+				 core_session_files_meet(channel->name, name))
+			return channel;
+	}
+	return NULL;
+}
+
 int session_add_channel(struct session *session, const char *name, enum domain_id domain,
 			const struct channel_attr *attr, struct channel **ret, struct err *err)
 {
 	const char *why = name_check_channel(name);
+	const struct channel *other;
 	struct channel *channel;
 
 	if (why)
@@ -424,6 +451,12 @@ int session_add_channel(struct session *session, const char *name, enum domain_i
 			       "'%s' is the name of a part of every trace; "
 			       "choose another channel name",
 			       name);
+	other = core_session_name_meets(session, name, domain, attr->tracefile_size);
+	if (other)
+		return err_set(err, ERR_INVALID,
+			       "files of channel '%s' could have names of those of channel '%s', as the "
+			       "size of one's files is limited: choose another channel name",
+			       name, other->name);
 	if (session->next_channel >= SESSION_MAX_CHANNELS)
 		return err_set(err, ERR_LIMIT, "a session has at most %u channels",
 			       SESSION_MAX_CHANNELS);
