@@ -34,6 +34,19 @@ static bool rundir_others_may_change(const struct stat *st)
 	return st->st_uid != 0 || (written && !(st->st_mode & S_ISVTX));
 }
 
+/* Not that of a user namespace, where no directory of the machine's root belongs to it. */
+static bool rundir_is_root(void)
+{
+	AUTO_FD int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	unsigned long inside = 1, outside = 1, nr = 0;
+	char text[128];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	text[MAX(n, 0)] = '\0';
+	return geteuid() == 0 && (n <= 0 || (sscanf(text, "%lu %lu %lu", &inside, &outside, &nr) == 3 &&
+					     nr == UINT32_MAX));
+}
+
 /* A directory on the way in which another user could replace ours at any time; NULL: none. */
 static char *rundir_way_of_others(const char *path)
 {
@@ -71,7 +84,7 @@ static int make_dir(struct rundir *dir, struct err *err)
 		return err_set(err, ERR_INVALID,
 			       "%s must belong to user %u and be writable by that user alone",
 			       dir->path, (unsigned int)geteuid());
-	way = geteuid() == 0 ? rundir_way_of_others(dir->path) : NULL;
+	way = rundir_is_root() ? rundir_way_of_others(dir->path) : NULL;
 	if (way)
 		return err_set(err, ERR_INVALID,
 			       "root's runtime directory %s is in %s, which other users may change; "
