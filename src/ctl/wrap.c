@@ -107,6 +107,17 @@ char *wrap_environment(struct ctl *ctl, const char *list)
 	return xasprintf("LD_PRELOAD=%s", libraries);
 }
 
+#define ASAN_ORDER "verify_asan_link_order"
+
+char *wrap_sanitizer_environment(void)
+{
+	const char *old = getenv("ASAN_OPTIONS");
+
+	if (old && strstr(old, ASAN_ORDER))
+		return NULL;
+	return xasprintf("ASAN_OPTIONS=%s%s" ASAN_ORDER "=0", old ? old : "", old && *old ? ":" : "");
+}
+
 /* --- wrappers that were not called ----------------------------------------------------- */
 
 /* A program that records so much for so long is not examined: it would take seconds. */

@@ -14,6 +14,9 @@
  * with the libraries of the current value behind them; allocated. NULL: ctl->err is set.
  */
 char *wrap_environment(struct ctl *ctl, const char *list);
+/** "ASAN_OPTIONS=..." with the current value, so that gcc's AddressSanitizer accepts libraries before
+ *  its own; allocated. NULL: the user has chosen that. */
+char *wrap_sanitizer_environment(void);
 /**
  * wrap_find_uncalled() - the wrappers of a list that have recorded no event, an array of names.
  * @events: the patterns of the recorded events, or NULL: all.

@@ -619,8 +619,8 @@ static enum status record_verb_run_attached(struct ctl *ctl)
 
 static enum status record_verb_run_program(struct ctl *ctl)
 {
-	const char *environment[] = { NULL, NULL, NULL, NULL };
-	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL;
+	const char *environment[] = { NULL, NULL, NULL, NULL, NULL };
+	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL, *sanitizer AUTO_FREE = NULL;
 	char *scope AUTO_FREE = make_scope(ctl);
 	unsigned int nr = 0;
 	enum status status;
@@ -636,6 +636,8 @@ static enum status record_verb_run_program(struct ctl *ctl)
 		if (!preload)
 			return STATUS_ERROR;
 		environment[nr++] = preload;
+		sanitizer = wrap_sanitizer_environment();
+		environment[nr++] = sanitizer;
 	}
 	status = run_recorded(ctl, environment, scope);
 	ctl->interrupt = NULL;
