@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdfds.h"
@@ -220,17 +221,6 @@ static void on_ended(struct control *control)
 
 /* --- life --------------------------------------------------------------------- */
 
-/* Each stream has a file and an index open. */
-static void consumerd_raise_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static int consumerd_set_up_signals(struct daemon *d)
 {
 	sigset_t set;
@@ -357,7 +347,7 @@ int main(int argc, char **argv)
 	fd = consumerd_parse_args(&d, argc, argv);
 	if (fd < 0)
 		return -1 - fd;
-	consumerd_raise_descriptor_limit();
+	(void)limit_raise(RLIMIT_NOFILE); /* each stream has a file and an index open */
 	ret = daemon_init(&d, fd);
 	if (ret == -EWOULDBLOCK)
 		return CON_EXIT_BUSY;

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdfds.h"
@@ -309,13 +310,9 @@ static int relayd_set_up_signals(struct house *h)
 
 static unsigned int relayd_raise_descriptor_limit(void)
 {
-	struct rlimit limit = { 1024, 1024 };
+	unsigned int limit = limit_raise(RLIMIT_NOFILE);
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-	return (unsigned int)MIN(limit.rlim_cur, (rlim_t)1 << 20);
+	return limit ? MIN(limit, 1u << 20) : 1024;
 }
 
 /* The parent's side. Does not return. */

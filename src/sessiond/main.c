@@ -12,6 +12,7 @@
 
 #include "apps.h"
 #include "autoload.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdfds.h"
@@ -178,17 +179,6 @@ static int watch_signals(struct program *p)
 	return loop_signals(p->sd.loop, &set, caught, p);
 }
 
-/* Each application and each of its buffers takes descriptors. */
-static void raise_limit(int which)
-{
-	struct rlimit limit;
-
-	if (getrlimit(which, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(which, &limit);
-	}
-}
-
 /* Variables that name a file by a path from the working directory. */
 static bool has_relative_paths(void)
 {
@@ -210,7 +200,7 @@ static void leave_caller(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		if (geteuid() != 0 || setrlimit(limits[i], &none) < 0)
-			raise_limit(limits[i]);
+			(void)limit_raise(limits[i]);
 	errno = 0;
 	if (getpriority(PRIO_PROCESS, 0) > 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
 		log_debug("the nice value stays: %s", strerror(errno));
@@ -345,7 +335,7 @@ int main(int argc, const char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error of write(), not our end */
-	raise_limit(RLIMIT_NOFILE);
+	(void)limit_raise(RLIMIT_NOFILE); /* for applications and their buffers */
 	if (p.options.on_demand)
 		leave_caller();
 	if (background) /* files that a shell had open must not be held */

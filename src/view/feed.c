@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -53,25 +52,12 @@ struct feed *feed_free(struct feed *feed)
 	return NULL;
 }
 
-/* One descriptor for each stream that is being read: allow as many as may be. */
-static bool raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
 /* No FIFO or device is ever waited for, and no link followed. */
 static int feed_open_file(const struct feed *f)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int fd = openat(f->source->dir_fd, f->name, flags);
 
-	if (fd < 0 && errno == EMFILE && raise_limit())
-		fd = openat(f->source->dir_fd, f->name, flags);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/dir.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "trace/streamlist.h"
 
@@ -113,9 +115,10 @@ int find_traces(const char *dir, struct reporter *reporter, const struct find_op
 		uint64_t *ret_found)
 {
 	struct search s = { reporter, ops, priv, 0 };
-	int fd AUTO_FD = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r;
+	int fd AUTO_FD = -1, r;
 
+	(void)limit_raise(RLIMIT_NOFILE); /* one for each trace, and for each stream that is read */
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
 		r = -errno;
 		report(reporter, "%s can't be opened: %s", dir, strerror(-r));

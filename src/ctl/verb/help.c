@@ -14,6 +14,12 @@ static enum status help_run(struct ctl *ctl)
 		err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", operand(ctl, 0), later);
 		return STATUS_UNSUPPORTED;
 	}
+	later = verb_elsewhere(operand(ctl, 0));
+	if (later) {
+		err_set(&ctl->err, ERR_UNKNOWN_COMMAND, "there is no verb '%s': %s",
+			operand(ctl, 0), later);
+		return STATUS_UNDEFINED;
+	}
 	near = verb_near(operand(ctl, 0));
 	err_set(&ctl->err, ERR_UNKNOWN_COMMAND,
 		near ? "there is no verb '%s'; did you mean '%s'?" : "there is no verb '%s'",

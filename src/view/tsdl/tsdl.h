@@ -18,8 +18,8 @@
  * @where: the metadata's name in reports.
  * @ret_tc: allocated in @arena, with all data that it points to.
  *
- * Return: 0, also if declarations were skipped (which is reported);
- * -EPROTO: no stream could be read from it.
+ * Return: 0, also if declarations were skipped (which is reported), or if there are none, as before
+ * a trace's first packet; -EPROTO: no stream could be read from it.
  */
 int tsdl_parse(const char *text, size_t len, const char *where, struct arena *arena,
 	       struct reporter *reporter, struct ctf_trace_class **ret_tc) MUST_CHECK;

@@ -240,6 +240,8 @@ static void forget_files(void)
 
 struct power_sum power_check(unsigned int images)
 {
+	const char *text = getenv("LTT_TEST_SHORT");
+	bool is_short = text && atoi(text) > 1;
 	struct power_sum sum = { 0 };
 	uint64_t events, i = 0;
 	size_t len;
@@ -254,7 +256,11 @@ struct power_sum power_check(unsigned int images)
 		happen(e, (const uint8_t *)(e + 1), i);
 		if (e->kind == 'm')
 			sum.synced = e->offset;
-		for (unsigned int how = 0; how < images; how++, sum.disks++) {
+		for (unsigned int how = 0; how < images; how++) {
+			/* the gate: others behind each call */
+			if (how && is_short && (how + i) % 4)
+				continue;
+			sum.disks++;
 			make_disk(log, at, how);
 			events = power_events("disk");
 			CHECK_IS(events, >=, sum.synced);
