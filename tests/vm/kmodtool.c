@@ -8,7 +8,8 @@
  *   kmodtool record [-odp] [-n SUBBUFS] [-s BYTES] [-c CONTEXT]... [-t KIND=ID]...
  *                   DIR EVENT... -- COMMAND...
  *       run the command and keep the events recorded meanwhile in DIR: ring.N holds
- *       the bytes of CPU N, `words` its counters, `ids` the events' ids. EVENT:
+ *       the bytes of CPU N, `words` its counters, `busy` lost_busy of all, `ids` the
+ *       events' ids. EVENT:
  *       as listed, or `all`, or `quick`: all but those that come by perf, which take
  *       long to switch on and off; or `state`: the events that -d records; or kprobe:PLACE,
  *       kretprobe:PLACE, where PLACE is SYMBOL, SYMBOL+OFFSET or 0xADDRESS, or

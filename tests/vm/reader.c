@@ -147,7 +147,8 @@ FILE *create(const char *dir, const char *name, uint32_t cpu)
 
 void keep_words(struct reader *r, const char *dir, int overwrite)
 {
-	FILE *words = create(dir, "%s/words", 0);
+	FILE *words = create(dir, "%s/words", 0), *busy = create(dir, "%s/busy", 0);
+	uint64_t lost = 0;
 
 	for (uint32_t cpu = 0; cpu < r->desc.nr_rings; cpu++) {
 		const struct ltt_ring_prod *p = prod(r, cpu);
@@ -158,7 +159,10 @@ void keep_words(struct reader *r, const char *dir, int overwrite)
 			(unsigned long long)p->count[!!(p->pub & LTT_PUB_PARITY)],
 			(unsigned long long)p->lost_full, (unsigned long long)p->lost_size,
 			(unsigned long long)skipped);
+		lost += p->lost_busy;
 		fclose(r->out[cpu]);
 	}
+	fprintf(busy, "%llu\n", (unsigned long long)lost);
+	fclose(busy);
 	fclose(words);
 }
