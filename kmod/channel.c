@@ -101,7 +101,7 @@ static void kmod_channel_put_filter(struct hook *hook, const struct filter *filt
 
 	if (filter)
 		smp_store_release(&hook->source.filter, filter);
-	WRITE_ONCE(hook->source.special, source_is_special(&hook->source, filter));
+	WRITE_ONCE(hook->source.special, source_special(&hook->source, filter));
 	if (!filter)
 		WRITE_ONCE(hook->source.filter, NULL);
 	filter_free(before);
@@ -227,8 +227,6 @@ int kmod_channel_add_context(struct channel *channel, const struct ltt_kmod_cont
 		ret = -EBUSY;
 	else
 		ret = contexts_add(&channel->set->contexts, context);
-	if (!ret)
-		WRITE_ONCE(channel->set->special, 1);
 	mutex_unlock(&channel->lock);
 	return ret;
 }
@@ -241,10 +239,9 @@ int kmod_channel_track(struct channel *channel, const struct ltt_kmod_track *tra
 
 	mutex_lock(&channel->lock);
 	ret = tracker_change(&set->tracker, track);
-	WRITE_ONCE(set->special, set->contexts.nr || set->tracker.on || set->stats);
 	list_for_each_entry(hook, &channel->hooks, of_channel)
 		WRITE_ONCE(hook->source.special,
-			   source_is_special(&hook->source, hook->source.filter));
+			   source_special(&hook->source, hook->source.filter));
 	mutex_unlock(&channel->lock);
 	return ret;
 }

@@ -246,7 +246,7 @@ static void *kmod_ring_begin_untracked(struct ring_set *set, u32 id, u32 len,
 	return to;
 }
 
-/* Nothing but a filter or a tracker, which have let it pass. */
+/* Nothing but a filter or a tracker, which have let it pass, or will. */
 static __always_inline bool kmod_ring_is_plain(const struct source *source)
 {
 	const struct ring_set *set = source->set;
@@ -357,8 +357,8 @@ struct room ring_begin_specially(const struct source *source, u32 len)
 {
 	struct room room;
 
-	if (likely(!READ_ONCE(source->filter) && kmod_ring_is_plain(source)))
-		return !source->set->tracker.on || tracker_wants_current(&source->set->tracker) ?
+	if (likely(READ_ONCE(source->special) == SOURCE_TRACKED))
+		return tracker_wants_current(&source->set->tracker) ?
 			       ring_begin_fast(source, len) :
 			       (struct room){};
 	room.to = kmod_ring_begin_specially(source, len, &room.ring);
@@ -387,10 +387,10 @@ void source_init(struct source *source, struct ring_set *set, u32 id)
 	source->word = id <= LTT_ID_COMPACT_MAX ? id : LTT_ID_WIDE;
 }
 
-u32 source_is_special(const struct source *source, const struct filter *filter)
+u32 source_special(const struct source *source, const struct filter *filter)
 {
-	return source->set->special || filter || source->id > U16_MAX ||
-	       source->set->desc.clock != LTT_CLOCK_CYCLES;
+	return (source->set->tracker.on ? SOURCE_TRACKED : 0) |
+	       (filter || !kmod_ring_is_plain(source) ? SOURCE_MORE : 0);
 }
 
 static bool kmod_ring_accepts(const struct source *source, const void *payload, u32 len)

@@ -64,10 +64,9 @@ struct ring {
 	u32 subbuf_shift;
 };
 
-/** struct ring_set - @special: not 0 with contexts, a tracker, or @stats (events are counted). */
+/** struct ring_set - @stats: NULL, or events are counted. */
 struct ring_set {
 	struct kref ref;
-	u32 special;
 	struct ltt_ring_desc desc;
 	struct ring __percpu *rings;
 	struct page **data_pages, **ctl_pages;
@@ -86,7 +85,7 @@ struct ring_set {
 
 /**
  * struct source - an event of a ring set.
- * @special: not 0 if a record needs more than space in the ring: set->special, or @filter.
+ * @special: not 0 if a record needs more than space in the ring (SOURCE_TRACKED, SOURCE_MORE).
  * @filter: changes at any time; read with preemption off. NULL: none.
  */
 struct source {
@@ -99,10 +98,14 @@ struct source {
 	const struct filter *filter;
 };
 
+/** Bits of @special: @set has a tracker; it has contexts or counts events, or @filter is there. */
+#define SOURCE_TRACKED 1u
+#define SOURCE_MORE    2u
+
 /** Its parts that follow from @set and @id. */
 void source_init(struct source *source, struct ring_set *set, u32 id);
 /** Value of @special with this filter. */
-u32 source_is_special(const struct source *source, const struct filter *filter);
+u32 source_special(const struct source *source, const struct filter *filter);
 
 /** Bit of ring->nest: a record of the fast path is not the only one since the last publication. */
 #define RING_SLOW 0x10000u

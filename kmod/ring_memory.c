@@ -180,7 +180,6 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&set->ref);
-	tracker_init(&set->tracker);
 	classes_init(&set->classes);
 	claim_init(&set->consumer);
 	init_waitqueue_head(&set->sleepers);
@@ -203,7 +202,6 @@ int ring_set_count(struct ring_set *set)
 	set->stats = stats_new();
 	if (!set->stats)
 		return -ENOMEM;
-	set->special = 1;
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(set->rings, cpu)->way = RING_COUNTS;
 	return 0;

@@ -2,15 +2,16 @@
 #include "tracker.h"
 
 #include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/user_namespace.h>
 
 static u32 id_of_current(u32 kind)
 {
 	switch (kind) {
-	case LTT_KMOD_TRACK_PID:
-		return task_tgid_nr(current);
 	case LTT_KMOD_TRACK_TID:
 		return task_pid_nr(current);
 	case LTT_KMOD_TRACK_VPID:
@@ -28,12 +29,35 @@ static u32 id_of_current(u32 kind)
 	}
 }
 
-void tracker_init(struct tracker *tracker)
-{
-	u32 kind;
+/** struct tracked_ids - ids of a kind, ascending. It is replaced as a whole, so that a reader sees
+ *  the ids before a change or those after it. */
+struct tracked_ids {
+	struct rcu_head rcu;
+	u32 nr;
+	u32 ids[];
+};
 
-	for (kind = 0; kind < LTT_KMOD_TRACK_KINDS; kind++)
-		xa_init(&tracker->ids[kind]);
+/* Of the first id that is not smaller. */
+static u32 place_of(const struct tracked_ids *tracked, u32 id)
+{
+	u32 low = 0, high = tracked->nr;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (tracked->ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_tracked(const struct tracked_ids *tracked, u32 id)
+{
+	u32 at = place_of(tracked, id);
+
+	return at < tracked->nr && tracked->ids[at] == id;
 }
 
 void tracker_fini(struct tracker *tracker)
@@ -41,50 +65,84 @@ void tracker_fini(struct tracker *tracker)
 	u32 kind;
 
 	for (kind = 0; kind < LTT_KMOD_TRACK_KINDS; kind++)
-		xa_destroy(&tracker->ids[kind]);
+		kvfree(tracker->tracked[kind]);
 }
 
-/* A concurrent reader may or may not see the change. */
-static int change_ids(struct xarray *ids, u32 op, u32 id)
+/* The ids after `request`, which is not LTT_KMOD_TRACK_ALL. @old: can be NULL. */
+static struct tracked_ids *changed_ids(const struct tracked_ids *old,
+				       const struct ltt_kmod_track *request)
 {
-	int ret;
+	bool adds = request->op == LTT_KMOD_TRACK_ADD, has = old && is_tracked(old, request->id);
+	u32 nr = old && request->op != LTT_KMOD_TRACK_NONE ? old->nr : 0;
+	struct tracked_ids *ids;
+	u32 at;
 
-	switch (op) {
-	case LTT_KMOD_TRACK_ADD:
-		ret = xa_insert(ids, id, xa_mk_value(1), GFP_KERNEL_ACCOUNT);
-		return ret == -EBUSY ? -EEXIST : ret;
-	case LTT_KMOD_TRACK_REMOVE:
-		return xa_erase(ids, id) ? 0 : -ENOENT;
-	case LTT_KMOD_TRACK_NONE:
-	case LTT_KMOD_TRACK_ALL:
-		xa_destroy(ids);
-		return 0;
-	default:
-		return -EINVAL;
+	if (adds && has)
+		return ERR_PTR(-EEXIST);
+	if (request->op == LTT_KMOD_TRACK_REMOVE && !has)
+		return ERR_PTR(-ENOENT);
+	ids = kvmalloc(struct_size(ids, ids, (size_t)nr + 1), GFP_KERNEL_ACCOUNT);
+	if (!ids)
+		return ERR_PTR(-ENOMEM);
+	ids->nr = nr;
+	if (!nr && !adds)
+		return ids;
+	at = nr ? place_of(old, request->id) : 0;
+	if (nr)
+		memcpy(ids->ids, old->ids, at * sizeof(u32));
+	if (adds) {
+		ids->ids[at] = request->id;
+		ids->nr++;
+	} else {
+		ids->nr--;
 	}
+	if (nr)
+		memcpy(&ids->ids[at + adds], &old->ids[at + !adds],
+		       (nr - at - !adds) * sizeof(u32));
+	return ids;
 }
 
 int tracker_change(struct tracker *tracker, const struct ltt_kmod_track *request)
 {
-	u32 on = tracker->on;
-	int ret;
+	struct tracked_ids *old, *ids = NULL;
 
-	if (request->kind >= LTT_KMOD_TRACK_KINDS)
+	if (request->kind >= LTT_KMOD_TRACK_KINDS || request->op > LTT_KMOD_TRACK_REMOVE)
 		return -EINVAL;
-	if (request->op == LTT_KMOD_TRACK_ALL)
-		WRITE_ONCE(tracker->on, on & ~BIT(request->kind));
-	ret = change_ids(&tracker->ids[request->kind], request->op, request->id);
-	if (!ret && request->op != LTT_KMOD_TRACK_ALL)
-		WRITE_ONCE(tracker->on, on | BIT(request->kind));
-	return ret;
+	old = tracker->tracked[request->kind];
+	if (request->op != LTT_KMOD_TRACK_ALL)
+		ids = changed_ids(old, request);
+	if (IS_ERR(ids))
+		return PTR_ERR(ids);
+	smp_store_release(&tracker->tracked[request->kind], ids);
+	if (ids)
+		WRITE_ONCE(tracker->on, tracker->on | BIT(request->kind));
+	else
+		WRITE_ONCE(tracker->on, tracker->on & ~BIT(request->kind));
+	if (old)
+		kvfree_rcu(old, rcu);
+	return 0;
 }
 
-bool notrace tracker_wants_current(struct tracker *tracker)
+/* @on: bits of the kinds that are not yet known to admit the task. */
+static noinline notrace bool wants_by(const struct tracker *tracker, u32 on)
 {
-	u32 on = READ_ONCE(tracker->on), kind;
+	for (; on; on &= on - 1) {
+		u32 kind = __ffs(on);
+		const struct tracked_ids *tracked = READ_ONCE(tracker->tracked[kind]);
 
-	for (kind = 0; kind < LTT_KMOD_TRACK_KINDS; kind++)
-		if ((on & BIT(kind)) && !xa_load(&tracker->ids[kind], id_of_current(kind)))
+		if (tracked && !is_tracked(tracked, id_of_current(kind)))
 			return false;
+	}
 	return true;
+}
+
+/* Usually processes are tracked. */
+bool notrace tracker_wants_current(const struct tracker *tracker)
+{
+	const struct tracked_ids *processes = READ_ONCE(tracker->tracked[LTT_KMOD_TRACK_PID]);
+	u32 others = READ_ONCE(tracker->on) & ~BIT(LTT_KMOD_TRACK_PID);
+
+	if (processes && !is_tracked(processes, task_tgid_nr(current)))
+		return false;
+	return likely(!others) || wants_by(tracker, others);
 }

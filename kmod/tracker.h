@@ -6,22 +6,23 @@
 #ifndef KMOD_TRACKER_H
 #define KMOD_TRACKER_H
 
-#include <linux/xarray.h>
+#include <linux/types.h>
 
 #include "ltt_kmod.h"
 
-/** struct tracker - filter of a ring set. @on: bits of the kinds of ids that are filtered; for each
- *  of them the task must have one of the listed ids. */
+/** struct tracker - filter of a ring set. @on: bits of the kinds of ids that are tracked; for each
+ *  of them the task must have one of the listed ids. @tracked: NULL where a kind is not tracked. */
 struct tracker {
 	u32 on;
-	struct xarray ids[LTT_KMOD_TRACK_KINDS];
+	struct tracked_ids *tracked[LTT_KMOD_TRACK_KINDS];
 };
 
-void tracker_init(struct tracker *tracker);
+/** No task reads it any more. */
 void tracker_fini(struct tracker *tracker);
 
 /** Return: 0; -EINVAL, -ENOENT, -EEXIST, -ENOMEM. */
 int tracker_change(struct tracker *tracker, const struct ltt_kmod_track *request);
-bool tracker_wants_current(struct tracker *tracker);
+/** Preemption is off. */
+bool tracker_wants_current(const struct tracker *tracker);
 
 #endif

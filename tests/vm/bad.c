@@ -277,6 +277,26 @@ static void bad_contexts(const struct reader *r)
 	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EEXIST, "to track a process twice");
 }
 
+/* Of 101 ids, in an order that is not theirs, every third is left out again. */
+static void bad_track(const struct reader *r)
+{
+	struct ltt_kmod_track t = { .size = sizeof(t), .kind = LTT_KMOD_TRACK_TID };
+
+	for (uint32_t i = 0; i < 101; i++) {
+		t.op = LTT_KMOD_TRACK_ADD, t.id = i * 37 % 101;
+		if (ioctl(r->fd, LTT_KMOD_TRACK, &t))
+			err(1, "track %u", t.id);
+	}
+	for (t.id = 0, t.op = LTT_KMOD_TRACK_REMOVE; t.id < 101; t.id += 3)
+		if (ioctl(r->fd, LTT_KMOD_TRACK, &t))
+			err(1, "leave out %u", t.id);
+	for (t.id = 0; t.id < 101; t.id++) {
+		t.op = t.id % 3 ? LTT_KMOD_TRACK_ADD : LTT_KMOD_TRACK_REMOVE;
+		refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), t.id % 3 ? EEXIST : ENOENT,
+			"a change of an id that is as wanted");
+	}
+}
+
 /* state > 3 && name of the task =~ "x", and a bit more, of which mutations are made. */
 struct long_filter {
 	struct ltt_filter_head head;
@@ -428,6 +448,7 @@ int bad(void)
 	bad_maps(&r);
 	bad_splices(&r);
 	bad_contexts(&r);
+	bad_track(&r);
 	if (ioctl(r.fd, LTT_KMOD_ENABLE, &e))
 		err(1, "enable");
 	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EEXIST, "an event twice");

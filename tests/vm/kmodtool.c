@@ -5,7 +5,7 @@
  *   kmodtool list
  *       list events, fields, contexts and channels of modules: lines of
  *       tab-separated words
- *   kmodtool record [-odp] [-n SUBBUFS] [-s BYTES] [-c CONTEXT]... [-t KIND=ID]...
+ *   kmodtool record [-odpy] [-n SUBBUFS] [-s BYTES] [-c CONTEXT]... [-t KIND=ID]...
  *                   DIR EVENT... -- COMMAND...
  *       run the command and keep the events recorded meanwhile in DIR: ring.N holds
  *       the bytes of CPU N, `words` its counters, `busy` lost_busy of all, `ids` the
@@ -18,7 +18,8 @@
  *       have a filter behind it, ?OFFSET=NUMBER: 32 bits of the payload are compared.
  *       -p: by splice(), not from the mapping. -o: overwrite mode, one snapshot at the
  *       end. -c: a context of each event; perf:TYPE:CONFIG: a counter, by its numbers.
- *       -t: whose; KIND is a number of ltt_kmod.h. -d: first the state of the system.
+ *       -t: whose; KIND is a number of ltt_kmod.h. -y: the command's own process alone. -d: first
+ *       the state of the system.
  *   kmodtool bad
  *       make requests that must be refused, and fail where one isn't
  *
@@ -213,6 +214,14 @@ static void track(const struct reader *r, const char *what)
 		err(1, "track %s", what);
 }
 
+static void track_this(const struct reader *r)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "%u=%d", LTT_KMOD_TRACK_PID, (int)getpid());
+	track(r, what);
+}
+
 static void dump(const struct reader *r)
 {
 	struct ltt_kmod_dump request = { .size = sizeof(request), .flags = LTT_KMOD_DUMP_WAIT };
@@ -221,7 +230,15 @@ static void dump(const struct reader *r)
 		err(1, "dump");
 }
 
-static int run(struct reader *r, char **command, int overwrite, int with_state)
+struct options {
+	uint32_t overwrite, num_subbuf;
+	int splices;
+	uint64_t subbuf_size;
+	const char *contexts[64], *tracked[32];
+	int nr_contexts, nr_tracked, dump, tracks_command;
+};
+
+static int run(struct reader *r, char **command, const struct options *o)
 {
 	int status;
 	pid_t child = fork();
@@ -229,8 +246,10 @@ static int run(struct reader *r, char **command, int overwrite, int with_state)
 	if (child < 0)
 		err(1, "fork");
 	if (!child) {
-		if (with_state)
+		if (o->dump)
 			dump(r);
+		if (o->tracks_command)
+			track_this(r);
 		execvp(command[0], command);
 		err(127, "%s", command[0]);
 	}
@@ -238,31 +257,25 @@ static int run(struct reader *r, char **command, int overwrite, int with_state)
 		struct pollfd p = { .fd = r->data_fd, .events = POLLIN };
 
 		poll(&p, 1, 20);
-		if (!overwrite)
+		if (!o->overwrite)
 			take(r);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-struct options {
-	uint32_t overwrite, num_subbuf;
-	int splices;
-	uint64_t subbuf_size;
-	const char *contexts[64], *tracked[32];
-	int nr_contexts, nr_tracked, dump;
-};
-
 static void parse(struct options *o, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+dopn:s:c:t:")) != -1) {
+	while ((c = getopt(argc, argv, "+dopyn:s:c:t:")) != -1) {
 		if (c == 'o')
 			o->overwrite = 1;
 		else if (c == 'd')
 			o->dump = 1;
 		else if (c == 'p')
 			o->splices = 1;
+		else if (c == 'y')
+			o->tracks_command = 1;
 		else if (c == 'n')
 			o->num_subbuf = (uint32_t)strtoul(optarg, NULL, 0);
 		else if (c == 's')
@@ -329,7 +342,7 @@ static int record(int argc, char **argv)
 	if (optind + 1 >= argc)
 		errx(1, "no command");
 	reader_state(&r, LTT_RING_ON);
-	ret = run(&r, argv + optind + 1, (int)o.overwrite, o.dump);
+	ret = run(&r, argv + optind + 1, &o);
 	reader_state(&r, 0);
 	close(r.fd); /* all events off, no writer left */
 	if (!o.overwrite)
