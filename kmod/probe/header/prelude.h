@@ -2,9 +2,15 @@
 /*
  * prelude.h - headers that trace headers depend on but do not include, as the kernel's sources
  * include them before. includes.txt has those that only one trace header needs.
+ *
+ * It is compiled once (scripts/build), so it begins with the headers that the kernel's makefiles
+ * include.
  */
 #ifndef PROBES_PRELUDE_H
 #define PROBES_PRELUDE_H
+
+#include <linux/kconfig.h>
+#include <linux/compiler_types.h>
 
 #include <linux/kernel.h>
 #include <linux/module.h>
