@@ -39,6 +39,14 @@ static uint64_t next_random(void)
 	return state;
 }
 
+/* Of the variations one in so many is tried: the gate has less time (runtests). */
+static int parts(void)
+{
+	const char *text = getenv("LTT_TEST_SHORT");
+
+	return text && atoi(text) > 1 ? atoi(text) : 1;
+}
+
 /* A heap copy of the exact size, so that a sanitizer sees every overrun. */
 static void feed(const uint8_t *data, size_t size)
 {
@@ -55,12 +63,12 @@ static void feed(const uint8_t *data, size_t size)
 
 static void feed_variations(uint8_t *data, size_t size, const struct variety *variety)
 {
-	size_t step = size / variety->truncations + 1;
+	size_t step = size * parts() / variety->truncations + 1;
 
 	feed(data, size);
 	for (size_t n = 0; n < size; n += step)
 		feed(data, n);
-	for (int i = 0; size && i < variety->mutations; i++) {
+	for (int i = 0; size && i < variety->mutations / parts(); i++) {
 		size_t at = next_random() % size;
 		uint8_t old = data[at];
 
@@ -123,10 +131,7 @@ int main(int argc, char **argv)
 		LLVMFuzzerInitialize(&argc, &argv);
 	for (int i = 1; i < argc; i++)
 		feed_path(argv[i]);
-	const char *text = getenv("LTT_TEST_SHORT"); /* of runtests: an eighth of them */
-	int parts = text && atoi(text) > 1 ? atoi(text) : 1;
-
-	for (int i = 0; i < RANDOM_BUFFERS / parts; i++) {
+	for (int i = 0; i < RANDOM_BUFFERS / parts(); i++) {
 		size_t size = next_random() % sizeof(data);
 
 		for (size_t k = 0; k < size; k++)

@@ -14,7 +14,7 @@ import relay
 
 DAEMON = f"{ltt.BUILD}/bin/ltt-consumerd"
 FAULT = f"{ltt.BUILD}/dso/fault.so"
-STEP = ltt.SHORT  # in the gate an eighth of the calls, others for each kind of kill
+STEP = ltt.SHORT  # in the gate a sixteenth of the calls, others for each kind of kill
 
 
 def wrap(call, half):

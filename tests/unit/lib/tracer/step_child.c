@@ -36,7 +36,7 @@ unsigned int step_stride(void)
 {
 	const char *text = getenv("LTT_TEST_SHORT");
 
-	return text && atoi(text) > 1 ? 7 : 1;
+	return text && atoi(text) > 1 ? 13 : 1;
 }
 
 static void step_bind_cpu(void)
