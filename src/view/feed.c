@@ -154,10 +154,21 @@ static int feed_pass(struct feed *f)
 	return f->next_at != NOT_PASSED ? READ_OK : feed_payload(f, f->payload_at, NULL, &unused);
 }
 
+void feed_set_time(struct feed *f)
+{
+	int64_t last = f->ns;
+
+	f->ns = clock_ns(f->clock, f->reader.clock);
+	if (f->ns >= last || f->reported_backwards)
+		return;
+	f->reported_backwards = true;
+	report(f->source->reporter, "%s/%s: its timestamps go backwards", f->source->label,
+	       f->name);
+}
+
 /* The next event of the present packet. Return: 1, 0: there is none. */
 static int feed_next_in_packet(struct feed *f)
 {
-	int64_t last = f->ns;
 	int r = feed_pass(f);
 
 	if (!r && f->next_at >= f->packet.content_bits)
@@ -168,12 +179,7 @@ static int feed_next_in_packet(struct feed *f)
 		return 0;
 	}
 	f->next_at = NOT_PASSED;
-	f->ns = clock_ns(f->clock, f->reader.clock);
-	if (!r && f->ns < last && !f->reported_backwards) {
-		f->reported_backwards = true;
-		report(f->source->reporter, "%s/%s: its timestamps go backwards", f->source->label,
-		       f->name);
-	}
+	feed_set_time(f);
 	return r < 0 ? r : 1;
 }
 

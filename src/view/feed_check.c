@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Is a packet whole? Every event is passed without being decoded. If the tracer stores the number
- * of events in a packet, its timestamps are checked, too. */
+ * of events in a packet, one whose timestamps go backwards is damaged; else that is reported, as by
+ * the reader of events. */
 #include <errno.h>
 
 #include "feed_priv.h"
@@ -14,12 +15,14 @@ static int check_time(struct feed *f, uint64_t last)
 	const struct packet *packet = &f->packet;
 	uint64_t now = f->reader.clock;
 
-	if (!packet_has(packet, ROLE_RECORDED))
-		return READ_OK;
-	if (now < MAX(last, f->last_clock))
-		return feed_damaged(f, "its timestamps go backwards");
-	if (packet_has(packet, ROLE_END) && now > packet->end)
-		return feed_damaged(f, "it has an event later than its end");
+	if (packet_has(packet, ROLE_RECORDED)) {
+		if (now < MAX(last, f->last_clock))
+			return feed_damaged(f, "its timestamps go backwards");
+		if (packet_has(packet, ROLE_END) && now > packet->end)
+			return feed_damaged(f, "it has an event later than its end");
+	}
+	if (f->strict)
+		feed_set_time(f);
 	return READ_OK;
 }
 
@@ -65,7 +68,7 @@ static int check_sum(struct feed *f)
 	return crc == f->packet.crc32c ? READ_OK : feed_damaged(f, "its checksum is wrong");
 }
 
-int feed_check(struct feed *f, uint64_t *ret_events)
+static int check_packet(struct feed *f, uint64_t *ret_events)
 {
 	uint64_t at = f->packet.head_bits, expected, events = 0;
 	int result = has_checksum(&f->packet) ? check_sum(f) : READ_OK;
@@ -86,4 +89,15 @@ int feed_check(struct feed *f, uint64_t *ret_events)
 				    (unsigned long long)events, (unsigned long long)expected);
 	*ret_events = events;
 	return READ_OK;
+}
+
+/* No time of a damaged packet is compared with later ones. */
+int feed_check(struct feed *f, uint64_t *ret_events)
+{
+	int64_t ns = f->ns;
+	int result = check_packet(f, ret_events);
+
+	if (result)
+		f->ns = ns;
+	return result;
 }

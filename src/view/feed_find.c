@@ -211,6 +211,9 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 	report_oddity(f, offset);
 	f->last_clock = f->reader.clock;
 	f->search_from = offset + (f->packet.content_bits + 7) / 8;
+	if (packet_has(&f->packet, ROLE_END))
+		f->source->until_ns =
+			MAX(f->source->until_ns, clock_ns(f->clock, f->packet.end));
 	if (tally_packet(f->tally, &f->packet, events))
 		f->source->lossy_until_ns =
 			MAX(f->source->lossy_until_ns,

@@ -18,6 +18,10 @@ int feed_payload(struct feed *feed, uint64_t at, struct values *values,
 const char *feed_read_error(int error);
 int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
 
+/** feed.c: set the feed's time to that of the event whose header was read; the first one that is
+ *  earlier than the event before it is reported. */
+void feed_set_time(struct feed *feed);
+
 /** feed_check.c: check the whole packet. Return: as above. */
 int feed_check(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
 

@@ -106,6 +106,7 @@ int source_open(int dir_fd, const char *label, struct reporter *reporter,
 	s->reporter = reporter;
 	s->label = xstrdup(label);
 	s->dir_fd = dir_fd;
+	s->until_ns = INT64_MIN;
 	s->tail = &s->tallies;
 	r = find_feeds(s);
 	if (r < 0)

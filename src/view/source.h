@@ -20,6 +20,7 @@
  * @guest: NULL: its times are those of its own clock.
  * @lossy_until_ns: end of the latest packet read so far in which, or before which, events are
  *      missing.
+ * @until_ns: end of the latest packet read so far; INT64_MIN: none has one.
  */
 struct source {
 	struct reporter *reporter;
@@ -27,6 +28,7 @@ struct source {
 	char *host;
 	uint32_t number;
 	int64_t lossy_until_ns;
+	int64_t until_ns;
 	int dir_fd;
 	struct guest_trace *guest;
 	struct arena arena;

@@ -188,6 +188,8 @@ int view_summary(struct view *view, const struct view_summary **ret_summary)
 		.last_ns = view->last_ns,
 		.problems = view->reporter.count,
 		.nr_traces = view->nr_sources,
+		.nr_unended = view->nr_unended,
+		.unended = view->unended,
 	};
 	collect_streams(view, sum);
 	collect_names(view, sum);

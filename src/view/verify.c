@@ -373,30 +373,123 @@ static void view_verify_check_trace(struct view *view, int dir_fd, const char *l
 	view->missing[view->nr_missing++] = text;
 }
 
-/* An entry that is torn lacks its end. */
-static void check_traces(struct view *view, int dir_fd, const char *label, char *text)
+/* The next entry of a list, without its end; one that is torn lacks it. NULL: there is none. */
+static char *next_entry(char *text, char **rest)
 {
 	const size_t end = strlen(TRACELIST_END);
-	char *rest = NULL;
 
-	for (char *e = strtok_r(text, "\n", &rest); e; e = strtok_r(NULL, "\n", &rest)) {
+	for (char *e = strtok_r(text, "\n", rest); e; e = strtok_r(NULL, "\n", rest)) {
 		size_t len = strlen(e);
 
 		if (len <= end || strcmp(e + len - end, TRACELIST_END) != 0)
 			continue;
 		e[len - end] = '\0';
-		if (is_path(e, len - end))
+		return e;
+	}
+	return NULL;
+}
+
+static void note_state(const char *entry, bool *open)
+{
+	if (strcmp(entry, TRACELIST_OPEN) == 0 || strcmp(entry, TRACELIST_ENDED) == 0)
+		*open = strcmp(entry, TRACELIST_OPEN) == 0;
+}
+
+/* @path, @label: of the session's directory; ownership of @path is passed. */
+static void add_session(struct view *view, char *path, const char *label, bool open)
+{
+	struct view_session *session;
+
+	view->sessions =
+		xrealloc(view->sessions, (view->nr_sessions + 1) * sizeof(*view->sessions));
+	session = &view->sessions[view->nr_sessions++];
+	*session = (struct view_session){ path, xstrdup(label), open };
+}
+
+int verify_list(void *priv, int dir_fd, const char *label)
+{
+	AUTO_FREE char *text = list_read(dir_fd, TRACELIST_FILE);
+	char *rest = NULL, *e = text ? next_entry(text, &rest) : NULL;
+	struct view *view = priv;
+	bool open = false;
+
+	for (; e; e = next_entry(NULL, &rest)) {
+		note_state(e, &open);
+		if (is_path(e, strlen(e)))
 			view_verify_check_trace(view, dir_fd, label, e);
+	}
+	add_session(view, xasprintf("%s%s%s", view->dir, *label ? "/" : "", label), label, open);
+	return 0;
+}
+
+#define PATH_DEPTH 8u /* directories of a trace's path below its session's, at most */
+
+/* Has a session's list a trace that is, or is below, @path? */
+static bool is_listed_in(char *text, const char *path, bool *ret_open)
+{
+	size_t len = strlen(path);
+	bool found = false;
+	char *rest = NULL;
+
+	*ret_open = false;
+	for (char *e = next_entry(text, &rest); e; e = next_entry(NULL, &rest)) {
+		note_state(e, ret_open);
+		found |= strncmp(e, path, len) == 0 && (e[len] == '\0' || e[len] == '/');
+	}
+	return found;
+}
+
+void verify_find_session(struct view *view)
+{
+	AUTO_FREE char *path = realpath(view->dir, NULL);
+	char *at = path ? strrchr(path, '/') : NULL;
+
+	for (unsigned int i = 0; i < PATH_DEPTH && at && at > path; i++) {
+		AUTO_FREE char *above = strndup(path, (size_t)(at - path)), *text = NULL;
+		AUTO_FD int fd = above ? open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+		bool open;
+
+		text = fd < 0 ? NULL : list_read(fd, TRACELIST_FILE);
+		if (text && is_listed_in(text, at + 1, &open)) {
+			add_session(view, TAKE(above), "", open);
+			return;
+		}
+		at = memrchr(path, '/', (size_t)(at - path));
 	}
 }
 
-int verify_list(void *view, int dir_fd, const char *label)
+/* Of a trace: that of a snapshot is in the directory of a session. */
+static const struct view_session *session_of(const struct view *view, const struct source *source)
 {
-	AUTO_FREE char *text = list_read(dir_fd, TRACELIST_FILE);
+	const struct view_session *best = NULL;
 
-	if (text)
-		check_traces(view, dir_fd, label, text);
-	return 0;
+	for (size_t i = 0; i < view->nr_sessions; i++) {
+		const struct view_session *s = &view->sessions[i];
+		size_t len = strlen(s->label);
+
+		if (!len || (strncmp(source->label, s->label, len) == 0 &&
+			     (source->label[len] == '\0' || source->label[len] == '/')))
+			best = best && strlen(best->label) > len ? best : s;
+	}
+	return best;
+}
+
+/* Those whose end is not in their list. */
+static void find_unended(struct view *view)
+{
+	view->unended = xalloc((view->nr_sessions + 1) * sizeof(*view->unended));
+	for (size_t i = 0; i < view->nr_sessions; i++) {
+		struct view_unended *unended = &view->unended[view->nr_unended];
+
+		if (!view->sessions[i].open)
+			continue;
+		*unended = (struct view_unended){ view->sessions[i].path, INT64_MIN };
+		for (size_t k = 0; k < view->nr_sources; k++)
+			if (session_of(view, view->sources[k]) == &view->sessions[i])
+				unended->until_ns =
+					MAX(unended->until_ns, view->sources[k]->until_ns);
+		view->nr_unended++;
+	}
 }
 
 void verify_report_missing(struct view *view)
@@ -539,6 +632,7 @@ int view_verify(struct view *view)
 		r = verify_source(view->sources[i], view->preferred);
 	verify_report_missing(view);
 	verify_clocks(view);
+	find_unended(view);
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		for (struct tally *t = view->sources[i]->tallies; t; t = t->next) {
 			view->events += t->sum.events;

@@ -18,8 +18,11 @@ struct verify_index {
 	bool has_hole;	 /* behind the last entry */
 };
 
-/** find_ops.list() of a view: store the traces of the list that do not exist. */
+/** find_ops.list() of a view: store the traces of the list that do not exist, and whether the
+ *  session has ended. */
 int verify_list(void *view, int dir_fd, const char *label);
+/** The same for a trace of a session, whose list is in a directory above. */
+void verify_find_session(struct view *view);
 /** Report each trace that a list has and that is missing. */
 void verify_report_missing(struct view *view);
 

@@ -137,18 +137,20 @@ static int add_guests(struct view *view)
 	return r;
 }
 
-static int open_all(struct view *view, const char *dir)
+static int open_all(struct view *view)
 {
 	static const struct find_ops ops = { .trace = add_source, .list = verify_list };
 	uint64_t found = 0;
-	int r = find_traces(dir, &view->reporter, &ops, view, &found);
+	int r = find_traces(view->dir, &view->reporter, &ops, view, &found);
 
 	if (r < 0)
 		return r;
+	if (!view->nr_sessions)
+		verify_find_session(view);
 	if (!view->nr_sources)
 		verify_report_missing(view);
 	if (!found) {
-		report(&view->reporter, "there is no trace below %s", dir);
+		report(&view->reporter, "there is no trace below %s", view->dir);
 		return -ENOENT;
 	}
 	if (!view->nr_sources)
@@ -166,10 +168,11 @@ int view_open_guests(const char *dir, bool relay_clock, struct guests *guests, v
 	struct view *view = xalloc(sizeof(*view));
 	int r;
 
+	view->dir = dir;
 	view->reporter = (struct reporter){ .fn = fn, .priv = priv };
 	view->relay_clock = relay_clock;
 	view->guests = guests;
-	r = open_all(view, dir);
+	r = open_all(view);
 	if (r < 0) {
 		view_free(view);
 		return r;
@@ -198,6 +201,12 @@ struct view *view_free(struct view *view)
 	for (size_t i = 0; i < view->nr_missing; i++)
 		free(view->missing[i]);
 	free(view->missing);
+	for (size_t i = 0; i < view->nr_sessions; i++) {
+		free(view->sessions[i].path);
+		free(view->sessions[i].label);
+	}
+	free(view->sessions);
+	free(view->unended);
 	merge_fini(&view->merge);
 	values_fini(&view->values);
 	task_names_fini(&view->tasks);

@@ -240,6 +240,13 @@ struct view_name {
 	uint32_t one_in;
 };
 
+/** struct view_unended - a session that has not ended, in directory @path. @until_ns: end of its
+ *  last packet that was read; INT64_MIN: there is none. */
+struct view_unended {
+	const char *path;
+	int64_t until_ns;
+};
+
 /**
  * struct view_summary - totals, after a view was printed or scanned.
  * @events: events that were selected.
@@ -252,6 +259,7 @@ struct view_name {
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
  * @unlisted: traces without a list of their streams; view_verify() counts them.
  * @clock_changes: jumps and changed rates of the traces' clocks; view_verify() counts them.
+ * @unended: sessions that have not ended, or whose end was not written; view_verify() finds them.
  * @bytes: size of all stream files.
  * @first_ns, @last_ns: time of the first and last of them; 0 without events.
  * @problems: sentences reported (or that would have been).
@@ -286,9 +294,11 @@ struct view_summary {
 	size_t nr_streams;
 	size_t nr_names;
 	size_t nr_conflicts;
+	size_t nr_unended;
 	const struct view_stream *streams;
 	const struct view_name *names;
 	const struct view_conflict *conflicts;
+	const struct view_unended *unended;
 };
 
 /** view_summary() - valid until the view is freed or summarised again. */

@@ -7,8 +7,18 @@
 #include "merge.h"
 #include "where.h"
 
+/** struct view_session - a session, by its list of traces. @path, @label: of its directory. */
+struct view_session {
+	char *path;
+	char *label;
+	bool open; /* its end is not in the list */
+};
+
 /**
  * struct view
+ * @dir: the directory that is being opened.
+ * @sessions: those whose traces these are, as far as they are known.
+ * @unended: of these; set by view_verify().
  * @missing: traces that a list names and that do not exist; set by view_verify().
  * @relay_clock: times are converted to the relay's clock.
  * @guest: the one whose traces are being added; NULL: the host's are.
@@ -21,11 +31,16 @@
  * @where: programs of the expression, if they are selected by one.
  */
 struct view {
+	const char *dir;
 	struct reporter reporter;
 	struct source **sources;
 	size_t nr_sources;
 	char **missing;
 	size_t nr_missing;
+	struct view_session *sessions;
+	size_t nr_sessions;
+	struct view_unended *unended;
+	size_t nr_unended;
 	struct merge merge;
 	bool started;
 	bool relay_clock;

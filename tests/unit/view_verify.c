@@ -285,6 +285,36 @@ static void test_metadata(void)
 	write_all();
 }
 
+/* Packets without a count of events, as of other tracers: the reader of events and this one judge
+ * alike. */
+static void test_times(void)
+{
+	static const char recorded[] = "events_recorded";
+	char *text = strdup(head);
+	struct maker m = { 0 };
+	struct seen seen;
+
+	memset(strstr(text, recorded), 'x', strlen(recorded));
+	make_path(dir, sizeof(dir), make_root, "times");
+	make_file(dir, "metadata", text, strlen(text));
+	for (unsigned late = 0; late < 2; late++) {
+		packet_open(&m, 0);
+		put(event(&m, 1, 10), 1, 4);
+		put(event(&m, 1, 500), 2, 4);
+		m.epoch = 1; /* so the next clock is whole */
+		put(event(&m, 1, late ? 600 : 400), 3, 4);
+		packet_close(&m, 1000);
+		make_file(dir, "ch_0", m.out.at, m.out.len);
+		CHECK_IS(see(&seen, dir), ==, 0);
+		CHECK(seen.problems == !late && seen.sum->events == 3);
+		seen_fini(&seen);
+		CHECK(verify().problems == !late && verify().events == 3);
+		bytes_fini(&m.out);
+		m = (struct maker){ 0 };
+	}
+	free(text);
+}
+
 int main(void)
 {
 	make_path(dir, sizeof(dir), make_tmp(), "t");
@@ -299,6 +329,7 @@ int main(void)
 	test_index();
 	test_holes();
 	test_metadata();
+	test_times();
 	bytes_fini(&stream);
 	bytes_fini(&packet_index);
 	bytes_fini(&metadata);

@@ -189,19 +189,31 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 	return 0;
 }
 
+static void tracedir_list(int output_fd, int flags, const char *entry, struct disk *disk)
+{
+	size_t len = strlen(entry);
+	AUTO_FD int fd = openat(output_fd, TRACELIST_FILE,
+				O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
+				0640);
+
+	if (fd < 0 || write(fd, entry, len) != (ssize_t)len)
+		return;
+	disk->used += len;
+	if (disk_syncs(disk))
+		(void)!disk_sync_data(fd);
+}
+
 void tracedir_note(const struct tracedir *dir)
 {
-	char entry[TRACELIST_PATH_MAX + 4];
-	int len = snprintf(entry, sizeof(entry), "\n%s" TRACELIST_END, dir->path);
-	AUTO_FD int fd =
-		openat(dir->output_fd, TRACELIST_FILE,
-		       O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
+	AUTO_FREE char *entry = xasprintf("\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END,
+					  dir->path);
 
-	if (fd < 0 || len >= (int)sizeof(entry) || write(fd, entry, (size_t)len) != len)
-		return;
-	dir->disk->used += (uint64_t)len;
-	if (disk_syncs(dir->disk))
-		(void)!disk_sync_data(fd);
+	tracedir_list(dir->output_fd, O_CREAT, entry, dir->disk);
+}
+
+void tracedir_note_end(int output_fd, struct disk *disk)
+{
+	tracedir_list(output_fd, 0, "\n" TRACELIST_ENDED TRACELIST_END, disk);
 }
 
 static int tracedir_truncate(struct tracedir *dir, uint64_t metadata_bytes, bool may_be_shorter)

@@ -77,6 +77,8 @@ uint64_t tracedir_measure(const struct tracedir *dir);
 /** Add the trace to the output's list of traces. A failure is ignored: readers do not miss a trace
  *  that the list does not have. */
 void tracedir_note(const struct tracedir *dir);
+/** Note in the output's list, if it has one, that all of its traces were written to their end. */
+void tracedir_note_end(int output_fd, struct disk *disk);
 
 /** Whether the metadata in a file declares packets of form 2. */
 bool tracedir_has_form2(int metadata_fd);

@@ -476,6 +476,8 @@ static void do_end(struct worker *w, struct job *job)
 		list_for_each(dir, &w->traces, node)
 			tracedir_release(dir);
 	end_sets(w, job->leave);
+	if (!job->leave && w->sink->ops->on_disk && (!w->failing || w->at_limit))
+		tracedir_note_end(w->config.dir_fd, &w->disk);
 	report_failure(w, "the end of the trace could not be written", &job->err);
 	give_up_jobs(w, &w->delayed, "the metadata could not be written");
 	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");

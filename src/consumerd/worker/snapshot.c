@@ -481,6 +481,8 @@ static void snapshot_write(struct snapshot *s)
 		ret = snapshot_write_parts(s, dir_fd);
 	if (ret < 0)
 		snapshot_failed(s, ret);
+	if (!s->job->err.code)
+		tracedir_note_end(dir_fd, &s->disk);
 	if (!s->job->err.code && renameat(s->dir_fd, s->unfinished, s->dir_fd, s->job->path) < 0)
 		snapshot_failed(s, -errno);
 	if (s->job->err.code)

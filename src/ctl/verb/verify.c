@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* verify.c - lttctl verify [SESSION | DIR]: check a trace and its counts of events. */
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/mem.h"
+#include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
+#include "ctl/target.h"
 #include "ctl/text.h"
 #include "ctl/viewing.h"
 #include "view/show.h"
@@ -90,12 +94,49 @@ static struct json_object *record_stream(const struct view_stream *s)
 	return o;
 }
 
+/* A session that the daemon has is active or stopped. */
+static const char *state_of(struct json_object *sessions, const char *path)
+{
+	struct stat st, of;
+
+	for (size_t i = 0; sessions && i < json_object_array_length(sessions); i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+
+		if (stat(path, &st) == 0 && stat(record_str(session, "output"), &of) == 0 &&
+		    st.st_dev == of.st_dev && st.st_ino == of.st_ino)
+			return record_str(session, "state");
+	}
+	return "unknown";
+}
+
+static struct json_object *record_unended(struct ctl *ctl, const struct view_summary *sum)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+	struct json_object *list = json_object_new_array();
+	struct err ignored = { 0 };
+
+	if (sum->nr_unended && ctl_is_connected(ctl) &&
+	    target_sessions(ctl, &sessions, &ignored) != 0)
+		sessions = NULL;
+	for (size_t i = 0; i < sum->nr_unended; i++) {
+		const struct view_unended *unended = &sum->unended[i];
+		struct json_object *o = json_object_new_object();
+
+		record_set_str(o, "path", unended->path);
+		record_set_str(o, "state", state_of(sessions, unended->path));
+		record_set_num(o, "until_ns", (uint64_t)MAX(unended->until_ns, 0));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
 static bool is_lossy(const struct view_summary *sum)
 {
 	return sum->lost || sum->lost_before || sum->lost_buffers;
 }
 
-static struct json_object *record_trace(const char *path, const struct view_summary *sum)
+static struct json_object *record_trace(struct ctl *ctl, const char *path,
+					const struct view_summary *sum)
 {
 	struct json_object *o = json_object_new_object();
 	uint64_t recorded = 0;
@@ -121,6 +162,7 @@ static struct json_object *record_trace(const char *path, const struct view_summ
 	record_set_num(o, "missing_packets", sum->lost_packets);
 	record_set_num(o, "skipped_bytes", sum->skipped_bytes);
 	record_set_num(o, "problems", sum->problems);
+	record_set(o, "unended", record_unended(ctl, sum));
 	record_set(o, "streams", json_object_new_array());
 	for (size_t i = 0; i < sum->nr_streams; i++)
 		record_append(o, "streams", record_stream(&sum->streams[i]));
@@ -156,9 +198,30 @@ static void print_stream(FILE *out, struct json_object *s)
 	fputc('\n', out);
 }
 
+/* @path: of one of several sessions; else "". */
+static void print_unended(FILE *out, struct json_object *unended, const char *path)
+{
+	const char *state = record_str(unended, "state");
+	time_t s = (time_t)(record_num(unended, "until_ns") / 1000000000u);
+	char when[32] = "it";
+	struct tm tm;
+
+	if (s && localtime_r(&s, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(out, "%s%sthe session ", path, *path ? ": " : "; ");
+	if (strcmp(state, "unknown") != 0)
+		fprintf(out, "is %s, and has not ended", state);
+	else
+		fprintf(out,
+			"has not ended, or its end was not written: what came after %s is not known",
+			when);
+	fputs(*path ? "\n" : "", out);
+}
+
 static void verify_verb_print_text(FILE *out, struct json_object *record)
 {
 	const char *verdict = record_str(record, "verdict"), *limits = "";
+	size_t nr_unended = record_len(record, "unended");
 	char events[TEXT_BYTES], lost[TEXT_BYTES];
 
 	for (size_t i = 0; i < record_len(record, "streams"); i++)
@@ -170,16 +233,26 @@ static void verify_verb_print_text(FILE *out, struct json_object *record)
 		limits = record_len(record, "streams") ?
 				 " of the streams that are here: the trace does not list them" :
 				 ": the trace has no stream, and lists none";
+	for (size_t i = 0; nr_unended > 1 && i < nr_unended; i++) {
+		struct json_object *unended = record_at(record, "unended", i);
+
+		print_unended(out, unended, record_str(unended, "path"));
+	}
 	text_count(events, record_num(record, "readable"));
 	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
 	if (strcmp(verdict, "sound") == 0)
-		fprintf(out, "sound: %s events, and none was lost%s\n", events, limits);
+		fprintf(out, "sound: %s events, and none was lost%s", events, limits);
 	else if (strcmp(verdict, "lossy") == 0)
-		fprintf(out, "sound: %s events; %s%s were lost when it was recorded%s\n", events,
+		fprintf(out, "sound: %s events; %s%s were lost when it was recorded%s", events,
 			record_num(record, "lost_buffers") ? "at least " : "", lost,
 			record_num(record, "lost_buffers") ? ", unknown beyond" : "");
 	else
-		fprintf(out, "damaged: %s events can be read\n", events);
+		fprintf(out, "damaged: %s events can be read", events);
+	if (nr_unended == 1)
+		print_unended(out, record_at(record, "unended", 0), "");
+	else if (nr_unended)
+		fprintf(out, "; %zu sessions have not ended", nr_unended);
+	fputc('\n', out);
 }
 
 /* --- the verb ------------------------------------------------------------------- */
@@ -189,7 +262,7 @@ static enum status verify_verb_conclude(struct ctl *ctl, const char *path,
 {
 	char packets[TEXT_BYTES], events[TEXT_BYTES];
 
-	ctl->record = record_trace(path, sum);
+	ctl->record = record_trace(ctl, path, sum);
 	(void)loss_unknown(ctl, path, sum->lost_buffers);
 	if (!sum->problems)
 		return is_lossy(sum) ? STATUS_LOST : STATUS_OK;
