@@ -375,8 +375,10 @@ void relsession_free(struct relsession *session)
 		free(trace);
 		relay_session_release_trace(session);
 	}
-	if (session->ended)
+	if (session->ended) {
 		mark_ended(session->fd);
+		tracedir_note_end(session->fd, &session->conn->worker->disk);
+	}
 	live_session_close(session->live, session->ended);
 	relay_session_refund(session->relay, session->conn->peer);
 	idmap_remove(&session->base_node);
