@@ -168,7 +168,11 @@ static int on_beacon(const struct relconn_request *rq, struct err *err)
 
 static int on_end(const struct relconn_request *rq, struct err *err)
 {
-	(void)err;
+	struct req_rel_end req;
+
+	if (req_rel_end_decode(rq->dec, &req) < 0)
+		return is_bad(err);
+	rq->conn->session->unfinished = req.unfinished;
 	rq->conn->session->ended = true;
 	relconn_end_session(rq->conn);
 	loop_timer_set(&rq->conn->timer, RELCONN_SILENT_US);

@@ -377,7 +377,8 @@ void relsession_free(struct relsession *session)
 	}
 	if (session->ended) {
 		mark_ended(session->fd);
-		tracedir_note_end(session->fd, &session->conn->worker->disk);
+		if (!session->unfinished)
+			tracedir_note_end(session->fd, &session->conn->worker->disk);
 	}
 	live_session_close(session->live, session->ended);
 	relay_session_refund(session->relay, session->conn->peer);

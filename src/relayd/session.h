@@ -29,6 +29,7 @@ struct relsession {
 	struct idmap stream_ids, stream_files; /* of streams */
 	struct live_session *live;	       /* NULL: viewers may not follow it */
 	bool ended;			       /* its sender has reported its end */
+	bool unfinished; /* but not that of its recording, which failed */
 };
 
 enum {

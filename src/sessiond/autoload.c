@@ -6,12 +6,18 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/paths.h"
+
+/* Between two attempts to send spools. */
+#define RETRY_MIN_US 2000000ull
+#define RETRY_MAX_US 600000000ull
 
 /* HOME may be that of another user: lttctl checks the directory that it has opened. */
 static void add_path(struct autoload *a, char *path)
@@ -22,14 +28,10 @@ static void add_path(struct autoload *a, char *path)
 		free(path);
 }
 
-void autoload_init(struct autoload *a, struct loop *loop, const char *program, const char *rundir,
-		   const char *path)
+void autoload_find(struct autoload *a, const char *path)
 {
 	AUTO_FREE char *config = path ? NULL : paths_config();
 
-	*a = (struct autoload){ .loop = loop,
-				.program = xstrdup(program),
-				.rundir = xstrdup(rundir) };
 	if (path) {
 		a->paths[a->nr++] = xstrdup(path);
 		return;
@@ -37,7 +39,7 @@ void autoload_init(struct autoload *a, struct loop *loop, const char *program, c
 	a->only_trusted = true;
 	if (config)
 		add_path(a, xasprintf("%s/sessions/auto", config));
-	if (paths_is_system(rundir))
+	if (paths_is_system(a->rundir))
 		add_path(a, xstrdup(PATHS_SYSTEM_CONFIG "/sessions/auto"));
 }
 
@@ -58,19 +60,10 @@ static char **autoload_environ(char *rundir)
 }
 
 /* A process group of its own, as for the consumer. Return: 0 or negative errno. */
-static int autoload_spawn(struct autoload *a, const char *path)
+static int autoload_spawn(struct autoload *a, char *const argv[])
 {
-	AUTO_FREE char *input = xasprintf("--input-path=%s", path);
 	AUTO_FREE char *rundir = xasprintf("LTT_RUNDIR=%s", a->rundir);
 	AUTO_FREE char **env = autoload_environ(rundir);
-	char *argv[] = { "lttctl",
-			 "--no-sessiond",
-			 "load",
-			 "--all",
-			 "--skip-existing",
-			 input,
-			 a->only_trusted ? "--only-trusted" : NULL,
-			 NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none;
@@ -92,6 +85,84 @@ static int autoload_spawn(struct autoload *a, const char *path)
 	return -err;
 }
 
+/* Return: 0 or negative errno: the program does not run. */
+static int autoload_run(struct autoload *a, char *const argv[],
+			void (*exited)(struct loop_child *child, int status))
+{
+	int ret = autoload_spawn(a, argv);
+
+	if (ret == 0)
+		ret = loop_child_init(&a->child, a->loop, a->pid, exited);
+	if (ret < 0 && a->pid) { /* it can't be watched */
+		kill(a->pid, SIGKILL);
+		waitpid(a->pid, NULL, 0);
+		a->pid = 0;
+	}
+	return ret;
+}
+
+/* --- spools -------------------------------------------------------------------- */
+
+/* Is there anything in our directory of spools? HOME may be that of another user. */
+static bool has_spools(void)
+{
+	AUTO_FREE char *home = paths_home();
+	AUTO_FREE char *path = home ? xasprintf("%s/ltt-traces/spool", home) : NULL;
+	AUTO_DIR DIR *dir = path ? dir_open(AT_FDCWD, path) : NULL;
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir || fstat(dirfd(dir), &st) < 0 || st.st_uid != geteuid())
+		return false;
+	while ((entry = dir_next(dir)))
+		if (*entry->d_name != '.')
+			return true;
+	return false;
+}
+
+/* One whose relay is unreachable, or full, is sent later. */
+static void on_sent(struct loop_child *child, int status)
+{
+	struct autoload *a = container_of(child, struct autoload, child);
+
+	loop_child_fini(child);
+	a->pid = 0;
+	if (status == 0) {
+		log_info("the spools of earlier sessions were sent");
+		return;
+	}
+	if (!a->pause_us)
+		log_warn("not all spools of earlier sessions were sent; it is tried again; use "
+			 "'lttctl spool send --all' for the reason");
+	a->pause_us = a->pause_us ? MIN(2 * a->pause_us, RETRY_MAX_US) : RETRY_MIN_US;
+	loop_timer_set(&a->retry, a->pause_us);
+}
+
+static void send_spools(struct autoload *a)
+{
+	char *argv[] = { "lttctl", "--no-sessiond", "spool", "send", "--all", NULL };
+	int ret = has_spools() ? autoload_run(a, argv, on_sent) : 0;
+
+	if (ret < 0)
+		log_warn("spools of earlier sessions are not sent: can't start %s: %s", a->program,
+			 strerror(-ret));
+}
+
+static void on_retry(struct loop_timer *timer)
+{
+	send_spools(container_of(timer, struct autoload, retry));
+}
+
+void autoload_init(struct autoload *a, struct loop *loop, const char *program, const char *rundir)
+{
+	*a = (struct autoload){ .loop = loop,
+				.program = xstrdup(program),
+				.rundir = xstrdup(rundir) };
+	loop_timer_init(&a->retry, loop, on_retry);
+}
+
+/* --- sessions -------------------------------------------------------------------- */
+
 static void autoload_exited(struct loop_child *child, int status)
 {
 	struct autoload *a = container_of(child, struct autoload, child);
@@ -111,25 +182,33 @@ static void autoload_exited(struct loop_child *child, int status)
 	autoload_begin(a);
 }
 
+static int load_sessions(struct autoload *a, const char *path)
+{
+	AUTO_FREE char *input = xasprintf("--input-path=%s", path);
+	char *argv[] = { "lttctl",
+			 "--no-sessiond",
+			 "load",
+			 "--all",
+			 "--skip-existing",
+			 input,
+			 a->only_trusted ? "--only-trusted" : NULL,
+			 NULL };
+
+	return autoload_run(a, argv, autoload_exited);
+}
+
 void autoload_begin(struct autoload *a)
 {
-	int ret = 0;
-
 	while (a->next < a->nr && !a->pid) {
 		const char *path = a->paths[a->next++];
+		int ret = load_sessions(a, path);
 
-		ret = autoload_spawn(a, path);
-		if (ret == 0)
-			ret = loop_child_init(&a->child, a->loop, a->pid, autoload_exited);
 		if (ret < 0)
 			log_warn("sessions of %s are not loaded: can't start %s: %s", path,
 				 a->program, strerror(-ret));
-		if (ret < 0 && a->pid) { /* it can't be watched */
-			kill(a->pid, SIGKILL);
-			waitpid(a->pid, NULL, 0);
-			a->pid = 0;
-		}
 	}
+	if (!a->pid)
+		send_spools(a);
 }
 
 void autoload_fini(struct autoload *a)
@@ -139,6 +218,7 @@ void autoload_fini(struct autoload *a)
 		loop_child_fini(&a->child);
 	}
 	a->pid = 0;
+	loop_timer_cancel(&a->retry);
 	free(TAKE(a->program));
 	free(TAKE(a->rundir));
 	for (unsigned int i = 0; i < a->nr; i++)

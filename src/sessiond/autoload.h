@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * autoload.h - saved sessions that are loaded when the daemon starts, by `lttctl load`: this daemon
- * reads no XML. The program runs once for each directory, one after the other, as a child with the
- * limits of this process; a failure is one line of the log. Owned by main().
+ * autoload.h - work of lttctl for a daemon that has started: it loads saved sessions (`lttctl
+ * load`), as this daemon reads no XML, and then sends the spools that sessions have left here whose
+ * daemon or host has died (`lttctl spool send`), repeatedly, until all are sent. The program runs
+ * once for each directory of sessions, one after the other, as a child with the limits of this
+ * process; a failure is one line of the log. Owned by main().
  */
 #ifndef SESSIOND_AUTOLOAD_H
 #define SESSIOND_AUTOLOAD_H
@@ -20,17 +22,20 @@ struct autoload {
 	char *program, *rundir;
 	char *paths[AUTOLOAD_PATHS];
 	unsigned int nr, next;
+	struct loop_timer retry; /* sends the spools that could not be sent */
+	uint64_t pause_us;	 /* before it; 0: none failed */
 	bool only_trusted; /* the directory is not one that was named by an option */
 };
 
+/** @program: lttctl (copied). @rundir: of this daemon. */
+void autoload_init(struct autoload *autoload, struct loop *loop, const char *program,
+		   const char *rundir);
 /**
- * autoload_init() - find the files to load.
- * @program: lttctl (copied). @rundir: of this daemon.
+ * autoload_find() - find the sessions to load.
  * @path: file or directory; NULL: the user's directory for this purpose, and for the system's
  *	daemon also that of the system, if there are any.
  */
-void autoload_init(struct autoload *autoload, struct loop *loop, const char *program,
-		   const char *rundir, const char *path);
+void autoload_find(struct autoload *autoload, const char *path);
 /** Begin, once clients are served. */
 void autoload_begin(struct autoload *autoload);
 /** End the child, too. May be called for a struct of zeroes. */

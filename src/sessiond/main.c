@@ -108,9 +108,9 @@ static void sessiond_autoload(struct program *p)
 {
 	AUTO_FREE char *lttctl = sessiond_find_program(NULL, NULL, "lttctl", LTT_WAY_TO_CTL);
 
-	if (p->options.no_load || p->sd.continued)
-		return;
-	autoload_init(&p->autoload, p->sd.loop, lttctl, p->dir.path, p->options.load);
+	autoload_init(&p->autoload, p->sd.loop, lttctl, p->dir.path);
+	if (!p->options.no_load && !p->sd.continued)
+		autoload_find(&p->autoload, p->options.load);
 	autoload_begin(&p->autoload);
 }
 

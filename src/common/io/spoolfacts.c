@@ -23,10 +23,11 @@ int spoolfacts_write(int fd, const struct spoolfacts *facts)
 	put_id(facts, id);
 	len = snprintf(text, sizeof(text),
 		       FIRST_LINE "session %s\ncreated %s\nid %s\nrelay %s\nlink %u\nsync %u\n"
-				  "sync_us %u\nlive_us %u\ncompress %u\n%s%s%s",
+				  "sync_us %u\nlive_us %u\ncompress %u\n%s%s%s%s",
 		       facts->name, facts->stamp, id, facts->url, facts->link, facts->sync,
 		       facts->sync_us, facts->live_us, facts->compress,
-		       *facts->chosen ? "chosen " : "", facts->chosen, *facts->chosen ? "\n" : "");
+		       *facts->chosen ? "chosen " : "", facts->chosen, *facts->chosen ? "\n" : "",
+		       facts->ended ? "ended 1\n" : "");
 	if (len >= (int)sizeof(text))
 		return -ENAMETOOLONG;
 	/* with the NUL, where readers stop: a longer file may have been there before */
@@ -77,7 +78,7 @@ static bool get_id(const char *text, uint8_t ret[16])
 
 int spoolfacts_read(int fd, struct spoolfacts *ret)
 {
-	uint64_t link, sync, sync_us, live_us, compress;
+	uint64_t link, sync, sync_us, live_us, compress, ended;
 	char text[PAGE_BYTES + 1];
 	ssize_t n = pread(fd, text, PAGE_BYTES, 0);
 
@@ -101,5 +102,6 @@ int spoolfacts_read(int fd, struct spoolfacts *ret)
 	ret->sync_us = (uint32_t)sync_us;
 	ret->live_us = (uint32_t)live_us;
 	ret->compress = compress;
+	ret->ended = get_number(text, "ended", 1, &ended) && ended;
 	return 0;
 }

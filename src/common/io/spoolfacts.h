@@ -26,6 +26,7 @@ struct spoolfacts {
 	uint8_t link; /* enum relay_link */
 	uint8_t sync; /* enum sync_mode */
 	bool compress;
+	bool ended; /* the session has ended, and the rest of its data is in the spool */
 	uint32_t sync_us, live_us;
 };
 

@@ -95,7 +95,7 @@ static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
 {
 	(void)err;
 	if (how == SINK_ENDED)
-		relay_conn_end(relay_conn_of(sink));
+		relay_conn_end(relay_conn_of(sink), false);
 }
 
 /* --- traces --------------------------------------------------------------------- */

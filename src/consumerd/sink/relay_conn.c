@@ -920,8 +920,9 @@ bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t ep
 	return relay_conn_call(link, &enc, &dec) == 0;
 }
 
-void relay_conn_end(struct relay_conn *link)
+void relay_conn_end(struct relay_conn *link, bool unfinished)
 {
+	struct req_rel_end req = { unfinished };
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
@@ -930,6 +931,7 @@ void relay_conn_end(struct relay_conn *link)
 	if (relay_conn_open(link) < 0)
 		return;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_end);
+	req_rel_end_encode(&enc, &req);
 	(void)!relay_conn_call(link, &enc, &dec);
 	wire_close(&link->wire);
 }

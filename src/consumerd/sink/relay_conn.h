@@ -137,7 +137,8 @@ bool relay_conn_is_slow(const struct relay_conn *link, uint64_t bytes);
 /** End a stream at the relay. @epoch: of the connection on which @stream was opened. Return:
  *  whether the relay was informed, or need not be: the connection is another one. */
 bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t epoch);
-/** End the session at the relay, after all of its data was sent. */
-void relay_conn_end(struct relay_conn *link);
+/** End the session at the relay, after all of its data was sent. @unfinished: it has not ended
+ *  here, and there is no more data of it. */
+void relay_conn_end(struct relay_conn *link, bool unfinished);
 
 #endif

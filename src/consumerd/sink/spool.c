@@ -73,13 +73,26 @@ static void note_choice(void *data, const char *url)
 			 facts.name);
 }
 
+/* If it can't be, the relay's trace looks like that of a session that has not ended. */
+static void note_end(const struct spool *spool)
+{
+	struct spoolfacts facts;
+
+	if (spool->lock < 0 || spool->leftover || spoolfacts_read(spool->lock, &facts) < 0)
+		return;
+	facts.ended = true;
+	(void)!spoolfacts_write(spool->lock, &facts);
+}
+
 /* Of some relays one has the session already, if an earlier consumer got so far. */
 static int take_facts(struct spool *spool)
 {
 	struct spoolfacts facts;
 
 	relay_conn_set_choice(spool->link, note_choice, spool);
+	spool->unfinished = spool->leftover;
 	if (spoolfacts_read(spool->lock, &facts) == 0) {
+		spool->unfinished = spool->leftover && !facts.ended;
 		if (*facts.chosen)
 			relay_conn_choose(spool->link, facts.chosen);
 		return 0;
@@ -340,6 +353,7 @@ static void spool_prepare_end(struct sink *sink, bool failing)
 
 	if (failing || spool->error || spool->waiting)
 		relay_conn_shutdown(spool->link);
+	spool->unfinished |= failing;
 	spool->closing = true;
 }
 
@@ -360,11 +374,13 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 	struct spool *spool = spool_of(sink);
 
 	if (how == SINK_ENDED) {
+		if (!spool->unfinished)
+			note_end(spool);
 		if (spool->waiting)
 			err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
 				(unsigned long long)spool->waiting,
 				relay_conn_problem(spool->link));
-		relay_conn_end(spool->link);
+		relay_conn_end(spool->link, spool->unfinished);
 		if (!spool_fills(spool))
 			spool_remove(spool);
 	}

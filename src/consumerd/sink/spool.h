@@ -55,6 +55,7 @@ struct spool {
 	uint64_t waiting;	  /* bytes that the relay has not received; atomic */
 	enum spool_state state;
 	bool leftover;	       /* the spool of an earlier session: it is sent, nothing is added */
+	bool unfinished;       /* it did not end: the events in its buffers are lost */
 	bool closing;	       /* the files are not sent any more */
 	unsigned int nr_ahead; /* sum of the streams' nr_ahead */
 	int error;	       /* last error of the connection; 0: none */

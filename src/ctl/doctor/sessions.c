@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "doctor.h"
 #include "ctl/home.h"
+#include "ctl/leftover.h"
 #include "ctl/points.h"
 #include "ctl/record.h"
 #include "ctl/show.h"
@@ -357,12 +358,21 @@ static char *current_of(struct json_object *sessions)
 	return NULL;
 }
 
+static void found_spool(void *data, const char *spool, const char *sentence)
+{
+	char *word AUTO_FREE = text_shell_word(spool);
+
+	doctor_found(data, GRADE_WARN, "spool", "%s", sentence);
+	doctor_repair(data, "lttctl spool send %s # or view, or remove it", word);
+}
+
 void doctor_sessions(struct doctor *d, const char *name)
 {
 	struct json_object *sessions AUTO_RECORD = NULL;
 	char *current AUTO_FREE = NULL;
 	struct err err = { 0 };
 
+	leftover_each(d->ctl, found_spool, d);
 	if (target_sessions(d->ctl, &sessions, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "session", "%s", err.text);
 		doctor_repair(d, "lttctl list");

@@ -2,7 +2,9 @@
 /* status.c - lttctl status [SESSION]: display the state of a session. */
 #include "base/mem.h"
 #include "ctl/follow.h"
+#include "ctl/leftover.h"
 #include "ctl/options.h"
+#include "ctl/print.h"
 #include "ctl/show.h"
 #include "ctl/target.h"
 
@@ -14,10 +16,17 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
+static void warn_of_spool(void *data, const char *spool, const char *sentence)
+{
+	(void)spool;
+	print_warning(data, "%s; 'lttctl spool' lists, sends and removes such data", sentence);
+}
+
 static enum status status_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
 
+	leftover_each(ctl, warn_of_spool, ctl);
 	if (!session)
 		return STATUS_ERROR;
 	if (follow)
