@@ -261,6 +261,8 @@ int ltt_ctl_shutdown(struct ltt_ctl *ctl, unsigned int flags, uint32_t *ret_sess
  *	is unknown.
  * @overwritten: of @recorded: overwritten by newer events, in sessions for snapshots, before a
  *	snapshot had them; not a loss. @written are in snapshots then.
+ * @slow_ns, @slow_bytes: time of writing packets that needed 0.1 s or more each, and
+ *	their bytes: a slow disk leaves buffers full.
  */
 struct ltt_ctl_totals {
 	uint64_t recorded;
@@ -278,6 +280,8 @@ struct ltt_ctl_totals {
 	uint64_t not_sampled;
 	uint64_t unrecorded;
 	uint64_t overwritten;
+	uint64_t slow_ns;
+	uint64_t slow_bytes;
 };
 
 /**

@@ -87,6 +87,8 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.size = stats.size,
 		.waiting = stats.recorded - stats.released,
 		.lost_stalled = stats.stalled,
+		.slow_ns = stats.slow_ns,
+		.slow_bytes = stats.slow_bytes,
 		.not_sampled = stats.not_sampled,
 		.overwritten = stats.overwritten,
 	};

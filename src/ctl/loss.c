@@ -69,15 +69,28 @@ static const char *sizing_verb(const struct ctl *ctl)
 	return strcmp(ctl->verb->name, "record") == 0 ? "record" : "enable-channel";
 }
 
-static enum status loss_report_cause(struct ctl *ctl, const char *session, struct json_object *lost,
-				     const char *cause)
+/* Buffers are also full because a disk is slow: in words, before the advice. "": it is not. */
+static char *loss_slow_disk(struct json_object *totals, const char *cause)
 {
-	uint64_t n = record_num(lost, cause);
+	char time[TEXT_BYTES], size[TEXT_BYTES];
+
+	if (strcmp(cause, "buffer_full") != 0 || !record_num(totals, "slow_ns"))
+		return xstrdup("");
+	return xasprintf("the disk took %s for %s: ",
+			 text_duration(time, record_num(totals, "slow_ns")),
+			 text_size(size, record_num(totals, "slow_bytes")));
+}
+
+static enum status loss_report_cause(struct ctl *ctl, const char *session,
+				     struct json_object *totals, const char *cause)
+{
+	uint64_t n = record_num(record_get(totals, "lost_by_cause"), cause);
 	char *sentence AUTO_FREE = n ? loss_sentence(sizing_verb(ctl), cause, n) : NULL;
+	char *slow AUTO_FREE = loss_slow_disk(totals, cause);
 
 	if (n == 0)
 		return STATUS_OK;
-	print_warning(ctl, "session '%s': %s", session, sentence);
+	print_warning(ctl, "session '%s': %s%s", session, slow, sentence);
 	return STATUS_LOST;
 }
 
@@ -115,13 +128,12 @@ static enum status loss_unrecorded(struct ctl *ctl, const char *session, uint64_
 
 enum status loss_report(struct ctl *ctl, const char *session, struct json_object *totals)
 {
-	struct json_object *lost = record_get(totals, "lost_by_cause");
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
-		if (loss_report_cause(ctl, session, lost, causes[i].key) != STATUS_OK)
+		if (loss_report_cause(ctl, session, totals, causes[i].key) != STATUS_OK)
 			status = STATUS_LOST;
-	if (loss_report_cause(ctl, session, lost, INVALID) != STATUS_OK)
+	if (loss_report_cause(ctl, session, totals, INVALID) != STATUS_OK)
 		status = STATUS_LOST;
 	if (loss_unknown_in(ctl, session, totals) != STATUS_OK)
 		status = STATUS_LOST;

@@ -144,6 +144,8 @@ struct json_object *record_totals(const struct ltt_ctl_totals *totals)
 	record_set_num(o, "not_sampled", totals->not_sampled);
 	record_set_num(o, "unrecorded", totals->unrecorded);
 	record_set_num(o, "overwritten", totals->overwritten);
+	record_set_num(o, "slow_ns", totals->slow_ns);
+	record_set_num(o, "slow_bytes", totals->slow_bytes);
 	return o;
 }
 

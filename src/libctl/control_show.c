@@ -82,6 +82,8 @@ void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
 		.not_sampled = m->not_sampled,
 		.unrecorded = m->unrecorded,
 		.overwritten = m->overwritten,
+		.slow_ns = m->slow_ns,
+		.slow_bytes = m->slow_bytes,
 	};
 }
 

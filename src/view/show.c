@@ -314,6 +314,14 @@ char *show_lost_buffers(const char *name, uint64_t nr)
 		name, text_count(buf, nr), nr == 1 ? " is" : "s are");
 }
 
+/* Packets have one count for all full buffers, also where nothing could be written. */
+static const char *lost_why(enum view_lost cause)
+{
+	return cause == VIEW_LOST_FULL ?
+		       "buffer full, also where the disk was slow or could not be written" :
+		       view_lost_name(cause);
+}
+
 static void warn_losses(const struct show *show, const struct view_summary *summary)
 {
 	char buf[TEXT_BYTES];
@@ -324,7 +332,7 @@ static void warn_losses(const struct show *show, const struct view_summary *summ
 				  "%s event%s of this trace were lost when it was recorded: %s",
 				  text_count(buf, summary->lost_by[i]),
 				  text_plural(summary->lost_by[i]),
-				  view_lost_name((enum view_lost)i));
+				  lost_why((enum view_lost)i));
 	if (summary->lost_before)
 		SHOW_WARN(show,
 			  "%s event%s were lost before the end of the oldest packet; older ones "

@@ -19,7 +19,9 @@
 	X(lost_stalled) \
 	X(lost_buffers) \
 	X(not_sampled)  \
-	X(overwritten)
+	X(overwritten)  \
+	X(slow_ns)      \
+	X(slow_bytes)
 
 #define COUNTERS_ADD_ONE(name) counters_to_->name += counters_from_->name;
 #define COUNTERS_COPY_ONE(name) counters_to_->name = counters_from_->name;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#define STEP_BYTES (1u << 20) /* a disk that needs seconds for this hangs */
+
 /* Take @n written bytes off the front. */
 static void append_advance(struct iovec *iov, size_t n)
 {
@@ -84,20 +86,37 @@ int append_finish(int fd, uint64_t offset, const struct append_packet *p)
 			    offset + p->content_at);
 }
 
-/* After a failure the rest is written, which succeeds, or returns the error of the file. */
-static int append_body(int fd, uint64_t offset, const struct append_packet *p)
+/* @source: NULL: not spliced. After a failure the rest is written, which succeeds, or returns the
+ * error of the file. */
+static int append_step(int fd, uint64_t offset, const uint8_t *data, uint64_t len,
+		       const struct splice_source **source)
 {
 	uint64_t moved = 0;
 	int spliced = 0, written;
 
-	if (p->source)
-		spliced = splice_move(p->source, p->body, p->body_bytes, fd, &offset, false, NULL,
-				      NULL, &moved);
-	written = append_bytes(fd, (const uint8_t *)p->body + moved, p->body_bytes - moved,
-			       offset + moved);
+	if (*source)
+		spliced = splice_move(*source, data, len, fd, &offset, false, NULL, NULL, &moved);
+	written = append_bytes(fd, data + moved, len - moved, offset + moved);
 	if (spliced < 0 && written == 0)
-		splice_warn(p->source, spliced);
+		splice_warn(*source, spliced);
+	if (spliced < 0)
+		*source = NULL;
 	return written;
+}
+
+static int append_body(int fd, uint64_t offset, const struct append_packet *p)
+{
+	const struct splice_source *source = p->source;
+	int ret = 0;
+
+	for (uint64_t done = 0, step; ret == 0 && done < p->body_bytes; done += step) {
+		step = MIN(p->body_bytes - done, (uint64_t)STEP_BYTES);
+		ret = append_step(fd, offset + done, (const uint8_t *)p->body + done, step,
+				  &source);
+		if (p->disk)
+			disk_progress(p->disk);
+	}
+	return ret;
 }
 
 static int append_in_steps(int fd, uint64_t offset, const struct append_packet *p)

@@ -27,6 +27,7 @@
 
 #include "base/macros.h"
 #include "base/splice.h"
+#include "store/disk.h"
 
 struct append_packet {
 	const void *head; /* the header of the complete packet */
@@ -38,6 +39,7 @@ struct append_packet {
 	bool head_first;      /* write the header before the last byte: for metadata */
 	/* The ring that @body is in, to be spliced if the packet crosses a page; NULL: write it. */
 	const struct splice_source *source;
+	const struct disk *disk; /* learns about the progress of @body; NULL */
 };
 
 #define APPEND_HEAD_MAX 256u

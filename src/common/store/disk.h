@@ -30,13 +30,30 @@ struct disk {
 	enum disk_limit limit; /* the limit that disk_room() reached last */
 	bool stalled;	       /* nothing can be written, so that rings fill up */
 	bool accounting;       /* the last counts of losses are being written: limits don't apply */
-	uint64_t busy_since_ns; /* atomic: when the worker's round began; 0: it sleeps */
+	uint64_t busy_since_ns; /* atomic: time of the worker's last progress; 0: it sleeps, or does
+				 * work without the disk */
+	/* Called by disk_progress(), in the worker's thread; NULL: not needed. */
+	void (*progress)(void *data);
+	void *data;
 };
 
-/** A round that takes this long is blocked by the file system. */
+/** A worker without progress for this long is blocked by the file system. */
 #define DISK_HANGS_NS 2000000000u
 
-/** Whether the worker's current round has taken longer than DISK_HANGS_NS at @now. Any thread. */
+/** Long work begins that does not need the disk, until disk_progress(). */
+static inline void disk_leave(struct disk *disk)
+{
+	__atomic_store_n(&disk->busy_since_ns, 0, __ATOMIC_RELAXED);
+}
+
+/** A slow disk is not one that hangs: called after each step of a long write. */
+static inline void disk_progress(const struct disk *disk)
+{
+	if (disk->progress)
+		disk->progress(disk->data);
+}
+
+/** Whether the worker has made no progress for DISK_HANGS_NS at @now. Any thread. */
 static inline bool disk_hangs(const struct disk *disk, uint64_t now)
 {
 	uint64_t since = __atomic_load_n(&disk->busy_since_ns, __ATOMIC_RELAXED);

@@ -306,6 +306,7 @@ int stream_file_add(struct stream_file *s, const struct packet_header *header, c
 	int ret = make_ready(s, header);
 
 	packet.source = source;
+	packet.disk = s->config->disk;
 	if (ret == 0)
 		ret = append_packet(s->fd, s->bytes, &packet);
 	return ret < 0 ? ret : count_packet(s, header);

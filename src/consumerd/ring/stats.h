@@ -22,6 +22,7 @@ struct stats {
 	uint64_t size;	   /* bytes of the ring */
 	uint64_t released; /* part of @recorded: written or lost to the output */
 	uint64_t stalled;  /* part of lost[LOST_FULL]: lost while nothing could be written */
+	uint64_t slow_ns, slow_bytes; /* see msg_con_stream */
 	uint64_t stalling; /* 1: nothing can be written now */
 	/* The ring's counts at the time of the snapshot, by which later events are added. */
 	uint64_t raw_count;

@@ -68,7 +68,9 @@ static int file_write(struct sink_stream *out, const struct packet_header *heade
 	struct packet_header whole = *header;
 	int ret;
 
+	disk_leave(out->config->disk);
 	whole.crc32c = packet_checksum(header, body, len);
+	disk_progress(out->config->disk);
 	ret = stream_file_add(file_sink_file(out), &whole, body, len, sink_stream_source(out));
 	return ret < 0 ? ret : SINK_STORED;
 }

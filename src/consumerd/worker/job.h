@@ -82,6 +82,8 @@ int job_queue_init(struct job_queue *queue, bool pollable) MUST_CHECK;
 /** Free the queue's jobs, too. */
 void job_queue_fini(struct job_queue *queue);
 void job_queue_push(struct job_queue *queue, struct job *job);
+/** Return: the oldest job, if it passes @test (NULL: any); or NULL. */
+struct job *job_queue_pop_if(struct job_queue *queue, bool (*test)(const struct job *job));
 /** Return: the oldest job, or NULL. */
 struct job *job_queue_pop(struct job_queue *queue);
 bool job_queue_is_empty(struct job_queue *queue);

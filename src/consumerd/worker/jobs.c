@@ -358,6 +358,7 @@ static bool do_snapshot(struct worker *w, struct job *job)
 			"a snapshot of the session is being written; retry when it is complete");
 		return true;
 	}
+	disk_leave(&w->disk); /* buffers are copied, and another thread writes them */
 	job->snapshot = snapshot_recall(&spec);
 	return job->snapshot || snapshot_begin(&spec, &w->saving) != 0;
 }
@@ -538,20 +539,44 @@ static bool jobs_do_job(struct worker *w, struct job *job)
 	return true;
 }
 
+static void jobs_take(struct worker *w, struct job *job)
+{
+	bool done = jobs_do_job(w, job);
+
+	if (!w->ended)
+		worker_note_trouble(w);
+	if (done)
+		job_queue_push(w->config.done, job);
+}
+
 bool worker_do_jobs(struct worker *w)
 {
 	bool any = false;
 	struct job *job;
 
-	while (!w->ended && (job = job_queue_pop(&w->inbox))) {
-		bool done;
-
-		any = true;
-		done = jobs_do_job(w, job);
-		if (!w->ended)
-			worker_note_trouble(w);
-		if (done)
-			job_queue_push(w->config.done, job);
+	w->opening = true; /* this loop does them */
+	for (; !w->ended && (job = job_queue_pop(&w->inbox)); any = true) {
+		jobs_take(w, job);
+		disk_progress(&w->disk);
 	}
+	w->opening = false;
 	return any;
+}
+
+static bool is_opening(const struct job *job)
+{
+	return job->kind == JOB_TRACE_OPEN || job->kind == JOB_METADATA ||
+	       job->kind == JOB_RING_OPEN;
+}
+
+void worker_do_openings(struct worker *w)
+{
+	struct job *job;
+
+	if (w->opening)
+		return;
+	w->opening = true;
+	while ((job = job_queue_pop_if(&w->inbox, is_opening)))
+		jobs_take(w, job);
+	w->opening = false;
 }

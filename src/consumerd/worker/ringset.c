@@ -104,11 +104,13 @@ static void make_copies(struct ringset *set)
 
 	if (!ringset_is_overwritten(set) || bytes > MIN(memfile_available(), memgroup_available()))
 		return;
+	disk_leave(set->config.disk);
 	set->copies = xalloc(nr * sizeof(set->copies[0]));
 	for (uint32_t i = 0; i < nr && ret == 0; i++)
 		ret = ring_copy_init(&set->copies[i], &set->streams[i].reader);
 	if (ret < 0)
 		free_copies(set);
+	disk_progress(set->config.disk);
 }
 
 int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, struct ringset **ret,
@@ -116,12 +118,14 @@ int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, s
 {
 	struct ringset *set = ringset_alloc(spec);
 
+	disk_leave(trace->disk);
 	if (ringmem_init(&set->mem, &spec->desc, spec->clock_add, ret_fds, err)) {
 		free(set);
 		return err->code;
 	}
 	init_streams(set, spec, trace, ret_fds->data);
 	make_copies(set);
+	disk_progress(trace->disk);
 	*ret = set;
 	return 0;
 }
@@ -183,12 +187,14 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 {
 	struct ringset *set = ringset_alloc(spec);
 
+	disk_leave(trace->disk);
 	if (ringmem_adopt(&set->mem, &spec->desc, spec->clock_add, fds->data, fds->ctl_rw,
 			  spec->module, err)) {
 		free(set);
 		return err->code;
 	}
 	init_streams(set, spec, trace, fds->data);
+	disk_progress(trace->disk);
 	if (spec->module && keep_module(set, fds->data, err)) {
 		ringset_leave(set);
 		return err->code;

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "consumerd/now.h"
 #include "consumerd/ring/ringcopy.h"
 #include "trace/packet.h"
+
+#define SLOW_NS 100000000u /* of the write of a packet: shown where its ring was full */
 
 static uint64_t lost_output(const struct stream *s)
 {
@@ -39,6 +42,8 @@ static void stream_publish(struct stream *s)
 		.snapshot_ns = r->snapshot_ns,
 		.released = r->released_count,
 		.stalled = s->stalled,
+		.slow_ns = s->slow_ns,
+		.slow_bytes = s->slow_bytes,
 		.not_sampled = reader_not_sampled(r->prod),
 		.stalling = s->config->disk->stalled,
 	};
@@ -173,10 +178,24 @@ static void packet_done(void *data, int error)
 	stream_publish(s);
 }
 
+/* Return: as sink_ops.write. */
+static int stream_write(struct stream *s)
+{
+	uint64_t begin = now_ns(), took;
+	int ret = s->out->sink->ops->write(s->out, &s->sent_header, reader_bytes(&s->reader));
+
+	took = now_ns() - begin;
+	if (ret == SINK_STORED && took > SLOW_NS && s->out->sink->ops->on_disk) {
+		s->slow_ns += took;
+		s->slow_bytes += s->sent_header.packet_size / 8;
+	}
+	return ret;
+}
+
 /* Return: 1, or negative errno. */
 static int write_sent(struct stream *s)
 {
-	int ret = s->out->sink->ops->write(s->out, &s->sent_header, reader_bytes(&s->reader));
+	int ret = stream_write(s);
 
 	if (ret < 0)
 		return ret;

@@ -52,6 +52,7 @@ struct stream {
 	uint64_t lost_reported; /* losses that the last packet's header counts */
 	uint64_t lost_output;
 	uint64_t stalled; /* lost in the full ring while nothing could be written */
+	uint64_t slow_ns, slow_bytes; /* see msg_con_stream */
 };
 
 enum stream_cut {

@@ -438,6 +438,26 @@ static void note_busy(struct worker *w, uint64_t since_ns)
 	__atomic_store_n(&w->disk.busy_since_ns, since_ns, __ATOMIC_RELAXED);
 }
 
+static void note_progress(struct worker *w)
+{
+	uint64_t now = now_ns();
+
+	if (disk_hangs(&w->disk, now))
+		worker_update(w); /* losses until now are attributed to it */
+	note_busy(w, now);
+}
+
+/* A slow disk does not delay the buffers of programs that begin. Other outputs may be in the middle
+ * of a message. */
+static void worker_progressed(void *data)
+{
+	struct worker *w = data;
+
+	note_progress(w);
+	if (w->sink->ops->on_disk)
+		worker_do_openings(w);
+}
+
 bool worker_hangs(const struct worker *w)
 {
 	return w->sink->ops->on_disk && disk_hangs(&w->disk, now_ns());
@@ -459,8 +479,7 @@ static void *worker_main(void *data)
 			break;
 		busy |= worker_finish_snapshot(w, false);
 		busy |= beat(w);
-		if (disk_hangs(&w->disk, now_ns()))
-			worker_update(w); /* meanwhile losses are attributed to it */
+		note_progress(w);
 		note_busy(w, 0);
 		worker_note_ring(w, busy, rang);
 		worker_sleep(w, seen);
@@ -559,6 +578,8 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	w->disk.keep_free = config->keep_free;
 	w->disk.max_size = config->max_size;
 	w->disk.sync = config->sync;
+	w->disk.progress = worker_progressed;
+	w->disk.data = w;
 	list_init(&w->traces);
 	list_init(&w->sets);
 	list_init(&w->delayed);

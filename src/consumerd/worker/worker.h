@@ -48,7 +48,7 @@ int worker_new(const struct worker_config *config, struct worker **ret) MUST_CHE
 struct worker *worker_free(struct worker *worker);
 
 void worker_post(struct worker *worker, struct job *job);
-/** Whether the current round of work takes so long that the file system seems to hang. Main
+/** Whether the worker has made no progress for so long that the file system seems to hang. Main
  *  thread. */
 bool worker_hangs(const struct worker *worker);
 /** See relay_conn_clock(); without a relay the difference is unknown. */

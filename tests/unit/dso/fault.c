@@ -7,6 +7,7 @@
  *   LTT_FAULT_SHORT=1
  *   LTT_FAULT_KILL=1     the call is never made, or half of it: the process is killed
  *   LTT_FAULT_STOP=1     before each call the process is stopped, until it gets SIGCONT
+ *   LTT_FAULT_SLOW=MS    a write takes that long for each MiB
  *   LTT_FAULT_COUNT=FILE where to put the number of calls, as text
  */
 #include <dlfcn.h>
@@ -65,8 +66,12 @@ static bool must_fail(void)
 EXPORT ssize_t pwritev(int fd, const struct iovec *iov, int nr, off_t offset)
 {
 	ssize_t half = -1;
+	size_t bytes = 0;
 	int error;
 
+	for (int i = 0; i < nr; i++)
+		bytes += iov[i].iov_len;
+	usleep((useconds_t)(number("LTT_FAULT_SLOW") * 1000 * bytes >> 20));
 	if (!its_turn())
 		return REAL(pwritev)(fd, iov, nr, offset);
 	error = errno;

@@ -102,6 +102,9 @@ static void add_stream(struct decoder *dec, void *data)
 	sums->packets += msg.packets;
 	sums->used += msg.used;
 	sums->size += msg.size;
+	sums->lost_stalled += msg.lost_stalled;
+	sums->slow_ns += msg.slow_ns;
+	sums->slow_bytes += msg.slow_bytes;
 	sums->streams++;
 }
 

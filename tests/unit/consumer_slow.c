@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A disk that needs seconds for the packet of a large buffer is slow, and does not hang: events
+ * that do not fit have one cause, the full buffer, with the time that the disk took; no problem is
+ * reported, and the buffers of a program that begins meanwhile are made at once.
+ */
+#include "lib/consumer_client.h"
+
+#define SUBBUF_BYTES (1u << 20)
+#define MS_PER_MIB "800"
+
+static void preload_slow_calls(void)
+{
+	char path[4096], *slash;
+
+	daemon_path(path);
+	for (int i = 0; i < 2; i++) {
+		slash = strrchr(path, '/');
+		CHECK(slash);
+		*slash = '\0';
+	}
+	strcat(path, "/dso/fault.so");
+	CHECK_IS(access(path, R_OK), ==, 0);
+	setenv("LD_PRELOAD", path, 1);
+	setenv("LTT_FAULT_SLOW", MS_PER_MIB, 1);
+}
+
+static void produce_for(struct producer *p, uint64_t ms)
+{
+	for (uint64_t end = mono_ns() + ms * 1000000; mono_ns() < end; sleep_ms(5))
+		for (int i = 0; i < 20000; i++)
+			produce(p);
+}
+
+int main(void)
+{
+	struct producer p;
+	struct rings rings;
+	struct sums sums;
+	struct daemon d;
+	uint64_t begin;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	SKIP("nothing may be preloaded before a sanitizer");
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+	SKIP("nothing may be preloaded before a sanitizer");
+#endif
+#endif
+	need_rseq();
+	enter_test_dir();
+	preload_slow_calls();
+	d = daemon_start();
+	unsetenv("LD_PRELOAD");
+	open_output(&d, 1, fresh_dir("out"), 5000);
+	open_trace(&d, 1, 1, "t");
+	rings = open_rings(&d, 1, 1, 4, SUBBUF_BYTES);
+	enable_rings(&d, 1, 1, true);
+	producer_init(&p, &rings, 0);
+	produce_for(&p, 1500);
+	begin = mono_ns();
+	open_rings(&d, 1, 2, 4, 16384);
+	CHECK_IS((mono_ns() - begin) / 1000000, <, 1500);
+	produce_for(&p, 2500);
+	sums = get_stats(&d, 1);
+	printf("%llu lost, %llu of them as if nothing could be written; %llu ms for %llu bytes\n",
+	       (unsigned long long)sums.lost_full, (unsigned long long)sums.lost_stalled,
+	       (unsigned long long)sums.slow_ns / 1000000, (unsigned long long)sums.slow_bytes);
+	CHECK(sums.lost_full && !sums.lost_stalled && !sums.lost_output && !d.errors);
+	CHECK(sums.slow_ns > 500000000 && sums.slow_bytes > SUBBUF_BYTES / 2);
+	kill(d.pid, SIGKILL);
+	daemon_wait(&d);
+	return 0;
+}
