@@ -506,8 +506,9 @@ struct ltt_ctl_key {
  * @missed: values that could not be read.
  * @buckets: buckets that are not empty, in ascending order.
  * @by: fields of the key, separated by commas; "": the event is not counted by keys, and the
- *	members after this one are 0.
+ *	members up to @keys are 0.
  * @keys: in no order. @overflow: number of events whose key found no room in the table.
+ * @at_least: not 0: events that were counted under an earlier session daemon are missing.
  */
 struct ltt_ctl_counted {
 	const char *channel;
@@ -526,11 +527,15 @@ struct ltt_ctl_counted {
 	uint64_t overflow;
 	size_t nr_keys;
 	const struct ltt_ctl_key *const *keys;
+	int at_least;
 };
 
+/** struct ltt_ctl_stats - @at_least: not 0: counts of an earlier session daemon are missing, also
+ *  of events that are not in @counted. */
 struct ltt_ctl_stats {
 	size_t nr;
 	const struct ltt_ctl_counted *const *counted;
+	int at_least;
 };
 
 /** The events that @session counts. @ret_stats: to be freed with ltt_ctl_stats_free().

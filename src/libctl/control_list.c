@@ -409,6 +409,7 @@ static int control_take_counted(struct control_counting *counting, struct decode
 		.missed = m.missed,
 		.by = pool_str(pool, m.by),
 		.overflow = m.overflow,
+		.at_least = m.at_least,
 	};
 	control_take_buckets(pool, m.buckets, &c->buckets, &c->nr_buckets);
 	pool_append(pool, (const void *const **)&counting->list->counted, &counting->list->nr, c);
@@ -469,6 +470,7 @@ int ltt_ctl_list_stats(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_
 	code = call_stats_list(ctl->client, &req, control_counted_item, &counting, &rep, &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
+	list->at_least = rep.at_least;
 	*ret_stats = list;
 	return 0;
 }

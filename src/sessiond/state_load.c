@@ -66,6 +66,7 @@ static void load_rules(struct session *session, struct channel *channel, struct 
 			continue;
 #define UNASKED(type, name, init, doc) ATTRIBUTE_SET(type, rule->name, msg.name);
 #include "model/rule.def"
+		rule->counted_before = rule_counts(rule->kind) && session->starts;
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
+#include "ctl/print.h"
 #include "ctl/record.h"
 #include "ctl/table.h"
 #include "ctl/target.h"
@@ -133,6 +134,7 @@ static struct json_object *stats_verb_counted(const struct ltt_ctl_counted *c)
 	record_set_bool(o, "counting", c->counting);
 	record_set_num(o, "since_ns", c->since_ns);
 	record_set_num(o, "count", c->count);
+	record_set_bool(o, "at_least", c->at_least);
 	if (*c->by)
 		stats_verb_add_keys(o, c);
 	if (!*c->field)
@@ -154,6 +156,7 @@ static int stats_verb_fetch(struct ctl *ctl, const char *session, struct json_ob
 		return ctl->err.code;
 	*ret = json_object_new_object();
 	record_set_str(*ret, "session", session);
+	record_set_bool(*ret, "at_least", stats->at_least);
 	record_set(*ret, "counted", json_object_new_array());
 	for (size_t i = 0; i < stats->nr; i++)
 		record_append(*ret, "counted", stats_verb_counted(stats->counted[i]));
@@ -175,6 +178,11 @@ static void show_counts(FILE *out, struct json_object *record)
 	struct table table = { .columns = rates ? "llrrl" : "llrl" };
 	char buf[TEXT_BYTES];
 
+	if (!record_len(record, "counted") && record_bool(record, "at_least")) {
+		fprintf(out, "Session %s has counted no events under this session daemon\n",
+			record_str(record, "session"));
+		return;
+	}
 	if (!record_len(record, "counted")) {
 		fprintf(out,
 			"Session %s counts no events; 'lttctl enable-event --count' makes it "
@@ -193,7 +201,8 @@ static void show_counts(FILE *out, struct json_object *record)
 
 		table_cell(&table, "%s", record_str(o, "domain"));
 		table_cell(&table, "%s", record_str(o, "event"));
-		table_cell(&table, "%s", text_count(buf, record_num(o, "count")));
+		table_cell(&table, "%s%s", record_bool(o, "at_least") ? "at least " : "",
+			   text_count(buf, record_num(o, "count")));
 		if (rates)
 			table_cell(&table, "%s", text_count(buf, record_num(o, "per_second")));
 		table_cell(&table, "%s", record_bool(o, "counting") ? "" : "no longer");
@@ -451,6 +460,19 @@ static enum status stats_verb_follow(struct ctl *ctl, const char *session, uint6
 	return STATUS_OK;
 }
 
+static enum status stats_verb_show(struct ctl *ctl, const char *session)
+{
+	if (stats_verb_fetch(ctl, session, &ctl->record) != 0)
+		return STATUS_ERROR;
+	if (!record_bool(ctl->record, "at_least"))
+		return STATUS_OK;
+	print_warning(ctl,
+		      "session '%s': counts made before the session daemon was started again are "
+		      "lost",
+		      session);
+	return STATUS_LOST;
+}
+
 /* --- the verb ------------------------------------------------------------------------ */
 
 static int follow;
@@ -484,8 +506,7 @@ static enum status stats_verb_run(struct ctl *ctl)
 	if (!session)
 		return STATUS_ERROR;
 	status = follow ? stats_verb_follow(ctl, session, interval_s * 1000000000u) :
-		 stats_verb_fetch(ctl, session, &ctl->record) == 0 ? STATUS_OK :
-								     STATUS_ERROR;
+			  stats_verb_show(ctl, session);
 	if (status == STATUS_ERROR)
 		target_suggest(ctl, session, NULL, NULL);
 	return status;

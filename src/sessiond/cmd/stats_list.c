@@ -45,6 +45,7 @@ static void stats_list_show(const struct domain_counted *counted, void *data)
 		.domain = counted->domain,
 		.by = counted->by ? counted->by : "",
 		.overflow = counted->overflow,
+		.at_least = counted->at_least,
 	};
 
 	item_counted(data, &item);
@@ -82,12 +83,26 @@ static void stats_list_show_key(const struct domain_counted_key *key, void *data
 	item_counted_key(data, &item);
 }
 
+/* Also where no process has the event now, so that no count of it is known. */
+static bool stats_list_is_incomplete(const struct session *session)
+{
+	const struct channel *channel;
+	const struct rule *rule;
+
+	list_for_each(channel, &session->channels, node)
+		list_for_each(rule, &channel->rules, node)
+			if (rule->counted_before)
+				return true;
+	return false;
+}
+
 enum cmd_now cmd_stats_list(struct command *cmd, struct req_stats_list *req,
 			    struct rep_stats_list *rep)
 {
 	static const struct domain_counted_ops ops = { stats_list_show, stats_list_show_key };
 
-	(void)req, (void)rep;
+	(void)req;
+	rep->at_least = stats_list_is_incomplete(cmd->session);
 	domains_each_counted(&cmd->sd->domains, cmd->session, &ops, cmd);
 	return CMD_DONE;
 }

@@ -33,6 +33,7 @@ struct rule_spec {
 /** A rule. Its texts are its own, and not NULL. */
 struct rule {
 	struct list_node node;
+	bool counted_before; /* it counts, and earlier counts ended with their session daemon */
 #define EACH(type, name, init, doc) MODEL_TYPE_##type name;
 #include "model/rule.def"
 };

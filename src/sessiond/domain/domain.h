@@ -38,6 +38,7 @@ struct domain_counted {
 	enum domain_id domain;
 	const char *channel, *event, *field;
 	bool counting;	   /* it is being counted now */
+	bool at_least;	   /* counts of an earlier session daemon are missing */
 	uint64_t since_ns; /* CLOCK_REALTIME */
 	struct ltt_counts sums;
 	const char *by;	   /* fields of the key; NULL: none */

@@ -232,6 +232,7 @@ static void kernel_stats_report(const struct kernel_session *ks, const struct ke
 						       .field = tally->rule->location,
 						       .counting = stat->on,
 						       .since_ns = stat->since_ns,
+						       .at_least = tally->rule->counted_before,
 						       .sums = sums_of(ks, stat) },
 			     data);
 	}

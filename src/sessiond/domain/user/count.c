@@ -460,6 +460,7 @@ static void user_stats_report(const void *node, VISIT visit, void *closure)
 		.counting = counted_walk->us->rec.recording && tally->channel->enabled &&
 			    tally->rule->enabled,
 		.since_ns = stat->since_ns,
+		.at_least = tally->rule->counted_before,
 	};
 
 	if (visit != postorder && visit != leaf)
