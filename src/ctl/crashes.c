@@ -41,6 +41,7 @@ static struct json_object *crashes_copy_thread(struct json_object *from)
 	crashes_copy(o, from, "pid", json_type_int);
 	record_set_num(o, "tid", 0);
 	crashes_copy(o, from, "tid", json_type_int);
+	crashes_copy(o, from, "name", json_type_string);
 	return o;
 }
 
@@ -169,6 +170,14 @@ struct json_object *crashes_list(void)
 	return list;
 }
 
+struct json_object *crashes_record(struct json_object *snapshot, struct json_object *program)
+{
+	struct json_object *o = crashes_facts(snapshot, program);
+
+	record_set_str(o, "directory", record_str(snapshot, "directory"));
+	return o;
+}
+
 void crashes_save(struct ctl *ctl, struct json_object *snapshot, struct json_object *program)
 {
 	struct json_object *facts AUTO_RECORD = crashes_facts(snapshot, program);
@@ -190,6 +199,9 @@ static bool crashes_is_of(struct json_object *crash, const char *word, bool prog
 
 	if (!program)
 		return strcmp(record_str(crash, "name"), word) == 0;
+	if (strcmp(record_str(record_get(record_get(crash, "program"), "crash"), "name"), word) ==
+	    0)
+		return true;
 	if (!record_len(record_get(crash, "program"), "command"))
 		return false;
 	command = json_object_get_string(record_at(record_get(crash, "program"), "command", 0));

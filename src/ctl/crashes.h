@@ -12,6 +12,8 @@
 /** Store the facts about a snapshot, and remember it. Failures are warnings. @program: as in the
  *  result of record. */
 void crashes_save(struct ctl *ctl, struct json_object *snapshot, struct json_object *program);
+/** The facts about a snapshot with its directory, as in crashes_list(). */
+struct json_object *crashes_record(struct json_object *snapshot, struct json_object *program);
 /** The snapshots that are still there, oldest first: an array of crashes. */
 struct json_object *crashes_list(void);
 /** The last crash of that name, else of that program, else the one in a directory or in its

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "flight.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "connect.h"
+#include "crashes.h"
 #include "print.h"
 #include "record.h"
 #include "text.h"
@@ -37,24 +40,6 @@ int flight_take_size(const char *text, struct ltt_ctl_channel_options *ret, stru
 	return 0;
 }
 
-struct json_object *flight_save(struct ctl *ctl, const char *session)
-{
-	struct ltt_ctl_snapshot_options wanted;
-	struct ltt_ctl_snapshot *snapshot = NULL;
-	struct json_object *saved = NULL;
-	struct err err = { 0 };
-
-	ltt_ctl_snapshot_options_init(&wanted);
-	wanted.session = session;
-	wanted.name = "flight";
-	if (ctl_done(ctl, ltt_ctl_snapshot_record(ctl->library, &wanted, &snapshot), &err) == 0)
-		saved = record_snapshot(session, snapshot);
-	else
-		print_warning(ctl, "the last events are not saved: %s", err.text);
-	ltt_ctl_snapshot_free(snapshot);
-	return saved;
-}
-
 /* --- the last events --------------------------------------------------------------- */
 
 /** The last LINES lines of a text that is written to a stream. */
@@ -64,6 +49,13 @@ struct last_lines {
 	char *rest; /* the beginning of a line */
 	size_t len;
 };
+
+static void last_lines_fini(struct last_lines *last)
+{
+	for (size_t i = 0; i < LINES; i++)
+		free(last->lines[i]);
+	free(last->rest);
+}
 
 static void flight_add_line(struct last_lines *last, const char *text, size_t len)
 {
@@ -133,9 +125,7 @@ struct json_object *flight_last(const char *directory, struct json_object *crash
 		if (last.lines[(last.nr + i) % LINES])
 			record_append(o, "lines",
 				      json_object_new_string(last.lines[(last.nr + i) % LINES]));
-	for (size_t i = 0; i < LINES; i++)
-		free(last.lines[i]);
-	free(last.rest);
+	last_lines_fini(&last);
 	return o;
 }
 
@@ -152,4 +142,266 @@ void flight_show(FILE *out, struct json_object *last, struct json_object *crash)
 		fputs("The last events of all threads:\n", out);
 	for (size_t i = 0; i < record_len(last, "lines"); i++)
 		fprintf(out, "  %s\n", json_object_get_string(record_at(last, "lines", i)));
+}
+
+/* --- snapshots ---------------------------------------------------------------------- */
+
+static struct json_object *flight_crash_record(const struct fault *fault, bool named)
+{
+	struct json_object *crash = json_object_new_object();
+
+	record_set_num(crash, "pid", fault->pid);
+	record_set_num(crash, "tid", fault->tid);
+	if (named)
+		record_set_str(crash, "name", fault->name);
+	return crash;
+}
+
+/* The thread that crashed: the program's, else that of the last process that it started. */
+static const struct fault *flight_fault(const struct run *run)
+{
+	const struct faults *faults = run->faults;
+	const struct fault *fault = faults_find(faults, run->pid);
+
+	for (size_t i = faults->nr; !fault && i-- > 0 && faults->nr - i <= FAULTS_KEPT;)
+		if (!faults->last[i % FAULTS_KEPT].unsure)
+			fault = &faults->last[i % FAULTS_KEPT];
+	return fault;
+}
+
+static struct json_object *flight_program_record(const struct ctl *ctl, int status, int signal,
+						 uint64_t ns)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (unsigned int i = 0; i < ctl->nr_operands; i++)
+		record_append(o, "command", json_object_new_string(ctl->operands[i]));
+	record_set_num(o, "exit_status", (uint64_t)status);
+	record_set_num(o, "signal", (uint64_t)signal);
+	record_set_num(o, "duration_ns", ns);
+	return o;
+}
+
+struct json_object *flight_program(const struct ctl *ctl, const struct run *run)
+{
+	const struct fault *fault = run->faults && run->exit_status ? flight_fault(run) : NULL;
+	struct json_object *o =
+		flight_program_record(ctl, run->exit_status, run->signal, run->duration_ns);
+
+	if (fault && fault->tid)
+		record_set(o, "crash", flight_crash_record(fault, false));
+	return o;
+}
+
+static struct json_object *flight_save(struct ctl *ctl, const char *session)
+{
+	struct ltt_ctl_snapshot_options wanted;
+	struct ltt_ctl_snapshot *snapshot = NULL;
+	struct json_object *saved = NULL;
+	struct err err = { 0 };
+
+	ltt_ctl_snapshot_options_init(&wanted);
+	wanted.session = session;
+	wanted.name = "flight";
+	if (ctl_done(ctl, ltt_ctl_snapshot_record(ctl->library, &wanted, &snapshot), &err) == 0)
+		saved = record_snapshot(session, snapshot);
+	else
+		print_warning(ctl, "the last events are not saved: %s", err.text);
+	ltt_ctl_snapshot_free(snapshot);
+	return saved;
+}
+
+/* The session daemon may just have been killed: its successor has the buffers. */
+static struct json_object *flight_save_surely(struct flight *flight)
+{
+	struct json_object *saved = NULL;
+
+	if (!ctl_is_connected(flight->ctl) && flight->run->repair(flight->run->priv) < 0)
+		return NULL;
+	faults_attend(flight->run->faults);
+	saved = flight_save(flight->ctl, flight->session);
+	faults_unattend(flight->run->faults);
+	return saved;
+}
+
+struct json_object *flight_save_program(struct flight *flight)
+{
+	struct json_object *saved = flight_save_surely(flight);
+	struct json_object *program AUTO_RECORD = flight_program(flight->ctl, flight->run);
+
+	if (saved)
+		crashes_save(flight->ctl, saved, program);
+	return saved;
+}
+
+/* --- crashes of other processes ------------------------------------------------------ */
+
+static struct json_object *flight_crash_program(const struct flight *flight,
+						const struct flight_crash *crash)
+{
+	int signo = crash->fault.signal;
+	struct json_object *o =
+		flight_program_record(flight->ctl, signo ? 128 + signo : 0, signo, crash->at_ns);
+
+	record_set(o, "crash", flight_crash_record(&crash->fault, true));
+	return o;
+}
+
+/* The kernel reports the signal when the process has ended, which is after its core dump. */
+static void flight_list(struct flight *flight, bool all)
+{
+	for (size_t i = flight->nr - MIN(flight->nr, FLIGHT_KEPT); i < flight->nr; i++) {
+		struct flight_crash *crash = &flight->kept[i % FLIGHT_KEPT];
+		const struct fault *fault =
+			faults_find(flight->run->faults, (pid_t)crash->fault.pid);
+		struct json_object *program;
+
+		if (crash->stored)
+			continue;
+		if (fault)
+			crash->fault.signal = fault->signal;
+		if (!crash->fault.signal && !all)
+			continue;
+		program = flight_crash_program(flight, crash);
+		crashes_save(flight->ctl, crash->snapshot, program);
+		crash->stored = true;
+		json_object_put(program);
+	}
+}
+
+/* The process was gone before /proc was read: the context of its events has its name. Return:
+ * whether there are any. */
+static bool flight_name(struct fault *fault, const char *directory)
+{
+	char process[24], *mark AUTO_FREE = xasprintf("[%u:", fault->pid);
+	struct last_lines last CLEANUP(last_lines_fini) = { .nr = 0 };
+	const char *line, *end, *begin;
+
+	snprintf(process, sizeof(process), "%u", fault->pid);
+	if (!flight_read(directory, (struct view_select){ .processes = process }, &last))
+		return false;
+	line = last.lines[(last.nr - 1) % LINES];
+	end = strstr(line, mark);
+	for (begin = end; begin && begin > line && begin[-1] != ' ';)
+		begin--;
+	if (end && !*fault->name)
+		snprintf(fault->name, sizeof(fault->name), "%.*s", (int)(end - begin), begin);
+	return true;
+}
+
+static void flight_remove(struct json_object *snapshot)
+{
+	if (snapshot)
+		dir_remove(AT_FDCWD, record_str(snapshot, "directory"));
+	json_object_put(snapshot);
+}
+
+static void flight_keep(struct flight *flight, struct fault *fault, struct json_object *snapshot)
+{
+	struct flight_crash *crash;
+
+	if ((fault->unsure || !*fault->name) &&
+	    !flight_name(fault, record_str(snapshot, "directory")) && fault->unsure) {
+		flight->crashed--;
+		flight_remove(snapshot);
+		return;
+	}
+	crash = &flight->kept[flight->nr++ % FLIGHT_KEPT];
+	flight_remove(crash->snapshot);
+	*crash = (struct flight_crash){
+		.fault = *fault,
+		.snapshot = snapshot,
+		.at_ns = run_now_ns() - flight->run->begin_ns,
+	};
+}
+
+/* That of the program itself is saved at its end. */
+static bool flight_next(struct flight *flight, struct fault *ret)
+{
+	const struct faults *faults = flight->run->faults;
+
+	while (flight->seen < faults->nr) {
+		size_t behind = faults->nr - flight->seen;
+
+		*ret = faults->last[flight->seen++ % FAULTS_KEPT];
+		if (behind <= FAULTS_KEPT && ret->pid == (uint32_t)flight->run->pid)
+			continue;
+		flight->crashed++;
+		if (behind <= FLIGHT_KEPT)
+			return true;
+	}
+	return false;
+}
+
+bool flight_save_crash(void *priv)
+{
+	struct flight *flight = priv;
+	struct json_object *snapshot;
+	struct fault fault;
+
+	if (flight_next(flight, &fault) && (snapshot = flight_save_surely(flight)))
+		flight_keep(flight, &fault, snapshot);
+	flight_list(flight, false);
+	return flight->seen < flight->run->faults->nr;
+}
+
+struct json_object *flight_end(struct flight *flight)
+{
+	struct json_object *o = json_object_new_object();
+
+	(void)run_pause(flight->run, 0);
+	while (flight_save_crash(flight))
+		;
+	flight_list(flight, true);
+	record_set_num(o, "crashed", flight->crashed);
+	record_set(o, "saved", json_object_new_array());
+	for (size_t i = flight->nr; i-- > 0 && flight->nr - i <= FLIGHT_KEPT;) {
+		const struct flight_crash *crash = &flight->kept[i % FLIGHT_KEPT];
+		struct json_object *program AUTO_RECORD = flight_crash_program(flight, crash);
+
+		record_append(o, "saved", crashes_record(crash->snapshot, program));
+	}
+	if (flight->crashed)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+void flight_fini(struct flight *flight)
+{
+	for (size_t i = 0; i < FLIGHT_KEPT; i++)
+		json_object_put(flight->kept[i].snapshot);
+}
+
+/* --- text ---------------------------------------------------------------------------- */
+
+static void flight_show_process(FILE *out, struct json_object *saved)
+{
+	struct json_object *program = record_get(saved, "program");
+	struct json_object *crash = record_get(program, "crash");
+	const char *name = record_str(crash, "name");
+	int signo = json_object_get_int(record_get(program, "signal"));
+
+	fprintf(out, "  %s (pid %" PRIu64, *name ? name : "?", record_num(crash, "pid"));
+	if (signo)
+		fprintf(out, ", signal %d: %s", signo, strsignal(signo));
+	fprintf(out, "): %s\n", record_str(saved, "directory"));
+}
+
+void flight_show_crashes(FILE *out, struct json_object *crashes)
+{
+	uint64_t nr = record_num(crashes, "crashed");
+	size_t saved = record_len(crashes, "saved");
+
+	if (!nr)
+		return;
+	fprintf(out, "%" PRIu64 " process%s that the program started crashed", nr,
+		nr == 1 ? "" : "es");
+	if (saved < nr)
+		fprintf(out, "; the last events of %zu of them are saved", saved);
+	fputs(saved ? ". The last events before each, the newest first:\n" : ".\n", out);
+	for (size_t i = 0; i < saved; i++)
+		flight_show_process(out, record_at(crashes, "saved", i));
+	if (saved)
+		fputs("Show those of one with: lttctl crash DIRECTORY\n", out);
 }

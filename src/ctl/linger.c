@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <poll.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -118,15 +118,17 @@ bool linger_is_young(const char *pid)
 		       process.begin * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK) + YOUNG_MS;
 }
 
-/* The tree may change meanwhile. */
-static bool is_descendant(int pid)
+int linger_is_descendant(int pid)
 {
 	struct process process = { .parent = pid };
 
-	for (int i = 0; i < DEPTH && process.parent > 1; i++)
-		if (!read_process(process.parent, &process) || process.parent == getpid())
-			return process.parent == getpid();
-	return false;
+	for (int i = 0; i < DEPTH && process.parent > 1; i++) {
+		if (!read_process(process.parent, &process))
+			return -ESRCH;
+		if (process.parent == getpid())
+			return 1;
+	}
+	return 0;
 }
 
 /* Return: whether nothing else was written over the environment. */
@@ -146,7 +148,8 @@ static bool may_be_in_scope(int pid, const char *path, const char *env, size_t l
 
 	if (!len)
 		return stat(path, &st) == 0 && st.st_uid == geteuid();
-	return is_in_scope(env, len, scope) || (!is_intact(env, len) && is_descendant(pid));
+	return is_in_scope(env, len, scope) ||
+	       (!is_intact(env, len) && linger_is_descendant(pid) > 0);
 }
 
 /** The processes of the scope that /proc shows to the caller. */
@@ -230,7 +233,6 @@ unsigned int linger(struct ctl *ctl, const struct others *others)
 	bool said = false;
 
 	for (;;) {
-		struct pollfd signals = { .fd = others->run->signals, .events = POLLIN };
 		struct known known;
 		struct found found = { 0 };
 		uint64_t now = linger_now_ms();
@@ -252,8 +254,7 @@ unsigned int linger(struct ctl *ctl, const struct others *others)
 			print_waiting_for(ctl, known.recording);
 			said = true;
 		}
-		run_reap(others->run);
-		if (poll(&signals, 1, POLL_MS) > 0 && run_interrupted(others->run))
+		if (run_pause(others->run, POLL_MS) && run_interrupted(others->run))
 			return nr;
 	}
 }

@@ -26,6 +26,9 @@ struct others {
 bool linger_has_libltt(const char *pid);
 /** Whether a process has begun just now, so that it may have libltt soon. */
 bool linger_is_young(const char *pid);
+/** Return: 1: a process is a descendant of this one; 0: not; negative: it has ended, or one of its
+ *  ancestors did in the meantime. */
+int linger_is_descendant(int pid) MUST_CHECK;
 /** Return: the number of them that still record; 0: none, or unknown, with ERR_NO_ANSWER in
  *  ctl->err. */
 unsigned int linger(struct ctl *ctl, const struct others *others);

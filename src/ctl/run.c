@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -165,18 +166,74 @@ static void forward(struct run *run, pid_t pid)
 			kill(pid, (int)info.ssi_signo);
 }
 
-void run_reap(const struct run *run)
+/*
+ * A child stops for its tracer, which it has made of its parent (PTRACE_TRACEME): no other process
+ * lets it go on. It does not get the SIGTRAP that only tracees get when they execute a program.
+ */
+static void run_release(const siginfo_t *stopped)
+{
+	siginfo_t info = { .si_pid = 0 };
+	pid_t pid = stopped->si_pid;
+	int signo = stopped->si_status & 0x7f;
+
+	if (ptrace(PTRACE_GETSIGINFO, pid, NULL, &info) == 0 && signo == SIGTRAP &&
+	    info.si_code == SI_USER && info.si_pid == pid)
+		signo = 0;
+	ptrace(PTRACE_DETACH, pid, NULL, (long)signo);
+}
+
+/* The reports of the kernel about it are read first, while /proc still has it. */
+static void run_note_end(struct run *run, const siginfo_t *ended)
+{
+	if (!run->faults)
+		return;
+	faults_read(run->faults);
+	if (ended->si_code != CLD_EXITED)
+		faults_take_child(run->faults, ended->si_pid, ended->si_status);
+}
+
+/* Reap orphans that have ended. */
+static void run_reap(struct run *run)
 {
 	struct signalfd_siginfo signal;
 	siginfo_t info = { .si_pid = 0 };
 
 	while (read(run->children, &signal, sizeof(signal)) == sizeof(signal))
 		;
-	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
-	       info.si_pid != run->pid) {
-		waitpid(info.si_pid, NULL, 0);
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid) {
+		if (info.si_code == CLD_TRAPPED) {
+			run_release(&info);
+		} else if (info.si_pid == run->pid && !run->reaped) {
+			return;
+		} else {
+			run_note_end(run, &info);
+			waitpid(info.si_pid, NULL, 0);
+		}
 		info.si_pid = 0;
 	}
+}
+
+/* Return: whether more crashes are to be taken. */
+static bool run_take_crashes(struct run *run)
+{
+	if (!run->faults)
+		return false;
+	faults_read(run->faults);
+	return run->crashed && run->crashed(run->crashed_priv);
+}
+
+bool run_pause(struct run *run, int limit_ms)
+{
+	struct pollfd pfds[] = {
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = run->children, .events = POLLIN },
+		{ .fd = run->faults ? run->faults->fd : -1, .events = POLLIN },
+	};
+
+	run_reap(run);
+	if (run_take_crashes(run))
+		limit_ms = 0;
+	return poll(pfds, ARRAY_SIZE(pfds), limit_ms) > 0 && pfds[0].revents;
 }
 
 static void ctl_run_await_end(struct run *run, pid_t pid)
@@ -189,23 +246,22 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 		{ .fd = run->children, .events = POLLIN },
 		{ .fd = run->faults ? run->faults->fd : -1, .events = POLLIN },
 	};
+	bool more = false;
 
 	while (pidfd >= 0) {
-		if (poll(pfds, ARRAY_SIZE(pfds), -1) < 0) {
+		if (poll(pfds, ARRAY_SIZE(pfds), more ? 0 : -1) < 0) {
 			if (errno == EINTR)
 				continue;
 			return; /* the program is waited for without forwarding signals */
 		}
 		if (pfds[1].revents)
 			forward(run, pid);
-		if (pfds[4].revents)
-			faults_read(run->faults, pid);
 		if (pfds[0].revents)
 			return;
 		if (pfds[2].revents)
 			pfds[2].fd = run->repair(run->priv);
-		if (pfds[3].revents)
-			run_reap(run);
+		run_reap(run);
+		more = run_take_crashes(run);
 	}
 }
 
@@ -215,7 +271,7 @@ static void take_status(struct run *run, pid_t pid)
 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	run->pid = 0;
+	run->reaped = true;
 	run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	run->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -257,7 +313,7 @@ int run_program(struct run *run, struct err *err)
 	if (said != sizeof(error))
 		ctl_run_await_end(run, pid);
 	if (run->faults)
-		faults_read(run->faults, pid);
+		faults_read(run->faults);
 	take_status(run, pid);
 	run_extend(run);
 	return said == sizeof(error) ? cannot(err, run->argv[0], error) : 0;

@@ -23,7 +23,10 @@
  * @to_stderr: the program's standard output is this one's standard error.
  * @watch: descriptor that hangs up when the session daemon ends, or -1; then
  *         @repair is called with @priv and returns the pidfd to watch next.
- * @faults: receives the thread in which the program crashed; NULL: it is not searched for.
+ * @faults: receives the crashes of the program and of its descendants; NULL: they are not
+ *          searched for.
+ * @crashed: called after they are read, with @crashed_priv; may be NULL. Return: whether it is to
+ *           be called again at once.
  * @ended: lttctl received a signal other than SIGHUP that would have ended it.
  * @exit_status: as a shell's: 128 + the signal that ended it.
  */
@@ -36,10 +39,13 @@ struct run {
 	int (*repair)(void *priv);
 	void *priv;
 	struct faults *faults;
+	bool (*crashed)(void *priv);
+	void *crashed_priv;
 	sigset_t old_mask;
 	int signals;  /* signalfd, or -1 */
 	int children; /* the same for SIGCHLD */
-	pid_t pid;    /* of the program; 0: it has ended */
+	pid_t pid;    /* of the program */
+	bool reaped;  /* it has ended */
 	bool ended;
 	int exit_status;
 	int signal;
@@ -61,8 +67,9 @@ int run_interrupted(struct run *run);
 /** Run the program until it ends; its orphans become children of this process. Return: 0, or
  *  RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
 int run_program(struct run *run, struct err *err) MUST_CHECK;
-/** Reap orphans that have ended. */
-void run_reap(const struct run *run);
+/** After the program has ended: take crashes, reap orphans that have ended, and wait for more of
+ *  these. Return: whether a signal was received that would have ended this process. */
+bool run_pause(struct run *run, int limit_ms);
 /** The time of @begin_ns. */
 uint64_t run_now_ns(void);
 /** Extend @duration_ns until now, when the processes that the program left behind have ended. */

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import os
 import re
+import socket
 import struct
 
 import ltt
@@ -62,3 +63,17 @@ def counts(base):
             return struct.unpack_from("<QQ", f.read(), 64)
     except (FileNotFoundError, struct.error):
         return 0, 0
+
+
+def kernel_reports():
+    """Whether the kernel reports crashes to this process: the process connector, Linux 6.6."""
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 11) as s:
+            s.bind((0, 1))
+            s.send(struct.pack("=IHHIIIIIIHHII", 44, 3, 0, 0, 0, 1, 1, 0, 0, 8, 0, 1, 0x40000000))
+            pid = os.posix_spawn("/bin/sh", ["sh", "-c", "kill -ABRT $$"], os.environ)
+            os.waitpid(pid, 0)
+            s.setblocking(False)
+            return struct.unpack_from("=I", s.recv(4096), 52 + 4)[0] == pid
+    except OSError:
+        return False

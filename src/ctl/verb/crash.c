@@ -33,13 +33,16 @@ static enum status crash_run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
+/* The process that crashed if it is not the program itself. */
 static const char *crash_program(struct json_object *crash)
 {
 	struct json_object *program = record_get(crash, "program");
+	const char *process = record_str(record_get(program, "crash"), "name");
 
-	return record_len(program, "command") ?
-		       json_object_get_string(record_at(program, "command", 0)) :
-		       "?";
+	return *process ? process :
+	       record_len(program, "command") ?
+			  json_object_get_string(record_at(program, "command", 0)) :
+			  "?";
 }
 
 static const char *crash_time(struct json_object *crash, char buf[TEXT_BYTES])
@@ -60,6 +63,8 @@ static const char *crash_end(struct json_object *crash, char buf[END_BYTES])
 
 	if (signo)
 		snprintf(buf, END_BYTES, "signal %d (%.50s)", signo, strsignal(signo));
+	else if (record_get(record_get(program, "crash"), "name"))
+		snprintf(buf, END_BYTES, "a crash");
 	else
 		snprintf(buf, END_BYTES, "exit status %" PRIu64,
 			 record_num(program, "exit_status"));
@@ -110,6 +115,10 @@ static void crash_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < record_len(program, "command"); i++)
 		fprintf(out, "%s%s", i ? " " : "",
 			json_object_get_string(record_at(program, "command", i)));
+	if (record_get(record_get(program, "crash"), "name"))
+		fprintf(out, "\nThe process %s (pid %" PRIu64 "), which it started",
+			record_str(record_get(program, "crash"), "name"),
+			record_num(record_get(program, "crash"), "pid"));
 	fprintf(out, "\nEnded at %s by %s", crash_time(crash, buf), crash_end(crash, end));
 	fprintf(out, ", after %s\n", text_duration(buf, record_num(program, "duration_ns")));
 	fprintf(out, "%s event%s in %s\n", text_count(buf, recorded), text_plural(recorded),

@@ -363,25 +363,6 @@ static void record_verb_reclaim(struct ctl *ctl, const char *session)
 	ltt_ctl_discard(ctl->library);
 }
 
-static struct json_object *program_record(const struct ctl *ctl, const struct run *run)
-{
-	struct json_object *o = json_object_new_object();
-
-	for (unsigned int i = 0; i < ctl->nr_operands; i++)
-		record_append(o, "command", json_object_new_string(ctl->operands[i]));
-	record_set_num(o, "exit_status", (uint64_t)run->exit_status);
-	record_set_num(o, "signal", (uint64_t)run->signal);
-	record_set_num(o, "duration_ns", run->duration_ns);
-	if (run->faults && run->faults->tid && run->exit_status) {
-		struct json_object *crash = json_object_new_object();
-
-		record_set_num(crash, "pid", run->faults->pid);
-		record_set_num(crash, "tid", run->faults->tid);
-		record_set(o, "crash", crash);
-	}
-	return o;
-}
-
 static struct json_object *attached_record(const struct run *run)
 {
 	struct json_object *o = json_object_new_object();
@@ -410,7 +391,7 @@ static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 /* The program ran: end the session, print the summary. Return: the status for the shell. */
 static enum status record_verb_conclude(struct ctl *ctl, const struct created *created,
 					const struct run *run, unsigned int cut,
-					struct json_object *saved)
+					struct json_object *saved, struct json_object *crashes)
 {
 	const char *output = saved ? record_str(saved, "directory") : created->output;
 	struct ending ending CLEANUP(ending_fini) = { 0 };
@@ -421,7 +402,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 		points = nothing_fetch(ctl, created->session);
 		surely_end(ctl, created->session, &ending);
 	}
-	if (opt.flight && !saved) {
+	if (opt.flight && !saved && !record_len(crashes, "saved")) {
 		ltt_ctl_discard(ctl->library);
 		output = "";
 	} else {
@@ -432,10 +413,12 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	record_set_str(ctl->record, "output", output);
 	if (saved)
 		record_set(ctl->record, "snapshot", saved);
+	if (crashes)
+		record_set(ctl->record, "crashes", crashes);
 	if (record_verb_attaches())
 		record_set(ctl->record, "attached", attached_record(run));
 	else
-		record_set(ctl->record, "program", program_record(ctl, run));
+		record_set(ctl->record, "program", flight_program(ctl, run));
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
 	record_set_num(ctl->record, "cut", cut);
 	if (points && !record_num(ending.totals, "recorded"))
@@ -490,25 +473,16 @@ static unsigned int wait_for_others(struct ctl *ctl, const char *session, const 
 	return nr;
 }
 
-/* The session daemon may just have been killed: its successor has the buffers. */
-static struct json_object *flight_save_surely(struct ctl *ctl, const char *session,
-					      const struct run *run)
-{
-	struct json_object *program AUTO_RECORD = program_record(ctl, run);
-	struct json_object *saved;
-
-	if (!ctl_is_connected(ctl) && record_verb_reconnect(ctl) < 0)
-		return NULL;
-	saved = flight_save(ctl, session);
-	if (saved)
-		crashes_save(ctl, saved, program);
-	return saved;
-}
-
 static enum status record_verb_record(struct ctl *ctl, const struct created *created,
 				      const char *scope, struct run *run)
 {
-	struct json_object *saved = NULL;
+	struct flight flight CLEANUP(flight_fini) = {
+		.ctl = ctl,
+		.session = created->session,
+		.run = run,
+	};
+	struct json_object *saved = NULL, *crashes = NULL;
+	unsigned int cut;
 	int rc;
 
 	rc = record_verb_start(ctl, created->session);
@@ -521,19 +495,23 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 	if (record_verb_attaches()) {
 		attach_wait(ctl, &attached, created->session, run,
 			    record_verb_records(DOMAIN_USER));
-		return record_verb_conclude(ctl, created, run, 0, NULL);
+		return record_verb_conclude(ctl, created, run, 0, NULL, NULL);
 	}
+	run->crashed = flight_save_crash;
+	run->crashed_priv = &flight;
 	rc = run_program(run, &ctl->err);
 	if (rc != 0) {
 		record_verb_reclaim(ctl, created->session);
 		return (enum status)rc;
 	}
 	if (opt.flight && run->exit_status) /* before others overwrite its events */
-		saved = flight_save_surely(ctl, created->session, run);
+		saved = flight_save_program(&flight);
 	while (run_interrupted(run))
 		; /* they ended the program; those that come now end the waiting */
-	return record_verb_conclude(ctl, created, run,
-				    wait_for_others(ctl, created->session, scope, run), saved);
+	cut = wait_for_others(ctl, created->session, scope, run);
+	if (opt.flight)
+		crashes = flight_end(&flight);
+	return record_verb_conclude(ctl, created, run, cut, saved, crashes);
 }
 
 static const char *base_name(const char *path)
@@ -668,6 +646,7 @@ static void summary(FILE *out, struct json_object *record)
 	struct json_object *totals = record_get(record, "totals");
 	struct json_object *running = record_get(record, "attached");
 	struct json_object *saved = record_get(record, "snapshot");
+	struct json_object *crashes = record_get(record, "crashes");
 	uint64_t ns = record_num(running ? running : program, "duration_ns"),
 		 n = record_num(totals, "recorded");
 	uint64_t signal = record_num(program, "signal");
@@ -691,10 +670,12 @@ static void summary(FILE *out, struct json_object *record)
 		fprintf(out, " (%s events/s)",
 			text_count(buf, (uint64_t)((double)n * 1e9 / (double)ns)));
 	if (opt.flight && !saved) {
-		fprintf(out, "\n%s\n",
+		fprintf(out, "\n%s",
 			record_num(program, "exit_status") ?
-				"The last events could not be saved." :
-				"The program did not fail: nothing is saved.");
+				"The last events could not be saved.\n" :
+			crashes ? "The program did not fail.\n" :
+				  "The program did not fail: nothing is saved.\n");
+		flight_show_crashes(out, crashes);
 		return;
 	}
 	fprintf(out, "\nThe %s in %s\n", saved ? "last events are" : "trace is",
@@ -705,6 +686,7 @@ static void summary(FILE *out, struct json_object *record)
 			flight_last(record_str(saved, "directory"), crash);
 
 		flight_show(out, last, crash);
+		flight_show_crashes(out, crashes);
 	}
 	if (n)
 		hint(out, record_str(record, "output"));
