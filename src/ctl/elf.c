@@ -3,18 +3,36 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "io/elffile.h"
 
-static bool has_interpreter(const struct elffile *file)
+/* Return: whether there is one. */
+static bool elf_read_linker(const struct elffile *file, char *ret, size_t size)
 {
 	ElfW(Phdr) segment;
 
-	for (unsigned int i = 0; elffile_segment(file, i, &segment); i++)
-		if (segment.p_type == PT_INTERP)
-			return true;
+	for (unsigned int i = 0; elffile_segment(file, i, &segment); i++) {
+		ssize_t len;
+
+		if (segment.p_type != PT_INTERP)
+			continue;
+		len = pread(file->fd, ret, MIN(segment.p_filesz, size - 1),
+			    (off_t)segment.p_offset);
+		ret[MAX(len, 0)] = '\0';
+		return true;
+	}
 	return false;
+}
+
+bool elf_has_glibc(const struct elf_facts *facts)
+{
+	const char *slash = strrchr(facts->linker, '/');
+	const char *name = slash ? slash + 1 : facts->linker;
+
+	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld64.so", 7) == 0 ||
+	       strncmp(name, "ld.so", 5) == 0 || strncmp(name, "ld-2.", 5) == 0;
 }
 
 /* A stripped program still has its sections. */
@@ -41,7 +59,7 @@ int elf_read(const char *path, struct elf_facts *ret)
 		return code;
 	if (code == ELFFILE_FOREIGN || file.head.e_phentsize != sizeof(ElfW(Phdr)))
 		return -ENOEXEC;
-	ret->dynamic = has_interpreter(&file);
+	ret->dynamic = elf_read_linker(&file, ret->linker, sizeof(ret->linker));
 	ret->instrumented = has_sites(&file);
 	return 0;
 }

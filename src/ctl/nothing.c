@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "nothing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,10 @@
 #include "elf.h"
 #include "connect.h"
 #include "names.h"
+#include "own.h"
 #include "record.h"
 #include "run.h"
+#include "text.h"
 #include "wrap.h"
 
 #define OWN_POINTS "ltt_statedump:" /* libltt's: every program has them */
@@ -82,12 +85,56 @@ static void name_points(FILE *out, struct json_object *points, const char *event
 		fputs("  and more; 'lttctl list -u' shows all while it runs\n", out);
 }
 
+/* The library that glibc's dynamic linker does not find, which then ends the program; allocated.
+ * NULL: it finds all. It lists them, and does not run the program. */
+static char *nothing_missing_library(const char *path)
+{
+	char *word AUTO_FREE = text_shell_word(path);
+	char *command AUTO_FREE = xasprintf("LD_TRACE_LOADED_OBJECTS=1 %s 2>&1 </dev/null", word);
+	char *missing = NULL, *line AUTO_FREE = NULL;
+	FILE *list = popen(command, "re");
+	size_t size = 0;
+
+	while (list && getline(&line, &size, list) > 0)
+		if (!missing && strstr(line, " => not found"))
+			missing = xasprintf("%.*s", (int)strcspn(line + 1, " "), line + 1);
+	if (list)
+		pclose(list);
+	return missing;
+}
+
+/* Return: whether the program could not be loaded. */
+static bool nothing_explain_load(FILE *out, const char *path, const struct elf_facts *facts)
+{
+	char *library AUTO_FREE = elf_has_glibc(facts) ? nothing_missing_library(path) : NULL;
+	char *dir AUTO_FREE = library ? own_library_dir(library) : NULL;
+
+	if (!library)
+		return false;
+	fprintf(out,
+		"The program could not be loaded: the dynamic linker found no %s, which it needs.\n",
+		library);
+	if (dir)
+		fprintf(out,
+			"It is in %s. For one run:\n"
+			"  LD_LIBRARY_PATH=%s lttctl record -- ...\n"
+			"For all programs: echo %s | sudo tee /etc/ld.so.conf.d/ltt.conf; sudo ldconfig\n"
+			"For this program: link it with -Wl,-rpath,%s\n",
+			dir, dir, dir, dir);
+	else
+		fputs("Install it; or, if it is installed: LD_LIBRARY_PATH=DIRECTORY lttctl record -- ...\n",
+		      out);
+	return true;
+}
+
 static void not_instrumented(FILE *out, const struct nothing *nothing)
 {
 	char *path AUTO_FREE = run_find(nothing->program);
 	struct elf_facts facts = { .dynamic = true };
 	bool known = elf_read(path, &facts) == 0;
 
+	if (known && nothing->status == RUN_NOT_FOUND && nothing_explain_load(out, path, &facts))
+		return;
 	if (nothing->wrap)
 		wrap_explain_uncalled(out, nothing->program, nothing->wrap);
 	else if (known && !facts.dynamic && !facts.instrumented)

@@ -10,13 +10,14 @@
 
 /**
  * struct nothing - the options of the recording. @events: patterns, or NULL: all. @filter, @wrap:
- * the option's value, or NULL.
+ * the option's value, or NULL. @status: of the program.
  */
 struct nothing {
 	const char *program;
 	const char *events;
 	const char *filter;
 	const char *wrap;
+	uint64_t status;
 };
 
 /** Fetch the program's points before its session is destroyed. Return: a value for record_set();

@@ -2,6 +2,7 @@
 #include "own.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,4 +36,13 @@ char *own_program(const char *name)
 			return TAKE(path);
 	}
 	return xstrdup(name);
+}
+
+char *own_library_dir(const char *library)
+{
+	char *dir AUTO_FREE = own_dir();
+	char *path AUTO_FREE = xasprintf("%s/../lib/%s", dir ? dir : "", library);
+	char *libdir AUTO_FREE = xasprintf("%s/../lib", dir ? dir : "");
+
+	return dir && access(path, R_OK) == 0 ? realpath(libdir, NULL) : NULL;
 }

@@ -8,5 +8,7 @@ char *own_dir(void);
 /** A program beside this one, or where it is installed; else its name, which is searched in PATH.
  *  Allocated. */
 char *own_program(const char *name);
+/** The directory of a library that came with this lttctl, allocated; NULL: it has none. */
+char *own_library_dir(const char *library);
 
 #endif

@@ -656,6 +656,7 @@ static void summary(FILE *out, struct json_object *record)
 		.events = opt.events,
 		.filter = opt.filter,
 		.wrap = opt.wrap,
+		.status = record_num(program, "exit_status"),
 	};
 	char buf[TEXT_BYTES];
 
