@@ -257,11 +257,12 @@ static int attach_timeout(const struct attach_waiting *w)
 static bool attach_turn(struct attach_waiting *w)
 {
 	size_t nr = w->attach->nr;
-	int timeout = attach_timeout(w);
+	int timeout = attach_timeout(w), tick = run_tick(w->run);
 
 	if (timeout == 0 || (nr && !w->left))
 		return false;
-	if (poll(w->pfds, nr + 2, timeout) < 0)
+	if (poll(w->pfds, nr + 2, tick >= 0 && (timeout < 0 || tick < timeout) ? tick : timeout) <
+	    0)
 		return true;
 	if (w->pfds[nr].revents && run_interrupted(w->run))
 		return false;

@@ -18,6 +18,8 @@
 
 #include "base/mem.h"
 
+#define TICK_MS 1000u
+
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 static int cannot(struct err *err, const char *program, int error)
@@ -166,6 +168,26 @@ static void forward(struct run *run, pid_t pid)
 			kill(pid, (int)info.ssi_signo);
 }
 
+uint64_t run_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+int run_tick(struct run *run)
+{
+	uint64_t now = run_now_ns();
+
+	if (run->tick && now >= run->tick_ns) {
+		run->tick_ns = now + TICK_MS * 1000000u;
+		if (!run->tick(run->tick_priv))
+			run->tick = NULL;
+	}
+	return run->tick ? (int)((run->tick_ns - now) / 1000000u) + 1 : -1;
+}
+
 /*
  * A child stops for its tracer, which it has made of its parent (PTRACE_TRACEME): no other process
  * lets it go on. It does not get the SIGTRAP that only tracees get when they execute a program.
@@ -231,6 +253,7 @@ bool run_pause(struct run *run, int limit_ms)
 	};
 
 	run_reap(run);
+	(void)run_tick(run);
 	if (run_take_crashes(run))
 		limit_ms = 0;
 	return poll(pfds, ARRAY_SIZE(pfds), limit_ms) > 0 && pfds[0].revents;
@@ -249,7 +272,9 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 	bool more = false;
 
 	while (pidfd >= 0) {
-		if (poll(pfds, ARRAY_SIZE(pfds), more ? 0 : -1) < 0) {
+		int limit_ms = run_tick(run);
+
+		if (poll(pfds, ARRAY_SIZE(pfds), more ? 0 : limit_ms) < 0) {
 			if (errno == EINTR)
 				continue;
 			return; /* the program is waited for without forwarding signals */
@@ -274,14 +299,6 @@ static void take_status(struct run *run, pid_t pid)
 	run->reaped = true;
 	run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	run->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-uint64_t run_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 void run_extend(struct run *run)

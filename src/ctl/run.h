@@ -27,6 +27,7 @@
  *          searched for.
  * @crashed: called after they are read, with @crashed_priv; may be NULL. Return: whether it is to
  *           be called again at once.
+ * @tick: called about each second with @tick_priv, until it returns false; may be NULL.
  * @ended: lttctl received a signal other than SIGHUP that would have ended it.
  * @exit_status: as a shell's: 128 + the signal that ended it.
  */
@@ -41,6 +42,8 @@ struct run {
 	struct faults *faults;
 	bool (*crashed)(void *priv);
 	void *crashed_priv;
+	bool (*tick)(void *priv);
+	void *tick_priv;
 	sigset_t old_mask;
 	int signals;  /* signalfd, or -1 */
 	int children; /* the same for SIGCHLD */
@@ -51,6 +54,7 @@ struct run {
 	int signal;
 	uint64_t begin_ns;
 	uint64_t duration_ns;
+	uint64_t tick_ns; /* the next call of @tick */
 };
 
 /** Check in advance that a program can be run. Return: 0, RUN_NOT_FOUND or RUN_CANNOT,
@@ -70,6 +74,8 @@ int run_program(struct run *run, struct err *err) MUST_CHECK;
 /** After the program has ended: take crashes, reap orphans that have ended, and wait for more of
  *  these. Return: whether a signal was received that would have ended this process. */
 bool run_pause(struct run *run, int limit_ms);
+/** Call @tick, if it is due. Return: the time until the next call, in ms; -1: none follows. */
+int run_tick(struct run *run);
 /** The time of @begin_ns. */
 uint64_t run_now_ns(void);
 /** Extend @duration_ns until now, when the processes that the program left behind have ended. */

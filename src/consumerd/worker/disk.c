@@ -39,7 +39,7 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 		size_text(w->disk.keep_free, size);
 		snprintf(ret, WORKER_TEXT_BYTES,
 			 "nothing is written: it would leave less than the %s free on the file "
-			 "system that were asked for (--keep-free)",
+			 "system that are to stay free (--keep-free)",
 			 size);
 	} else if (w->at_limit == DISK_MAX_SIZE) {
 		size_text(w->disk.max_size, size);

@@ -23,6 +23,7 @@
 #include "ctl/nothing.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
+#include "ctl/reserve.h"
 #include "ctl/run.h"
 #include "ctl/print.h"
 #include "ctl/target.h"
@@ -38,7 +39,7 @@
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *limit;
 	char *flight;
-	int kernel, user, no_wait, no_context, all;
+	int kernel, user, no_wait, no_context, no_limit, all;
 	struct names contexts, pids;
 } opt;
 
@@ -72,6 +73,8 @@ static const struct poptOption options[] = {
 		"write nothing, but keep the last events, in buffers of this size, and save them "
 		"if the program fails",
 		"SIZE"),
+	OPTION_FLAG("no-limit", 0, &opt.no_limit,
+		    "write until the disk is full; default: 5 % of it, at least 1 GiB, stay free"),
 	OPTION_FLAG("no-wait", 'n', &opt.no_wait,
 		    "wait for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
@@ -391,7 +394,8 @@ static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 /* The program ran: end the session, print the summary. Return: the status for the shell. */
 static enum status record_verb_conclude(struct ctl *ctl, const struct created *created,
 					const struct run *run, unsigned int cut,
-					struct json_object *saved, struct json_object *crashes)
+					const struct reserve *reserve, struct json_object *saved,
+					struct json_object *crashes)
 {
 	const char *output = saved ? record_str(saved, "directory") : created->output;
 	struct ending ending CLEANUP(ending_fini) = { 0 };
@@ -401,6 +405,12 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	if (ctl->err.code != ERR_NO_ANSWER) { /* it has been waited for long enough */
 		points = nothing_fetch(ctl, created->session);
 		surely_end(ctl, created->session, &ending);
+	}
+	if (ending.problem) {
+		char *problem = reserve_explain(reserve, ending.problem);
+
+		free(ending.problem);
+		ending.problem = problem;
 	}
 	if (opt.flight && !saved && !record_len(crashes, "saved")) {
 		ltt_ctl_discard(ctl->library);
@@ -474,7 +484,8 @@ static unsigned int wait_for_others(struct ctl *ctl, const char *session, const 
 }
 
 static enum status record_verb_record(struct ctl *ctl, const struct created *created,
-				      const char *scope, struct run *run)
+				      const struct reserve *reserve, const char *scope,
+				      struct run *run)
 {
 	struct flight flight CLEANUP(flight_fini) = {
 		.ctl = ctl,
@@ -495,7 +506,7 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 	if (record_verb_attaches()) {
 		attach_wait(ctl, &attached, created->session, run,
 			    record_verb_records(DOMAIN_USER));
-		return record_verb_conclude(ctl, created, run, 0, NULL, NULL);
+		return record_verb_conclude(ctl, created, run, 0, reserve, NULL, NULL);
 	}
 	run->crashed = flight_save_crash;
 	run->crashed_priv = &flight;
@@ -511,7 +522,7 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 	cut = wait_for_others(ctl, created->session, scope, run);
 	if (opt.flight)
 		crashes = flight_end(&flight);
-	return record_verb_conclude(ctl, created, run, cut, saved, crashes);
+	return record_verb_conclude(ctl, created, run, cut, reserve, saved, crashes);
 }
 
 static const char *base_name(const char *path)
@@ -556,6 +567,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		.repair = record_verb_reconnect,
 		.priv = ctl,
 	};
+	struct reserve reserve = { .ctl = ctl };
 	struct faults faults CLEANUP(faults_close) = { .fd = -1 };
 	char *prefix AUTO_FREE = NULL;
 	int rc = record_verb_attaches() ? 0 : run_check(ctl->operands[0], &ctl->err);
@@ -575,13 +587,20 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	o.output = opt.output;
 	o.scope = scope;
 	o.snapshots = opt.flight != NULL;
+	o.keep_free = reserve.bytes = opt.no_limit ? 0 : reserve_choose(opt.output);
 	if (create_session(ctl, &o, &created) != 0)
 		return interrupted_or(&run, STATUS_ERROR);
+	reserve.session = created.session;
+	reserve.output = created.output;
+	if (reserve.bytes) {
+		run.tick = reserve_check;
+		run.tick_priv = &reserve;
+	}
 	if (opt.flight) {
 		faults_open(&faults);
 		run.faults = &faults;
 	}
-	return record_verb_record(ctl, &created, scope, &run);
+	return record_verb_record(ctl, &created, &reserve, scope, &run);
 }
 
 static enum status record_verb_run_attached(struct ctl *ctl)
