@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "io/elffile.h"
 
 /* Return: whether there is one. */
@@ -35,6 +36,26 @@ bool elf_has_glibc(const struct elf_facts *facts)
 	       strncmp(name, "ld.so", 5) == 0 || strncmp(name, "ld-2.", 5) == 0;
 }
 
+char *elf_obstacle(const struct elf_facts *facts, const char **ret_remedy)
+{
+	unsigned int own = 8 * sizeof(void *);
+
+	*ret_remedy = facts->foreign ? "Build it for the word size of libltt" :
+		      facts->dynamic ? "Build it with glibc" :
+				       "Link it with libltt";
+	if (facts->foreign && facts->bits != own)
+		return xasprintf("is a %u-bit program, and libltt is a %u-bit library", facts->bits,
+				 own);
+	if (facts->foreign)
+		return xstrdup("is a program of another machine");
+	if (!facts->dynamic)
+		return xstrdup("is linked statically (Go's are, too)");
+	if (!elf_has_glibc(facts))
+		return xasprintf("has another C library than glibc, which libltt needs (%s)",
+				 facts->linker);
+	return NULL;
+}
+
 /* A stripped program still has its sections. */
 static bool has_sites(const struct elffile *file)
 {
@@ -57,8 +78,13 @@ int elf_read(const char *path, struct elf_facts *ret)
 	code = elffile_open(fd, &file);
 	if (code < 0)
 		return code;
-	if (code == ELFFILE_FOREIGN || file.head.e_phentsize != sizeof(ElfW(Phdr)))
+	if (code != ELFFILE_FOREIGN && file.head.e_phentsize != sizeof(ElfW(Phdr)))
 		return -ENOEXEC;
+	ret->bits = file.head.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64;
+	ret->foreign = code == ELFFILE_FOREIGN;
+	ret->dynamic = ret->foreign;
+	if (ret->foreign)
+		return 0;
 	ret->dynamic = elf_read_linker(&file, ret->linker, sizeof(ret->linker));
 	ret->instrumented = has_sites(&file);
 	return 0;

@@ -12,19 +12,26 @@
 
 /**
  * struct elf_facts - of one file.
+ * @bits: 32 or 64.
+ * @foreign: of another word size or byte order than libltt; the rest is not known then.
  * @dynamic: has a dynamic linker, so that libraries can be preloaded.
  * @instrumented: has instrumentation points of its own (section ltt_sites).
  * @linker: path of the dynamic linker.
  */
 struct elf_facts {
+	unsigned int bits;
+	bool foreign;
 	bool dynamic;
 	bool instrumented;
 	char linker[128];
 };
 
-/** Return: 0; -ENOEXEC: not an ELF file of this machine's word size; another negative errno. */
+/** Return: 0; -ENOEXEC: not an ELF file; another negative errno. */
 int elf_read(const char *path, struct elf_facts *ret) MUST_CHECK;
 /** Whether the dynamic linker is glibc's; the linkers of other C libraries can't load libltt. */
 bool elf_has_glibc(const struct elf_facts *facts);
+/** Why no library of libltt can be loaded into the program, as the end of a sentence about the
+ *  program; allocated. @ret_remedy: the beginning of another. NULL: it can. */
+char *elf_obstacle(const struct elf_facts *facts, const char **ret_remedy);
 
 #endif

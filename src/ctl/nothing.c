@@ -132,16 +132,20 @@ static void not_instrumented(FILE *out, const struct nothing *nothing)
 	char *path AUTO_FREE = run_find(nothing->program);
 	struct elf_facts facts = { .dynamic = true };
 	bool known = elf_read(path, &facts) == 0;
+	const char *remedy;
+	char *obstacle AUTO_FREE =
+		known && !facts.instrumented ? elf_obstacle(&facts, &remedy) : NULL;
 
 	if (known && nothing->status == RUN_NOT_FOUND && nothing_explain_load(out, path, &facts))
 		return;
 	if (nothing->wrap)
 		wrap_explain_uncalled(out, nothing->program, nothing->wrap);
-	else if (known && !facts.dynamic && !facts.instrumented)
-		fputs("The program is linked statically (Go's are, too): no library can be loaded into "
-		      "it, so --wrap\nhas no effect. Link it with libltt, or record what the kernel does "
-		      "for it: lttctl record -k -- ...\n",
-		      out);
+	else if (obstacle)
+		fprintf(out,
+			"The program %s: no library can be loaded into it, so --wrap\n"
+			"has no effect. %s, or record what the kernel does for it: lttctl record -k -- "
+			"...\n",
+			obstacle, remedy);
 	else
 		fputs("The program has no libltt instrumentation. To see its allocations, "
 		      "locks\nor loaded libraries without a change to it: lttctl record "

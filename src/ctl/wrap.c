@@ -107,6 +107,16 @@ char *wrap_environment(struct ctl *ctl, const char *list)
 	return xasprintf("LD_PRELOAD=%s", libraries);
 }
 
+/* The linker of another C library ends a program whose preloaded libraries need glibc. */
+bool wrap_can_load(const char *program)
+{
+	char *path AUTO_FREE = run_find(program);
+	struct elf_facts facts = { .dynamic = true };
+
+	return elf_read(path, &facts) != 0 || facts.foreign || !facts.dynamic ||
+	       elf_has_glibc(&facts);
+}
+
 #define ASAN_ORDER "verify_asan_link_order"
 
 char *wrap_sanitizer_environment(void)
@@ -115,7 +125,8 @@ char *wrap_sanitizer_environment(void)
 
 	if (old && strstr(old, ASAN_ORDER))
 		return NULL;
-	return xasprintf("ASAN_OPTIONS=%s%s" ASAN_ORDER "=0", old ? old : "", old && *old ? ":" : "");
+	return xasprintf("ASAN_OPTIONS=%s%s" ASAN_ORDER "=0", old ? old : "",
+			 old && *old ? ":" : "");
 }
 
 /* --- wrappers that were not called ----------------------------------------------------- */
@@ -232,13 +243,16 @@ void wrap_explain_uncalled(FILE *out, const char *program, const char *wrapper)
 	char *path AUTO_FREE = run_find(program);
 	const char *function = hiding_function(wrapper);
 	struct elf_facts facts = { .dynamic = true };
+	const char *remedy;
+	char *obstacle AUTO_FREE =
+		elf_read(path, &facts) == 0 ? elf_obstacle(&facts, &remedy) : NULL;
 
 	fprintf(out, "The program has called no function that --wrap=%s records", wrapper);
-	if (elf_read(path, &facts) == 0 && !facts.dynamic)
-		fputs(": it is linked statically (Go's are, too),\nso that no library can be loaded "
-		      "into it. Link it with libltt, or record what the kernel does\nfor it: lttctl "
-		      "record -k -- ...\n",
-		      out);
+	if (obstacle)
+		fprintf(out,
+			": it %s,\nso that no library can be loaded into it. %s, or record what the "
+			"kernel does\nfor it: lttctl record -k -- ...\n",
+			obstacle, remedy);
 	else if (is_secure(path))
 		fputs(": it has privileges of its file (setuid,\nor capabilities), so that LD_PRELOAD "
 		      "is ignored. Record it as the user that it runs as:\nsudo lttctl record ...\n",

@@ -14,6 +14,8 @@
  * with the libraries of the current value behind them; allocated. NULL: ctl->err is set.
  */
 char *wrap_environment(struct ctl *ctl, const char *list);
+/** Whether the program starts with wrappers: one that has another C library than glibc does not. */
+bool wrap_can_load(const char *program);
 /** "ASAN_OPTIONS=..." with the current value, so that gcc's AddressSanitizer accepts libraries before
  *  its own; allocated. NULL: the user has chosen that. */
 char *wrap_sanitizer_environment(void);

@@ -231,8 +231,24 @@ static void check_disabled(struct doctor *d, const struct inspected *g)
 
 /* ---- is libltt in it? ---- */
 
+/* Return: whether libltt can't be loaded into it, and it can't be linked with libltt either. */
+static bool doctor_process_alien(struct doctor *d, const struct inspected *g,
+				 const struct elf_facts *facts)
+{
+	const char *remedy;
+	char *obstacle AUTO_FREE = facts->dynamic ? elf_obstacle(facts, &remedy) : NULL;
+
+	if (!obstacle)
+		return false;
+	doctor_found(d, GRADE_BAD, "program", "%s %s: it can't be recorded", g->what, obstacle);
+	doctor_repair(d, "lttctl record -k -- PROGRAM # what the kernel does for it");
+	return true;
+}
+
 static void no_libltt(struct doctor *d, const struct inspected *g, const struct elf_facts *facts)
 {
+	if (doctor_process_alien(d, g, facts))
+		return;
 	if (!facts->dynamic && !facts->instrumented) {
 		doctor_found(d, GRADE_BAD, "static",
 			     "%s is linked statically, without libltt: nothing can be loaded into "
@@ -372,8 +388,9 @@ static void doctor_process_check_file(struct doctor *d, struct inspected *g, con
 	}
 	if (ret == -ENOEXEC)
 		doctor_found(d, GRADE_OK, "program",
-			     "%s is a script or of another machine; check its interpreter instead",
-			     g->what);
+			     "%s is a script; check its interpreter instead", g->what);
+	else if (ret == 0 && doctor_process_alien(d, g, &facts))
+		return;
 	else if (ret == 0 && facts.instrumented)
 		doctor_found(d, GRADE_OK, "program", "%s has instrumentation points", g->what);
 	else if (ret == 0 && facts.dynamic && env_of(g, "LD_PRELOAD") &&

@@ -632,6 +632,8 @@ static enum status record_verb_run_program(struct ctl *ctl)
 		preload = wrap_environment(ctl, opt.wrap);
 		if (!preload)
 			return STATUS_ERROR;
+	}
+	if (opt.wrap && wrap_can_load(ctl->operands[0])) {
 		environment[nr++] = preload;
 		sanitizer = wrap_sanitizer_environment();
 		environment[nr++] = sanitizer;
