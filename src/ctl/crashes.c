@@ -82,8 +82,7 @@ static struct json_object *crashes_read(const char *directory)
 	record_set_str(o, "name", "");
 	crashes_copy(o, file, "name", json_type_string);
 	record_set_str(o, "directory", directory);
-	record_set_num(o, "time_ns", 0);
-	crashes_copy(o, file, "time_ns", json_type_int);
+	record_set_time(o, "time_ns", json_object_get_int64(record_get(file, "time_ns")));
 	record_set_num(o, "recorded", 0);
 	crashes_copy(o, file, "recorded", json_type_int);
 	record_set(o, "program", crashes_copy_program(record_get(file, "program")));

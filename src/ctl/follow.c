@@ -121,7 +121,7 @@ static struct json_object *own_news(const char *kind)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	record_set_num(news, "ns", (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
+	record_set_time(news, "ns", ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec);
 	record_set_str(news, "news", kind);
 	return news;
 }

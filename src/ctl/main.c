@@ -244,9 +244,10 @@ static void ctl_print_json(struct ctl *ctl, enum status status)
 	record_set_bool(answer, "success", !ctl->err.code);
 	if (ctl->err.code) {
 		struct json_object *error = json_object_new_object();
+		char *text AUTO_FREE = text_escape(ctl->err.text); /* as on standard error */
 
 		record_set_str(error, "code", error_name(ctl->err.code));
-		record_set_str(error, "text", ctl->err.text);
+		record_set_str(error, "text", text);
 		record_set(answer, "error", error);
 	}
 	if (ctl->warnings)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "record.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,14 @@ void record_set_str(struct json_object *o, const char *key, const char *value)
 void record_set_num(struct json_object *o, const char *key, uint64_t value)
 {
 	record_set(o, key, json_object_new_uint64(value));
+}
+
+void record_set_time(struct json_object *o, const char *key, int64_t ns)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, ns);
+	record_set_str(o, key, text);
 }
 
 void record_set_bool(struct json_object *o, const char *key, bool value)
@@ -160,8 +169,8 @@ static struct json_object *record_snapshot_ring(const struct ltt_ctl_snapshot_ri
 	record_set_num(o, "overwritten", ring->before);
 	record_set_num(o, "lost", ring->lost);
 	record_set_num(o, "bytes", ring->bytes);
-	record_set(o, "begin_ns", json_object_new_int64(ring->begin_ns));
-	record_set(o, "end_ns", json_object_new_int64(ring->end_ns));
+	record_set_time(o, "begin_ns", ring->begin_ns);
+	record_set_time(o, "end_ns", ring->end_ns);
 	return o;
 }
 
@@ -175,8 +184,8 @@ struct json_object *record_snapshot(const char *session, const struct ltt_ctl_sn
 	record_set_num(o, "overwritten", snapshot->before);
 	record_set_num(o, "lost", snapshot->lost);
 	record_set_num(o, "bytes", snapshot->bytes);
-	record_set(o, "begin_ns", json_object_new_int64(snapshot->begin_ns));
-	record_set(o, "end_ns", json_object_new_int64(snapshot->end_ns));
+	record_set_time(o, "begin_ns", snapshot->begin_ns);
+	record_set_time(o, "end_ns", snapshot->end_ns);
 	record_set_num(o, "copy_ns", snapshot->copy_ns);
 	record_set(o, "buffers", rings);
 	for (size_t i = 0; i < snapshot->nr; i++)
@@ -211,7 +220,7 @@ struct json_object *record_news(const struct ltt_ctl_news *n)
 	if (n->kind == 0 || (size_t)n->kind >= ARRAY_SIZE(words))
 		return NULL;
 	o = json_object_new_object();
-	record_set_num(o, "ns", n->at_ns);
+	record_set_time(o, "ns", (int64_t)n->at_ns);
 	record_set_str(o, "news", words[n->kind]);
 	if (n->kind == LTT_CTL_NEWS_STATE)
 		record_set_str(o, "state", session_state(n->state));
@@ -290,7 +299,7 @@ struct json_object *record_session(const struct ltt_ctl_session *session)
 	record_set_str(o, "state", session_state(session->state));
 	record_set_str(o, "output", session->output);
 	record_set_num(o, "uid", session->uid);
-	record_set_num(o, "created_ns", session->created_ns);
+	record_set_time(o, "created_ns", (int64_t)session->created_ns);
 	record_set_num(o, "recording_ns", session->recording_ns);
 	record_set_num(o, "applications", session->applications);
 	record_set_bool(o, "scoped", session->scoped);

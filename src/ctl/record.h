@@ -37,6 +37,8 @@ const char *record_loglevel(struct json_object *rule, char *buf, size_t len);
 void record_set(struct json_object *o, const char *key, struct json_object *value);
 void record_set_str(struct json_object *o, const char *key, const char *value);
 void record_set_num(struct json_object *o, const char *key, uint64_t value);
+/** A time since 1970: a string, as JSON readers round such numbers. */
+void record_set_time(struct json_object *o, const char *key, int64_t ns);
 void record_set_bool(struct json_object *o, const char *key, bool value);
 /** Append to the array @key, which is created if it is missing. Takes ownership of @value. */
 void record_append(struct json_object *o, const char *key, struct json_object *value);
@@ -44,6 +46,7 @@ void record_append(struct json_object *o, const char *key, struct json_object *v
 /* To read objects: a missing value is returned as NULL, "", 0, false or an empty array. */
 struct json_object *record_get(struct json_object *o, const char *key);
 const char *record_str(struct json_object *o, const char *key);
+/** Also of a string that is a number. */
 uint64_t record_num(struct json_object *o, const char *key);
 bool record_bool(struct json_object *o, const char *key);
 size_t record_len(struct json_object *o, const char *key);

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/mem.h"
+#include "record.h"
 
 const char *text_size(char buf[TEXT_BYTES], uint64_t bytes)
 {
@@ -95,26 +97,79 @@ struct json_object *text_printable(struct json_object *record)
 	}
 }
 
+/* ---- JSON ---- */
+
+/* {"text": "a\ufffd", "bytes": "61ff"} */
+static struct json_object *ctl_text_bytes(const char *s)
+{
+	struct json_object *o = json_object_new_object();
+	char *hex AUTO_FREE = xalloc(2 * strlen(s) + 1);
+
+	for (size_t i = 0; s[i]; i++)
+		sprintf(hex + 2 * i, "%02x", (unsigned char)s[i]);
+	json_object_object_add(o, "text", json_object_new_string(s));
+	json_object_object_add(o, "bytes", json_object_new_string(hex));
+	return o;
+}
+
+static struct json_object *ctl_text_exact_number(struct json_object *number)
+{
+	int64_t least = json_object_get_int64(number); /* INT64_MAX for one beyond */
+
+	if (least >= -(int64_t)TEXT_JSON_MOST && least <= (int64_t)TEXT_JSON_MOST)
+		return json_object_get(number);
+	return json_object_new_string(json_object_get_string(number));
+}
+
+/* A copy with large integers and bytes that are no text as lttctl(1) describes them. */
+static struct json_object *ctl_text_exact(struct json_object *record)
+{
+	struct json_object *copy;
+	const char *s;
+
+	switch (json_object_get_type(record)) {
+	case json_type_array:
+		copy = json_object_new_array();
+		for (size_t i = 0; i < json_object_array_length(record); i++)
+			json_object_array_add(
+				copy, ctl_text_exact(json_object_array_get_idx(record, i)));
+		return copy;
+	case json_type_object:
+		copy = json_object_new_object();
+		json_object_object_foreach(record, key, value)
+			json_object_object_add(copy, key, ctl_text_exact(value));
+		return copy;
+	case json_type_string:
+		s = json_object_get_string(record);
+		return text_is_utf8((const uint8_t *)s, strlen(s)) ? json_object_get(record) :
+								     ctl_text_bytes(s);
+	case json_type_int:
+		return ctl_text_exact_number(record);
+	default:
+		return json_object_get(record);
+	}
+}
+
 /* json-c escapes bytes below a blank, and lets the rest of the bytes pass.
  * Such bytes can only stand inside strings. */
 static void ctl_text_print_json(FILE *out, struct json_object *record, int flags)
 {
+	struct json_object *exact AUTO_RECORD = ctl_text_exact(record);
 	const unsigned char *s = (const unsigned char *)json_object_to_json_string_ext(
-		record, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+		exact, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+	char escape[TEXT_JSON_ESCAPE];
 
 	while (*s) {
 		size_t len = *s == '\n' ? 1 : text_harmless(s);
+		uint32_t c = 0xfffd;
 
 		if (len) {
 			fwrite(s, 1, len, out);
-			s += len;
-		} else if (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) {
-			fprintf(out, "\\u%04x", s[1]);
-			s += 2;
 		} else {
-			fprintf(out, "\\u%04x", *s == 0x7f ? 0x7f : 0xfffd);
-			s++;
+			len = MAX(escape_decode(s, 4, &c), 1);
+			fputs(text_json_escape(escape, c), out);
 		}
+		s += len;
 	}
 	fputc('\n', out);
 }

@@ -26,7 +26,8 @@ size_t text_read(const char *path, char *buf, size_t len);
 
 /** A copy in which all strings are escaped. */
 struct json_object *text_printable(struct json_object *record);
-/** Print JSON without terminal control characters: DEL and C1 are escaped as \u. */
+/** Print JSON as lttctl(1) describes it: harmful characters (base/escape.h) are escaped as \u,
+ *  large integers are strings, strings that are no UTF-8 objects. */
 void text_json(FILE *out, struct json_object *record);
 /** The same in one line. */
 void text_json_line(FILE *out, struct json_object *record);

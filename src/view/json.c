@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events as JSON, one object a line. Integers are written in full, also where
- * they do not fit a double; NaN and infinities, which JSON lacks, as strings.
+ * Events as JSON, one object a line. Integers that a double can't hold are written as strings,
+ * and so are NaN and infinities, which JSON lacks; see lttctl(1).
  */
 #include <math.h>
 
@@ -25,9 +25,9 @@ static void put_key(struct pen *pen, const char *key)
 static void view_json_put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
 	if (type->is_signed)
-		pen_i64(pen, (int64_t)v);
+		pen_json_i64(pen, (int64_t)v);
 	else
-		pen_u64(pen, v);
+		pen_json_u64(pen, v);
 }
 
 /* {"labels":["A"],"value":0} */
@@ -138,7 +138,7 @@ static void view_json_put_time(struct printer *p, int64_t ns)
 	pen_char(&p->pen, '.');
 	pen_digits(&p->pen, nanos_of(ns), 9);
 	pen_text(&p->pen, "Z\",\"ns\":");
-	pen_i64(&p->pen, ns);
+	pen_json_time(&p->pen, ns);
 }
 
 static void view_json_put_env(struct pen *pen, const struct source *source)
@@ -151,9 +151,9 @@ static void view_json_put_env(struct pen *pen, const struct source *source)
 	view_json_put_string(pen, host ? host : "");
 	if (source->guest) {
 		pen_text(pen, ",\"guest\":");
-		pen_u64(pen, guest_trace_pid(source->guest));
+		pen_json_u64(pen, guest_trace_pid(source->guest));
 		pen_text(pen, ",\"uncertainty_ns\":");
-		pen_u64(pen, guest_trace_uncertainty_ns(source->guest));
+		pen_json_u64(pen, guest_trace_uncertainty_ns(source->guest));
 	}
 	if (program) {
 		pen_text(pen, ",\"procname\":");
@@ -161,7 +161,7 @@ static void view_json_put_env(struct pen *pen, const struct source *source)
 	}
 	if (vpid && !vpid->text) {
 		pen_text(pen, ",\"vpid\":");
-		pen_i64(pen, vpid->number);
+		pen_json_i64(pen, vpid->number);
 	}
 }
 
@@ -221,10 +221,10 @@ static void view_json_put_name(struct pen *pen, const struct name *name)
 	view_json_put_string(pen, name->value->field->shown);
 	if (name->element >= 0) {
 		pen_text(pen, ",\"element\":");
-		pen_i64(pen, name->element);
+		pen_json_i64(pen, name->element);
 	}
 	pen_text(pen, ",\"address\":");
-	pen_u64(pen, name->address);
+	pen_json_u64(pen, name->address);
 	pen_text(pen, ",\"object\":");
 	view_json_put_string(pen, name->object->path);
 	if (name->symbol.function) {
@@ -232,12 +232,12 @@ static void view_json_put_name(struct pen *pen, const struct name *name)
 		view_json_put_string(pen, name->symbol.function);
 	}
 	pen_text(pen, ",\"offset\":");
-	pen_u64(pen, name->symbol.offset);
+	pen_json_u64(pen, name->symbol.offset);
 	if (name->symbol.file) {
 		pen_text(pen, ",\"file\":");
 		view_json_put_string(pen, name->symbol.file);
 		pen_text(pen, ",\"line\":");
-		pen_u64(pen, name->symbol.line);
+		pen_json_u64(pen, name->symbol.line);
 	}
 	pen_char(pen, '}');
 }
@@ -269,7 +269,7 @@ void print_json(struct printer *printer, const struct event *event, const struct
 		view_json_put_names(pen, printer->style.names, event);
 	if (took) {
 		pen_text(pen, ",\"duration_ns\":");
-		pen_i64(pen, took->ns);
+		pen_json_i64(pen, took->ns);
 		pen_text(pen, took->lossy ? ",\"lossy\":true" : "");
 	}
 	pen_bytes(pen, "}\n", 2);

@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define PEN_SIZE (64u << 10)
 
@@ -201,25 +202,20 @@ static size_t json_special(struct pen *pen, const uint8_t *s, size_t len)
 {
 	uint32_t c;
 	size_t n = escape_decode(s, len, &c);
+	char text[TEXT_JSON_ESCAPE];
 
-	if (!n) {
-		pen_text(pen, "\\ufffd");
-		return 1;
-	}
-	if (c == '"' || c == '\\') {
+	if (n && (c == '"' || c == '\\')) {
 		pen_char(pen, '\\');
-		pen_char(pen, c);
-	} else if (escape_is_harmful(c) && c < 0x10000) {
-		pen_text(pen, "\\u");
-		for (int shift = 12; shift >= 0; shift -= 4)
-			pen_char(pen, "0123456789abcdef"[c >> shift & 15]);
-	} else {
+		pen_char(pen, (char)c);
+	} else if (n && !escape_is_harmful(c)) {
 		pen_bytes(pen, (const char *)s, n);
+	} else {
+		pen_text(pen, text_json_escape(text, n ? c : 0xfffd));
 	}
-	return n;
+	return MAX(n, 1);
 }
 
-void pen_json(struct pen *pen, const uint8_t *s, size_t len)
+static void json_text(struct pen *pen, const uint8_t *s, size_t len)
 {
 	pen_char(pen, '"');
 	for (size_t i = 0, n; i < len; i += n) {
@@ -230,5 +226,46 @@ void pen_json(struct pen *pen, const uint8_t *s, size_t len)
 		else
 			n = json_special(pen, s + i, len - i);
 	}
+	pen_char(pen, '"');
+}
+
+void pen_json(struct pen *pen, const uint8_t *s, size_t len)
+{
+	if (text_is_utf8(s, len)) {
+		json_text(pen, s, len);
+		return;
+	}
+	pen_text(pen, "{\"text\":");
+	json_text(pen, s, len);
+	pen_text(pen, ",\"bytes\":\"");
+	for (size_t i = 0; i < len; i++) {
+		pen_char(pen, "0123456789abcdef"[s[i] >> 4]);
+		pen_char(pen, "0123456789abcdef"[s[i] & 15]);
+	}
+	pen_text(pen, "\"}");
+}
+
+void pen_json_u64(struct pen *pen, uint64_t v)
+{
+	const char *quote = v > TEXT_JSON_MOST ? "\"" : "";
+
+	pen_text(pen, quote);
+	pen_u64(pen, v);
+	pen_text(pen, quote);
+}
+
+void pen_json_i64(struct pen *pen, int64_t v)
+{
+	const char *quote = v < -(int64_t)TEXT_JSON_MOST || v > (int64_t)TEXT_JSON_MOST ? "\"" : "";
+
+	pen_text(pen, quote);
+	pen_i64(pen, v);
+	pen_text(pen, quote);
+}
+
+void pen_json_time(struct pen *pen, int64_t ns)
+{
+	pen_char(pen, '"');
+	pen_i64(pen, ns);
 	pen_char(pen, '"');
 }

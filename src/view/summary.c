@@ -407,7 +407,7 @@ static void view_summary_put_number(struct pen *pen, const char *key, uint64_t v
 	pen_text(pen, ",\"");
 	pen_text(pen, key);
 	pen_text(pen, "\":");
-	pen_u64(pen, v);
+	pen_json_u64(pen, v);
 }
 
 static void put_lost_object(struct pen *pen, const uint64_t *lost)
@@ -416,7 +416,7 @@ static void put_lost_object(struct pen *pen, const uint64_t *lost)
 							"output", "other" };
 
 	pen_text(pen, ",\"lost\":{\"total\":");
-	pen_u64(pen, lost[0] + lost[1] + lost[2] + lost[3] + lost[4]);
+	pen_json_u64(pen, lost[0] + lost[1] + lost[2] + lost[3] + lost[4]);
 	for (int i = 0; i < VIEW_NR_LOST; i++)
 		view_summary_put_number(pen, keys[i], lost[i]);
 	pen_char(pen, '}');
@@ -484,11 +484,11 @@ static void put_conflict_array(struct pen *pen, const struct view_summary *s)
 static void summary_json(struct pen *pen, const struct view_summary *s)
 {
 	pen_text(pen, "{\"events\":");
-	pen_u64(pen, s->events);
+	pen_json_u64(pen, s->events);
 	pen_text(pen, ",\"first_ns\":");
-	pen_i64(pen, s->first_ns);
+	pen_json_time(pen, s->first_ns);
 	pen_text(pen, ",\"last_ns\":");
-	pen_i64(pen, s->last_ns);
+	pen_json_time(pen, s->last_ns);
 	put_lost_object(pen, s->lost_by);
 	view_summary_put_number(pen, "given_up", s->before);
 	view_summary_put_number(pen, "lost_before", s->lost_before);

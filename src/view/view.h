@@ -112,7 +112,7 @@ int view_parse_time(struct view *view, const char *text, bool gmt, int64_t *ret_
  * @VIEW_JSON: one object a line: "time" (UTC), "ns" (since 1970), "host",
  *     "procname" and "vpid" (of a trace of one process), "event", "loglevel",
  *     "packet", "context" (of the stream and of the event), "fields"; missing members are omitted. An
- *     enumeration is {"labels":[...],"value":N}; integers are in full.
+ *     enumeration is {"labels":[...],"value":N}; large integers are strings (pen.h).
  */
 enum view_format {
 	VIEW_TEXT,

@@ -41,9 +41,9 @@ static void check_times(const int64_t *want, size_t nr)
 	CHECK_IS(see_style(&seen, dir, NULL, &style), ==, 0);
 	at = seen.text;
 	for (size_t i = 0; i < nr; i++) {
-		at = strstr(at, "\"ns\":");
+		at = strstr(at, "\"ns\":\"");
 		CHECK(at);
-		at += 5;
+		at += 6;
 		CHECK_IS(strtoll(at, NULL, 10) - BASE, ==, want[i]);
 	}
 	CHECK(!strstr(at, "\"ns\":"));

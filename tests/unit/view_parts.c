@@ -151,6 +151,27 @@ static void test_integers(struct pen *pen)
 	check_same("least", written(pen), "-9223372036854775808");
 }
 
+/* A double has each integer up to 2^53-1. */
+static void test_json_integers(struct pen *pen)
+{
+	static const int64_t most = (INT64_C(1) << 53) - 1;
+
+	pen_json_u64(pen, (uint64_t)most);
+	check_same("most", written(pen), "9007199254740991");
+	pen_json_u64(pen, (uint64_t)most + 1);
+	check_same("beyond", written(pen), "\"9007199254740992\"");
+	pen_json_u64(pen, UINT64_MAX);
+	check_same("most of all", written(pen), "\"18446744073709551615\"");
+	pen_json_i64(pen, -most);
+	check_same("least", written(pen), "-9007199254740991");
+	pen_json_i64(pen, -most - 1);
+	check_same("below", written(pen), "\"-9007199254740992\"");
+	pen_json_i64(pen, most + 1);
+	check_same("beyond, signed", written(pen), "\"9007199254740992\"");
+	pen_json_time(pen, 5);
+	check_same("time", written(pen), "\"5\"");
+}
+
 static void test_strings(struct pen *pen)
 {
 	static const struct {
@@ -168,9 +189,17 @@ static void test_strings(struct pen *pen)
 		{ "a\xe2\x80\xae"
 		  "b",
 		  "\"a\\xe2\\x80\\xaeb\"", "\"a\\u202eb\"" }, /* reversal */
-		{ "\xff\xc3", "\"\\xff\\xc3\"", "\"\\ufffd\\ufffd\"" },
+		{ "a\xf3\xa0\x81\x81"
+		  "b",
+		  "\"a\\xf3\\xa0\\x81\\x81"
+		  "b\"",
+		  "\"a\\udb40\\udc41"
+		  "b\"" }, /* an invisible tag */
+		{ "\xff\xc3", "\"\\xff\\xc3\"",
+		  "{\"text\":\"\\ufffd\\ufffd\",\"bytes\":\"ffc3\"}" },
 		{ "\xc0\xaf\xed\xa0\x80", "\"\\xc0\\xaf\\xed\\xa0\\x80\"",
-		  "\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"" }, /* too long, surrogate */
+		  "{\"text\":\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\",\"bytes\":\"c0afeda080\"}" },
+		/* too long, surrogate */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -386,6 +415,8 @@ int main(void)
 	pen_init(&pen, NULL);
 	test_doubles(&pen);
 	test_integers(&pen);
+	test_json_integers(&pen);
+	test_json_integers(&pen);
 	test_strings(&pen);
 	pen_fini(&pen);
 	make_path(dir, sizeof(dir), make_tmp(), "large");

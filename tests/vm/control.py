@@ -2101,7 +2101,7 @@ def shown(out, *options):
 def vcpus_shown(events):
     """(number, offset, ratio) of each."""
     fields = [e["fields"] for e in events if e["event"] == "lttng_statedump_kvm_vcpu"]
-    return [(f["vcpu"], f["tsc_offset"], f["tsc_scaling_ratio"] / (1 << f["tsc_scaling_ratio_frac_bits"]))
+    return [(f["vcpu"], int(f["tsc_offset"]), int(f["tsc_scaling_ratio"]) / (1 << f["tsc_scaling_ratio_frac_bits"]))
             for f in fields]
 
 
@@ -2135,9 +2135,9 @@ def test_kvm():
     check({e["fields"]["pid"] for e in events if "statedump_kvm" in e["event"]} == {vcpu.pid}, events)
     writes = [e["fields"] for e in events if e["event"] == "kvm_write_tsc_offset"]
     check([w["vcpu_id"] for w in writes] == [0, 1], events)
-    check([w["previous_tsc_offset"] for w in writes] == [o % 2**64 for o in offsets], writes)
+    check([int(w["previous_tsc_offset"]) for w in writes] == [o % 2**64 for o in offsets], writes)
     for i, (cpu, before, guest, after) in enumerate(stamps):
-        offset = offsets[cpu] if i < 10 else writes[cpu]["next_tsc_offset"]
+        offset = offsets[cpu] if i < 10 else int(writes[cpu]["next_tsc_offset"])
         check(before <= (guest - offset) % 2**64 <= after, f"{i}: {stamps[i]} {offset}")
     check_guest_order(out, vcpu.pid, stamps)
 

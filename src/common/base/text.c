@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "mem.h"
 
 const char *text_count(char buf[TEXT_BYTES], uint64_t n)
@@ -28,18 +29,32 @@ const char *text_plural(uint64_t n)
 
 size_t text_harmless(const unsigned char *s)
 {
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	uint32_t c;
+	size_t len = escape_decode(s, 4, &c); /* reads nothing behind the NUL */
 
-	if (s[0] < ' ' || s[0] == 0x7f || s[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
+	return len && !escape_is_harmful(c) ? len : 0;
+}
+
+bool text_is_utf8(const uint8_t *s, size_t len)
+{
+	uint32_t c;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = s[i] < 0x80 ? 1 : escape_decode(s + i, len - i, &c);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+const char *text_json_escape(char buf[TEXT_JSON_ESCAPE], uint32_t c)
+{
+	if (c < 0x10000)
+		snprintf(buf, TEXT_JSON_ESCAPE, "\\u%04x", c & 0xffff);
+	else
+		snprintf(buf, TEXT_JSON_ESCAPE, "\\u%04x\\u%04x", 0xd800 + (((c - 0x10000) >> 10) & 0x3ff),
+			 0xdc00 + (c & 0x3ff));
+	return buf;
 }
 
 char *text_escape(const char *text)

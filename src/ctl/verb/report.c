@@ -128,7 +128,7 @@ static void report_verb_add_gap(struct json_object *record, const struct overvie
 		return;
 	record_set(record, "gap", o = json_object_new_object());
 	record_set_num(o, "ns", overview->gap_ns);
-	record_set_num(o, "from_ns", (uint64_t)overview->gap_from_ns);
+	record_set_time(o, "from_ns", overview->gap_from_ns);
 	record_set(o, "before", report_verb_end(&overview->gap_before));
 	record_set(o, "behind", report_verb_end(&overview->gap_behind));
 }
@@ -164,7 +164,7 @@ static struct json_object *report_verb_hold(const struct locks_hold *hold, struc
 {
 	struct json_object *o = report_verb_thread(hold->thread);
 
-	record_set_num(o, "from_ns", (uint64_t)hold->from_ns);
+	record_set_time(o, "from_ns", hold->from_ns);
 	record_set_num(o, "ns", hold->ns);
 	record_set_bool(o, "uncertain", hold->uncertain);
 	report_verb_set_place(o, "place", sites, hold->site, true);
@@ -175,7 +175,7 @@ static struct json_object *report_verb_wait(const struct locks_wait *wait, struc
 {
 	struct json_object *o = report_verb_thread(wait->thread);
 
-	record_set_num(o, "from_ns", (uint64_t)wait->from_ns);
+	record_set_time(o, "from_ns", wait->from_ns);
 	record_set_num(o, "ns", wait->ns);
 	record_set_bool(o, "lossy", wait->lossy);
 	record_set_bool(o, "open", wait->open);
@@ -269,7 +269,7 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 	record_set_num(o, "live", all->live);
 	record_set_num(o, "live_bytes", all->live_bytes);
 	record_set_num(o, "most_bytes", all->most_bytes);
-	record_set_num(o, "most_ns", (uint64_t)all->most_ns);
+	record_set_time(o, "most_ns", all->most_ns);
 	record_set_num(o, "left_out", all->left_out);
 	report_verb_add_sites(o, "largest", overview, ALLOCATIONS_BY_BYTES);
 	report_verb_add_sites(o, "sites", overview, ALLOCATIONS_BY_CALLS);
@@ -422,8 +422,8 @@ static struct json_object *report_verb_record(const struct overview *overview,
 	record_set(record, "hosts", report_verb_hosts(overview));
 	record_set_num(record, "events", overview->events);
 	record_set_num(record, "state_dump", overview->state_dump);
-	record_set_num(record, "begin_ns", (uint64_t)overview->first_ns);
-	record_set_num(record, "end_ns", (uint64_t)overview->last_ns);
+	record_set_time(record, "begin_ns", overview->first_ns);
+	record_set_time(record, "end_ns", overview->last_ns);
 	record_set_num(record, "streams", sum->nr_streams);
 	record_set_num(record, "cpus", overview->nr_cpus);
 	record_set_num(record, "no_thread", overview->no_thread);

@@ -44,18 +44,17 @@ static void stats_verb_add_buckets(struct json_object *o,
 static struct json_object *stats_verb_value(const struct ltt_ctl_key_value *value)
 {
 	struct json_object *o = json_object_new_object();
-	char *text AUTO_FREE = text_escape(value->text); /* a program's bytes */
 
 	if (value->kind == LTT_CTL_KEY_SIGNED)
 		record_set(o, "value", json_object_new_int64(value->number));
 	else if (value->kind == LTT_CTL_KEY_UNSIGNED)
 		record_set_num(o, "value", (uint64_t)value->number);
 	else
-		record_set_str(o, "value", text);
+		record_set_str(o, "value", value->text);
 	if (value->kind == LTT_CTL_KEY_CUT)
 		record_set_bool(o, "cut", true);
-	if (value->kind < LTT_CTL_KEY_TEXT && *text)
-		record_set_str(o, "label", text);
+	if (value->kind < LTT_CTL_KEY_TEXT && *value->text)
+		record_set_str(o, "label", value->text);
 	return o;
 }
 
@@ -132,7 +131,7 @@ static struct json_object *stats_verb_counted(const struct ltt_ctl_counted *c)
 	record_set_str(o, "channel", c->channel);
 	record_set_str(o, "event", c->event);
 	record_set_bool(o, "counting", c->counting);
-	record_set_num(o, "since_ns", c->since_ns);
+	record_set_time(o, "since_ns", (int64_t)c->since_ns);
 	record_set_num(o, "count", c->count);
 	record_set_bool(o, "at_least", c->at_least);
 	if (*c->by)

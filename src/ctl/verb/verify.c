@@ -124,7 +124,7 @@ static struct json_object *record_unended(struct ctl *ctl, const struct view_sum
 
 		record_set_str(o, "path", unended->path);
 		record_set_str(o, "state", state_of(sessions, unended->path));
-		record_set_num(o, "until_ns", (uint64_t)MAX(unended->until_ns, 0));
+		record_set_time(o, "until_ns", MAX(unended->until_ns, 0));
 		json_object_array_add(list, o);
 	}
 	return list;
