@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "io/tcp.h"
 #include "proto/viewproto.h"
 
@@ -253,11 +254,12 @@ struct live_listing {
 	uint32_t nr;
 };
 
-/* A relay's names have no control bytes, but a terminal does not rely on it. */
 static void live_print_name(FILE *out, const char *name, size_t bytes)
 {
-	for (size_t i = 0; i < bytes && name[i]; i++)
-		fputc((unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i], out);
+	char *text AUTO_FREE = xasprintf("%.*s", (int)bytes, name);
+	char *safe AUTO_FREE = text_escape(text);
+
+	fputs(safe, out);
 }
 
 static int live_print(void *priv, const struct view_session *session)

@@ -18,8 +18,11 @@ void totals_text(FILE *out, struct json_object *totals)
 	if (!totals)
 		return;
 	fprintf(out, "%s event%s recorded", text_count(buf, recorded), text_plural(recorded));
-	fprintf(out, ", %s%s lost%s", unknown ? "at least " : "",
-		text_count(buf, record_num(totals, "lost")), unknown ? " (unknown beyond)" : "");
+	if (unknown && !record_num(totals, "lost"))
+		fputs(", an unknown number lost", out);
+	else
+		fprintf(out, ", %s%s lost", unknown ? "at least " : "",
+			text_count(buf, record_num(totals, "lost")));
 	if (record_num(totals, "not_sampled"))
 		fprintf(out, ", %s not sampled",
 			text_count(buf, record_num(totals, "not_sampled")));

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "calls.h"
 #include "io/paths.h"
+#include "io/procstate.h"
 #include "io/sock.h"
 
 #define HELLO_MS 5000 /* from connect() to the first answer, and for a probe's */
@@ -263,6 +264,13 @@ static int client_send_request(struct client *client, struct err *err)
 
 static int consumer_mute(const struct client *client, uint32_t pid, struct err *err)
 {
+	if (procstate_is_killed((pid_t)pid))
+		return err_set(
+			err, ERR_NO_ANSWER,
+			"the consumer daemon (pid %u), which the session daemon at %s waits for, "
+			"has been killed, but waits in the kernel, as for a disk; the request is "
+			"completed by another one, when that wait ends",
+			pid, client->socket);
 	return err_set(
 		err, ERR_NO_ANSWER,
 		"the consumer daemon (pid %u), which the session daemon at %s waits for, does not "

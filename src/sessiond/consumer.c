@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/procstate.h"
 #include "io/sock.h"
 #include "sessiond/core/session.h"
 
@@ -187,10 +188,11 @@ static void send_signal(const struct consumer *consumer, int signo)
 
 static void set_silent(struct consumer *consumer, bool silent)
 {
-	bool was = consumer->silent;
+	bool was = consumer->silent, was_killed = consumer->killed;
 
 	consumer->silent = silent;
-	if (was != silent && consumer->ops->silent)
+	consumer->killed = silent && procstate_is_killed(consumer_pid(consumer));
+	if ((was != silent || was_killed != consumer->killed) && consumer->ops->silent)
 		consumer->ops->silent(consumer);
 }
 

@@ -51,6 +51,7 @@ struct consumer {
 	bool connected;
 	bool running;	     /* the child process runs */
 	bool receives_state; /* it is new: requests set up its state until consumer_resend() */
+	bool killed;	     /* while it is silent: it can't end, see procstate.h */
 	bool leaving;	     /* it was requested to end: requests are for its successor */
 	bool broken;	     /* it sent a malformed message, and was killed */
 	uint32_t next_serial;

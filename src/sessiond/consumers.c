@@ -263,7 +263,12 @@ static void consumer_silent(struct consumer *consumer)
 	char name[64], text[200] = "";
 
 	slot_name(slot, name);
-	if (silent)
+	if (silent && consumer->killed)
+		snprintf(text, sizeof(text),
+			 "%s (pid %d) has been killed, but waits in the kernel, as for a disk; "
+			 "another one takes over when that wait ends",
+			 name, (int)consumer_pid(consumer));
+	else if (silent)
 		snprintf(text, sizeof(text),
 			 "%s (pid %d) does not answer; if this persists, end it (kill -9 %d): "
 			 "another one takes over",

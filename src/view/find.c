@@ -119,11 +119,8 @@ int find_traces(const char *dir, struct reporter *reporter, const struct find_op
 
 	(void)limit_raise(RLIMIT_NOFILE); /* one for each trace, and for each stream that is read */
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		r = -errno;
-		report(reporter, "%s can't be opened: %s", dir, strerror(-r));
-		return r;
-	}
+	if (fd < 0)
+		return -errno;
 	r = search_dir(&s, fd, "", 0, false);
 	*ret_found = s.found;
 	return r;

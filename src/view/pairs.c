@@ -43,7 +43,8 @@ struct pairs {
 
 /* --- the user's pairs ---------------------------------------------------------------- */
 
-static bool pairs_parse_one(struct pairs *pairs, char *text)
+/* Return: NULL, or why a pair is none. */
+static const char *pairs_parse_one(struct pairs *pairs, char *text)
 {
 	struct pairs_named *named = &pairs->named[pairs->nr_named++];
 	char *words = text;
@@ -51,23 +52,28 @@ static bool pairs_parse_one(struct pairs *pairs, char *text)
 	named->begin = strsep(&words, ",");
 	named->end = strsep(&words, ",");
 	named->key = strsep(&words, ",");
-	return !words && named->begin[0] && named->end && named->end[0] &&
-	       (!named->key || named->key[0]) && strcmp(named->begin, named->end) != 0;
+	if (!named->begin[0] && !named->end)
+		return "a pair is missing: there is one on each side of a ';'";
+	if (!named->begin[0] || !named->end || !named->end[0] || (named->key && !named->key[0]))
+		return "use BEGIN,END[,KEY], the names of two events and of a field";
+	if (words)
+		return "a pair has only one key; use BEGIN,END[,KEY], and ';' before another pair";
+	return strcmp(named->begin, named->end) ? NULL : "the two events have the same name";
 }
 
 struct pairs *pairs_new(const char *spec, char *why, size_t len)
 {
 	struct pairs *pairs = xalloc(sizeof(*pairs));
 	char *rest, *one;
+	const char *fault;
 
 	idmap_init(&pairs->map);
 	pairs->text = rest = xstrdup(spec ? spec : "");
 	while (spec && (one = strsep(&rest, ";"))) {
 		if (pairs->nr_named == USER_PAIRS)
 			snprintf(why, len, "more than %u pairs", USER_PAIRS);
-		else if (!pairs_parse_one(pairs, one))
-			snprintf(why, len,
-				 "BEGIN,END[,KEY] is expected, two names of events and a field");
+		else if ((fault = pairs_parse_one(pairs, one)))
+			snprintf(why, len, "%s", fault);
 		else
 			continue;
 		pairs_free(pairs);

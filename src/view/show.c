@@ -416,16 +416,21 @@ static enum show_result show_events(struct show *show, struct err *err)
 	return show_failure(rc, err);
 }
 
+static int show_not_opened(const char *path, int rc, struct err *err)
+{
+	if (rc == -ENOENT)
+		return err_set(err, ERR_OUTPUT, "there is no trace in %s", path);
+	if (rc == -EPROTO)
+		return err_set(err, ERR_OUTPUT, "no trace in %s can be read", path);
+	return err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path);
+}
+
 int show_open(const char *path, bool relay_clock, view_report_fn report, void *priv,
 	      struct view **ret, struct err *err)
 {
 	int rc = (relay_clock ? view_open_relay : view_open)(path, report, priv, ret);
 
-	if (rc == -ENOENT)
-		return err_set(err, ERR_OUTPUT, "there is no trace in %s", path);
-	if (rc == -EPROTO)
-		return err_set(err, ERR_OUTPUT, "no trace in %s can be read", path);
-	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
+	return rc ? show_not_opened(path, rc, err) : 0;
 }
 
 int show_objects(const char *path, bool relay_clock, struct objects **ret, struct err *err)
@@ -456,7 +461,7 @@ static int open_with_guests(struct show *show, const char *path, struct err *err
 	if (rc && show->guests->err.code)
 		*err = show->guests->err;
 	else if (rc)
-		err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path);
+		show_not_opened(path, rc, err);
 	if (rc)
 		guests_free(show->guests);
 	return rc ? err->code : 0;

@@ -239,7 +239,10 @@ static void put_losses(struct pen *pen, const struct view_summary *s)
 	const char *comma = " (";
 
 	pen_text(pen, "lost:    ");
-	put_count(pen, s->lost, "event", "events");
+	if (s->lost || !s->lost_buffers)
+		put_count(pen, s->lost, "event", "events");
+	else
+		pen_text(pen, "an unknown number of events");
 	for (int i = 0; i < VIEW_NR_LOST; i++) {
 		if (!s->lost_by[i])
 			continue;
@@ -251,7 +254,7 @@ static void put_losses(struct pen *pen, const struct view_summary *s)
 	}
 	pen_text(pen, s->lost ? ")" : "");
 	if (s->lost_buffers) {
-		pen_text(pen, " at least, unknown beyond: ");
+		pen_text(pen, s->lost ? ", or more: " : ": ");
 		put_count(pen, s->lost_buffers, "buffer was", "buffers were");
 		pen_text(pen, " lost with what was in it");
 	}

@@ -149,10 +149,8 @@ static int open_all(struct view *view)
 		verify_find_session(view);
 	if (!view->nr_sources)
 		verify_report_missing(view);
-	if (!found) {
-		report(&view->reporter, "there is no trace below %s", view->dir);
+	if (!found)
 		return -ENOENT;
-	}
 	if (!view->nr_sources)
 		return -EPROTO;
 	r = add_guests(view);

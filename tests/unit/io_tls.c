@@ -43,7 +43,8 @@ static void who_gets_in(void)
 {
 	accepted("web1", "relay.example", "web1");
 	accepted("db2", "anything", "db2");
-	refused("relay", "old", "relay.example", "it rejects the local keys", "has expired");
+	refused("relay", "old", "relay.example", "this host's certificate expired on 20",
+		"its certificate expired on 20");
 	refused("relay", "early", "relay.example", "it rejects the local keys", "not valid yet");
 	refused("relay", "slash", "relay.example", "it rejects the local keys", "no valid name");
 	refused("relay", "theirs", "relay.example", "it rejects the local keys", "not signed by");
@@ -55,7 +56,8 @@ static void who_gets_in(void)
 	refused("relay2", "web1", "relay.example", "is not for the name",
 		"it rejects the local keys");
 	refused("web1", "web1", "web1", "was not", "it rejects the local keys");
-	refused("oldrelay", "web1", "relay.example", "has expired", "it rejects the local keys");
+	refused("oldrelay", "web1", "relay.example", "the relay's certificate expired on 20",
+		"this relay's certificate expired on 20");
 	refused("relay", "wrong", "relay.example", NULL, NULL);
 	refused("relay", "unknown", "relay.example", NULL, NULL);
 	refused("db2", "web1", "relay.example", NULL, NULL);

@@ -73,3 +73,17 @@ size_t escape_char(const uint8_t *s, size_t len, bool quotes, char *ret, size_t 
 	*ret_len = (size_t)(to - ret);
 	return used;
 }
+
+void escape_tame(char *text)
+{
+	size_t left = strlen(text), n;
+	uint32_t c = 0;
+
+	for (; left; left -= n, text += n) {
+		n = escape_decode((const uint8_t *)text, left, &c);
+		if (n && !escape_is_harmful(c))
+			continue;
+		n = n ? n : 1;
+		memset(text, '?', n);
+	}
+}

@@ -39,4 +39,7 @@ static inline bool escape_is_plain(uint8_t c)
  */
 size_t escape_char(const uint8_t *s, size_t len, bool quotes, char *ret, size_t *ret_len);
 
+/** Replace the bytes of harmful characters, and those that are no UTF-8, by '?', in place. */
+void escape_tame(char *text);
+
 #endif

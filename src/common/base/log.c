@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "escape.h"
 #include "locked.h"
 
 static const char *log_name = "ltt";
@@ -66,9 +67,7 @@ void log_write(enum log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(line + len, sizeof(line) - (size_t)len - 1, fmt, args);
 	va_end(args);
-	for (char *c = line; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	escape_tame(line);
 	strcat(line, "\n");
 	/* one write, so that lines of several processes do not mix */
 	if (write(STDERR_FILENO, line, strlen(line)) < 0)

@@ -49,15 +49,50 @@ static int disbelieve(struct tls *tls, const char *why)
 	return GNUTLS_E_CERTIFICATE_ERROR;
 }
 
+/* 0: unknown. */
+static time_t tls_certificate_end(const gnutls_datum_t *der)
+{
+	gnutls_x509_crt_t crt;
+	time_t ret = 0;
+
+	if (!der || gnutls_x509_crt_init(&crt) < 0)
+		return 0;
+	if (gnutls_x509_crt_import(crt, der, GNUTLS_X509_FMT_DER) == 0)
+		ret = gnutls_x509_crt_get_expiration_time(crt);
+	gnutls_x509_crt_deinit(crt);
+	return MAX(ret, 0);
+}
+
+/* Whether a certificate has expired, and then tls->problem. @whose: "its", "this host's" */
+static bool tls_explain_expiry(struct tls *tls, const gnutls_datum_t *der, const char *whose)
+{
+	time_t end = tls_certificate_end(der);
+	char date[32];
+	struct tm tm;
+
+	if (!end || end > time(NULL) || !gmtime_r(&end, &tm))
+		return false;
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &tm);
+	snprintf(tls->problem, sizeof(tls->problem),
+		 "%s certificate expired on %s UTC: have the authority sign a new one", whose,
+		 date);
+	return true;
+}
+
 static int tls_explain(struct tls *tls, unsigned int status)
 {
+	unsigned int nr;
+
 	if (status & GNUTLS_CERT_REVOKED)
 		return disbelieve(tls, "its certificate has been revoked");
 	if (status & GNUTLS_CERT_SIGNER_NOT_FOUND)
 		return disbelieve(tls, "its certificate is not signed by an authority in "
 				       "our " TLS_FILE_CA);
 	if (status & GNUTLS_CERT_EXPIRED)
-		return disbelieve(tls, "its certificate has expired");
+		return tls_explain_expiry(tls, gnutls_certificate_get_peers(tls->session, &nr),
+					  tls->is_server ? "its" : "the relay's") ?
+			       GNUTLS_E_CERTIFICATE_ERROR :
+			       disbelieve(tls, "the certificate of its authority has expired");
 	if (status & GNUTLS_CERT_NOT_ACTIVATED)
 		return disbelieve(tls, "its certificate is not valid yet; check the clocks of both "
 				       "hosts");
@@ -189,16 +224,8 @@ int tls_recheck(struct tls *tls, struct tls_keys *keys)
 time_t tls_expiry(const struct tls *tls)
 {
 	unsigned int nr = 0;
-	const gnutls_datum_t *der = gnutls_certificate_get_peers(tls->session, &nr);
-	gnutls_x509_crt_t crt;
-	time_t ret = 0;
 
-	if (!der || !nr || gnutls_x509_crt_init(&crt) < 0)
-		return 0;
-	if (gnutls_x509_crt_import(crt, der, GNUTLS_X509_FMT_DER) == 0)
-		ret = gnutls_x509_crt_get_expiration_time(crt);
-	gnutls_x509_crt_deinit(crt);
-	return MAX(ret, 0);
+	return tls_certificate_end(gnutls_certificate_get_peers(tls->session, &nr));
 }
 
 /* Of a handshake that is done. */
@@ -367,6 +394,10 @@ static int tls_fail(struct tls *tls, int error)
 	tls->up = false;
 	if (is_line(error))
 		return -ECONNRESET;
+	if (error == GNUTLS_E_FATAL_ALERT_RECEIVED &&
+	    tls_explain_expiry(tls, gnutls_certificate_get_ours(tls->session),
+			       tls->is_server ? "this relay's" : "this host's"))
+		return -EPROTO;
 	if (error == GNUTLS_E_FATAL_ALERT_RECEIVED)
 		snprintf(tls->problem, sizeof(tls->problem), "it rejects the local keys: %s",
 			 gnutls_alert_get_name(gnutls_alert_get(tls->session)));

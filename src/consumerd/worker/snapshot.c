@@ -471,10 +471,15 @@ static void snapshot_write(struct snapshot *s)
 	AUTO_FD int dir_fd = snapshot_make_dir(s);
 	int ret = 0;
 
-	if (dir_fd < 0) {
+	if (dir_fd == -EEXIST)
+		err_set(&s->job->err, ERR_OUTPUT,
+			"snapshot '%s' can't be written: '%s' in the output directory is in the "
+			"way, and is no directory; remove it",
+			s->job->path, s->unfinished);
+	else if (dir_fd < 0)
 		snapshot_failed(s, dir_fd);
+	if (dir_fd < 0)
 		return;
-	}
 	for (size_t i = 0; i < s->nr_traces && !s->job->err.code; i++)
 		write_trace(s, dir_fd, i);
 	if (!s->job->err.code)

@@ -10,6 +10,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "io/paths.h"
+#include "io/procstate.h"
 #include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/connect.h"
@@ -298,12 +299,18 @@ static void check_consumer(struct doctor *d, const struct ltt_ctl_consumer *c, b
 			"the session daemon's log has the reason",
 			whose);
 	} else if (c->silent_ms) {
+		bool killed = procstate_is_killed((pid_t)c->pid);
+
 		doctor_found(
 			d, GRADE_BAD, "consumer",
 			"the consumer daemon%s (pid %u) has not answered the session daemon for "
-			"%u s",
-			whose, c->pid, c->silent_ms / 1000);
-		doctor_repair(d, "kill -9 %u # another one takes over", c->pid);
+			"%u s%s",
+			whose, c->pid, c->silent_ms / 1000,
+			killed ? ": it has been killed, but waits in the kernel, as for a disk; "
+				 "another one takes over when that wait ends" :
+				 "");
+		if (!killed)
+			doctor_repair(d, "kill -9 %u # another one takes over", c->pid);
 	} else {
 		doctor_found(d, GRADE_OK, "consumer",
 			     "the consumer daemon%s (pid %u, %" PRIu64 " kB) writes %u session%s",

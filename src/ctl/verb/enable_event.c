@@ -150,8 +150,34 @@ static char *enable_event_sampling(void)
 			 opt.first ? opt.first : "");
 }
 
+/* Whether a value is digits between two texts; the session daemon checks the number. */
+static bool enable_event_has_form(const char *value, const char *before, const char *behind)
+{
+	size_t len = strlen(before), digits;
+
+	if (strncmp(value, before, len) != 0)
+		return false;
+	digits = strspn(value + len, "0123456789");
+	return digits && strcmp(value + len + digits, behind) == 0;
+}
+
 static int check_sampling(struct ctl *ctl)
 {
+	const struct {
+		const char *name, *value, *before, *behind;
+	} forms[] = {
+		{ "sample", opt.sample, "1/", "" },
+		{ "rate", opt.rate, "", "/s" },
+		{ "first", opt.first, "", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		if (forms[i].value && !enable_event_has_form(forms[i].value, forms[i].before,
+							     forms[i].behind))
+			return err_set(&ctl->err, ERR_INVALID,
+				       "--%s=%.100s: use %sN%s with a number N, such as %s10%s",
+				       forms[i].name, forms[i].value, forms[i].before,
+				       forms[i].behind, forms[i].before, forms[i].behind);
 	if (opt.by && !opt.sample && !opt.count && !opt.histogram)
 		return err_set(
 			&ctl->err, ERR_INVALID,

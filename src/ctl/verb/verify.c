@@ -242,10 +242,12 @@ static void verify_verb_print_text(FILE *out, struct json_object *record)
 	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
 	if (strcmp(verdict, "sound") == 0)
 		fprintf(out, "sound: %s events, and none was lost%s", events, limits);
+	else if (strcmp(verdict, "lossy") == 0 && strcmp(lost, "0") == 0)
+		fprintf(out, "sound: %s events; an unknown number was lost when it was recorded",
+			events);
 	else if (strcmp(verdict, "lossy") == 0)
-		fprintf(out, "sound: %s events; %s%s were lost when it was recorded%s", events,
-			record_num(record, "lost_buffers") ? "at least " : "", lost,
-			record_num(record, "lost_buffers") ? ", unknown beyond" : "");
+		fprintf(out, "sound: %s events; %s%s were lost when it was recorded", events,
+			record_num(record, "lost_buffers") ? "at least " : "", lost);
 	else
 		fprintf(out, "damaged: %s events can be read", events);
 	if (nr_unended == 1)

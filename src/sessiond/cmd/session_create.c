@@ -82,7 +82,7 @@ static enum cmd_now check_relay(struct command *cmd, const struct req_session_cr
 		return command_error(cmd, ERR_INVALID, "the URL of the relay is too long");
 	if (req->live_us && req->live_us < LIVE_MIN_US)
 		return command_error(cmd, ERR_INVALID,
-				     "a live session's period is %u microseconds at least",
+				     "--live: the period is %u us at least",
 				     LIVE_MIN_US);
 	return CMD_DONE;
 }
@@ -119,8 +119,8 @@ static enum cmd_now check_spool(struct command *cmd, const struct req_session_cr
 {
 	if (req->spool[0] && req->spool_size < SESSION_LEAST_SIZE)
 		return command_error(cmd, ERR_INVALID,
-				     "a spool of %llu bytes has no room for data; give it %u or "
-				     "more, or no spool",
+				     "--spool-size: a spool of %llu bytes has no room for data; "
+				     "give it %u or more, or no spool",
 				     (unsigned long long)req->spool_size, SESSION_LEAST_SIZE);
 	return check_dir(cmd, req, req->spool);
 }

@@ -73,8 +73,8 @@ static int round_sizes(struct channel_attr *attr, struct err *err)
 
 	if (size == 0 || size >= limit || num >= limit || size >= limit / num)
 		return err_set(err, ERR_INVALID,
-			       "%u sub-buffers of %" PRIu64
-			       " bytes are too much: the limit of a buffer is %" PRIu64
+			       "--num-subbuf=%u of --subbuf-size=%" PRIu64
+			       " are too much: the limit of a buffer is %" PRIu64
 			       " GiB for each CPU",
 			       attr->num_subbuf, attr->subbuf_size, limit >> 30);
 	attr->subbuf_size = size;

@@ -71,20 +71,33 @@ static const char *sampling_term(const char *at, struct sampling *ret)
 	return sampling_rate(at, ret);
 }
 
+/* @at: the term that is invalid, in the words of lttctl's options. */
+static int sampling_refuse(const char *at, struct err *err)
+{
+	int len = (int)MIN(strcspn(at, ","), (size_t)100);
+
+	if (strncmp(at, "1/", 2) == 0)
+		return err_set(err, ERR_INVALID,
+			       "--sample=%.*s: use 1/N, with N from 1 to %u, once, and --by=FIELD, "
+			       "one field",
+			       len, at, UINT32_MAX);
+	if (strncmp(at, "first ", 6) == 0)
+		return err_set(err, ERR_INVALID, "--first=%.*s: use a number from 1 to %llu, once",
+			       len - 6, at + 6, SAMPLING_MAX_FIRST);
+	return err_set(err, ERR_INVALID, "--rate=%.*s: use N/s, with N from 1 to %u, once", len, at,
+		       SAMPLING_MAX_RATE);
+}
+
 int sampling_parse(const char *text, struct sampling *ret, struct err *err)
 {
-	const char *at = text;
+	const char *at = text, *end;
 
 	*ret = (struct sampling){ 0 };
-	while (at && *at) {
-		if (at != text)
-			at = strncmp(at, ", ", 2) == 0 ? at + 2 : NULL;
-		at = at ? sampling_term(at, ret) : NULL;
+	while (*at) {
+		end = sampling_term(at, ret);
+		if (!end || (*end && strncmp(end, ", ", 2) != 0) || end - text > SAMPLING_MAX_TEXT)
+			return sampling_refuse(at, err);
+		at = *end ? end + 2 : end;
 	}
-	if (at && strlen(text) <= SAMPLING_MAX_TEXT)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		       "sampling '%.100s' is invalid; use '1/N', '1/N by FIELD', 'N/s' (at most "
-		       "%u/s), 'first N', or several of them separated by ', '",
-		       text, SAMPLING_MAX_RATE);
+	return 0;
 }

@@ -280,12 +280,12 @@ int session_check_disk(const struct session_settings *disk, bool has_output, str
 			       "synced");
 	if (disk->max_size && disk->max_size < SESSION_LEAST_SIZE)
 		return err_set(err, ERR_INVALID,
-			       "a trace of at most %llu bytes has no room for data; give it %u or "
-			       "more",
+			       "--max-size: a trace of at most %llu bytes has no room for data; "
+			       "give it %u or more",
 			       (unsigned long long)disk->max_size, SESSION_LEAST_SIZE);
 	if (disk->sync == SYNC_PERIOD && disk->sync_us < SESSION_LEAST_SYNC_US)
 		return err_set(err, ERR_INVALID,
-			       "a trace can't be synced every %u us; the shortest period is %u us",
+			       "--sync: %u us is too short a period; the shortest is %u us",
 			       disk->sync_us, SESSION_LEAST_SYNC_US);
 	return 0;
 }
