@@ -96,7 +96,7 @@ static struct json_object *crashes_facts(struct json_object *snapshot, struct js
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	record_set_str(o, "name", record_str(snapshot, "session"));
-	record_set_num(o, "time_ns", (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	record_set_time(o, "time_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 	record_set_num(o, "recorded", record_num(snapshot, "recorded"));
 	record_set(o, "program", json_object_get(program));
 	return o;
