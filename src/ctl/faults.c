@@ -7,9 +7,12 @@
 #include <linux/netlink.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +25,9 @@
 #define FAULTS_CRASH 0x40000000u
 #define FAULTS_EXIT 0x80000000u
 #define FAULTS_BYTES 4096u
+/* The namespaces in which a system begins: enum init_ns_ino of the kernel. */
+#define FIRST_PIDS 0xeffffffcu
+#define FIRST_USERS 0xeffffffdu
 
 /* struct proc_input of <linux/cn_proc.h>, which headers before Linux 6.6 lack. */
 struct faults_input {
@@ -45,13 +51,33 @@ static int faults_listen(int fd)
 	return send(fd, request, sizeof(request), 0) == sizeof(request) ? 0 : -1;
 }
 
+static bool faults_in_first(const char *namespace, ino_t first)
+{
+	struct stat st;
+
+	return stat(namespace, &st) == 0 && st.st_ino == first;
+}
+
+/* Elsewhere the kernel ignores the request. */
+static bool faults_can_listen(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname uts;
+
+	return uname(&uts) == 0 && sscanf(uts.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 6)) &&
+	       faults_in_first("/proc/self/ns/pid", FIRST_PIDS) &&
+	       faults_in_first("/proc/self/ns/user", FIRST_USERS);
+}
+
 void faults_open(struct faults *ret)
 {
 	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
 	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
 
 	*ret = (struct faults){ .fd = fd, .stop = -1 };
-	if (fd >= 0 && (bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
+	if (fd >= 0 && (!faults_can_listen() ||
+			bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
 			faults_listen(fd) != 0))
 		faults_close(ret);
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/dir.h"
@@ -19,6 +20,8 @@
 
 #define SUBBUFS 8u
 #define SUBBUF_LEAST 4096u
+#define END_NS 2000000000u /* a core dump may take longer: its signal stays unknown */
+#define END_POLL_MS 20
 #define LINES 10u /* that are shown */
 
 int flight_take_size(const char *text, struct ltt_ctl_channel_options *ret, struct err *err)
@@ -345,15 +348,35 @@ bool flight_save_crash(void *priv)
 	return flight->seen < flight->run->faults->nr;
 }
 
+/* Whether a process that crashed has not ended yet: its signal is not known, or lttctl is to reap
+ * it. */
+static bool flight_is_ending(const struct flight *flight)
+{
+	for (size_t i = flight->nr - MIN(flight->nr, FLIGHT_KEPT); i < flight->nr; i++) {
+		const struct flight_crash *crash = &flight->kept[i % FLIGHT_KEPT];
+		siginfo_t info;
+
+		if (!crash->stored ||
+		    waitid(P_PID, crash->fault.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+			return true;
+	}
+	return false;
+}
+
 struct json_object *flight_end(struct flight *flight)
 {
 	struct json_object *o = json_object_new_object();
+	uint64_t limit = run_now_ns() + END_NS;
 
 	(void)run_pause(flight->run, 0);
 	while (flight_save_crash(flight))
 		;
+	while (flight_is_ending(flight) && run_now_ns() < limit &&
+	       !run_pause(flight->run, END_POLL_MS))
+		;
 	flight_list(flight, true);
 	record_set_num(o, "crashed", flight->crashed);
+	record_set_bool(o, "reported", flight->run->faults->fd >= 0);
 	record_set(o, "saved", json_object_new_array());
 	for (size_t i = flight->nr; i-- > 0 && flight->nr - i <= FLIGHT_KEPT;) {
 		const struct flight_crash *crash = &flight->kept[i % FLIGHT_KEPT];
@@ -361,10 +384,7 @@ struct json_object *flight_end(struct flight *flight)
 
 		record_append(o, "saved", crashes_record(crash->snapshot, program));
 	}
-	if (flight->crashed)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return o;
 }
 
 void flight_fini(struct flight *flight)
@@ -393,6 +413,10 @@ void flight_show_crashes(FILE *out, struct json_object *crashes)
 	uint64_t nr = record_num(crashes, "crashed");
 	size_t saved = record_len(crashes, "saved");
 
+	if (!nr && !record_bool(crashes, "reported"))
+		fputs("The kernel does not report crashes of processes that the program started; "
+		      "Linux 6.6 and newer\ndo, outside of containers.\n",
+		      out);
 	if (!nr)
 		return;
 	fprintf(out, "%" PRIu64 " process%s that the program started crashed", nr,

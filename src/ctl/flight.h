@@ -45,8 +45,8 @@ struct json_object *flight_save_program(struct flight *flight);
 /** Save the events for the next process that crashed, if there is one; @priv: struct flight. The
  *  snapshots before the last ones are removed. Return: whether there are more. */
 bool flight_save_crash(void *priv);
-/** No more crashes follow: take and list the rest. Return: their number and those that are kept, as
- *  lttctl crash has them, the newest first; NULL: none. */
+/** No more crashes follow: take and list the rest. Return: their number, whether the kernel reports
+ *  all, and those that are kept, as lttctl crash has them, the newest first. */
 struct json_object *flight_end(struct flight *flight);
 void flight_fini(struct flight *flight);
 /** The last events of a snapshot, as lines of text: of the thread that crashed if that is known and
@@ -54,7 +54,7 @@ void flight_fini(struct flight *flight);
 struct json_object *flight_last(const char *directory, struct json_object *crash);
 /** Print them. */
 void flight_show(FILE *out, struct json_object *last, struct json_object *crash);
-/** Print the processes that crashed. @crashes: from flight_end(); NULL: none. */
+/** Print the processes that crashed. @crashes: from flight_end(). */
 void flight_show_crashes(FILE *out, struct json_object *crashes);
 
 #endif

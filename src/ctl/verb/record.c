@@ -695,8 +695,9 @@ static void summary(FILE *out, struct json_object *record)
 		fprintf(out, "\n%s",
 			record_num(program, "exit_status") ?
 				"The last events could not be saved.\n" :
-			crashes ? "The program did not fail.\n" :
-				  "The program did not fail: nothing is saved.\n");
+			record_num(crashes, "crashed") ?
+				"The program did not fail.\n" :
+				"The program did not fail: nothing is saved.\n");
 		flight_show_crashes(out, crashes);
 		return;
 	}
@@ -708,7 +709,8 @@ static void summary(FILE *out, struct json_object *record)
 			flight_last(record_str(saved, "directory"), crash);
 
 		flight_show(out, last, crash);
-		flight_show_crashes(out, crashes);
+		if (record_num(crashes, "crashed"))
+			flight_show_crashes(out, crashes);
 	}
 	if (n)
 		hint(out, record_str(record, "output"));
