@@ -612,7 +612,12 @@ int relay_conn_trace(struct relay_conn *link, struct tracedir *dir)
 	int ret = relay_conn_open(link);
 
 	/* on a new connection it has been sent already */
-	return ret < 0 || epoch != link->epoch ? ret : send_trace(link, dir);
+	if (ret < 0 || epoch != link->epoch)
+		return ret;
+	ret = send_trace(link, dir);
+	if (ret < 0) /* it is sent again on the next one: the relay may have room then */
+		wire_close(&link->wire);
+	return ret;
 }
 
 /* --- metadata -------------------------------------------------------------------- */
