@@ -335,10 +335,12 @@ struct ltt_ctl_session {
 	int clear_text;
 };
 
-/** struct ltt_ctl_sessions - @nr of them, in the order of their creation. */
+/** struct ltt_ctl_sessions - @nr of them, in the order of their creation. @loading: not 0: the
+ *  daemon has just started, and is loading saved sessions. */
 struct ltt_ctl_sessions {
 	size_t nr;
 	const struct ltt_ctl_session *const *sessions;
+	int loading;
 };
 
 /** The sessions that the caller may use: its own; for root those of all users.

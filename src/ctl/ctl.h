@@ -86,6 +86,7 @@ struct ctl {
 	bool quiet;
 	bool json;
 	bool printed; /* the verb has printed its results */
+	bool loading; /* the daemon was loading saved sessions when it listed them */
 	int verbose;
 	const char *const *operands;
 	unsigned int nr_operands;

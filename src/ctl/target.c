@@ -50,6 +50,7 @@ int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
 	sessions = json_object_new_array();
 	for (size_t i = 0; i < list->nr; i++)
 		json_object_array_add(sessions, record_session(list->sessions[i]));
+	ctl->loading = list->loading;
 	ltt_ctl_sessions_free(list);
 	*ret = sessions;
 	return 0;

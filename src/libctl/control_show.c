@@ -137,6 +137,7 @@ int control_list(struct ltt_ctl *ctl, bool settled, const char *name,
 	code = call_session_list(ctl->client, &req, control_list_item, l, &rep, &ctl->err);
 	if (control_finish(ctl, code, l) != 0)
 		return ctl->err.code;
+	l->list.loading = rep.loading;
 	*ret_sessions = &l->list;
 	return 0;
 }

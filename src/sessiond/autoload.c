@@ -153,11 +153,13 @@ static void on_retry(struct loop_timer *timer)
 	send_spools(container_of(timer, struct autoload, retry));
 }
 
-void autoload_init(struct autoload *a, struct loop *loop, const char *program, const char *rundir)
+void autoload_init(struct autoload *a, struct loop *loop, const char *program, const char *rundir,
+		   bool *running)
 {
 	*a = (struct autoload){ .loop = loop,
 				.program = xstrdup(program),
-				.rundir = xstrdup(rundir) };
+				.rundir = xstrdup(rundir),
+				.running = running };
 	loop_timer_init(&a->retry, loop, on_retry);
 }
 
@@ -207,6 +209,7 @@ void autoload_begin(struct autoload *a)
 			log_warn("sessions of %s are not loaded: can't start %s: %s", path,
 				 a->program, strerror(-ret));
 	}
+	*a->running = a->pid != 0;
 	if (!a->pid)
 		send_spools(a);
 }

@@ -25,11 +25,15 @@ struct autoload {
 	struct loop_timer retry; /* sends the spools that could not be sent */
 	uint64_t pause_us;	 /* before it; 0: none failed */
 	bool only_trusted; /* the directory is not one that was named by an option */
+	bool *running;	   /* set while the program runs */
 };
 
-/** @program: lttctl (copied). @rundir: of this daemon. */
+/**
+ * @program: lttctl (copied). @rundir: of this daemon.
+ * @running: set while sessions are being loaded; must not be freed before autoload_fini().
+ */
 void autoload_init(struct autoload *autoload, struct loop *loop, const char *program,
-		   const char *rundir);
+		   const char *rundir, bool *running);
 /**
  * autoload_find() - find the sessions to load.
  * @path: file or directory; NULL: the user's directory for this purpose, and for the system's

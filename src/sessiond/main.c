@@ -108,7 +108,7 @@ static void sessiond_autoload(struct program *p)
 {
 	AUTO_FREE char *lttctl = sessiond_find_program(NULL, NULL, "lttctl", LTT_WAY_TO_CTL);
 
-	autoload_init(&p->autoload, p->sd.loop, lttctl, p->dir.path);
+	autoload_init(&p->autoload, p->sd.loop, lttctl, p->dir.path, &p->sd.loading);
 	if (!p->options.no_load && !p->sd.continued)
 		autoload_find(&p->autoload, p->options.load);
 	autoload_begin(&p->autoload);

@@ -26,6 +26,7 @@ struct sessiond {
 	struct fdstore *store; /* owned by main(); NULL: no service manager (tests) */
 	char *state_dir;       /* NULL: nothing is saved (tests) */
 	size_t state_bytes;
+	bool loading; /* saved sessions are being loaded (autoload.h) */
 	uint64_t saved_sessions;
 	struct list_node orphaned; /* struct orphaned */
 	struct sessions sessions;

@@ -90,7 +90,10 @@ static enum status list_verb_list_sessions(struct ctl *ctl)
 				current && strcmp(record_str(s, "name"), current) == 0);
 	}
 	ctl->record = json_object_new_object();
+	record_set_bool(ctl->record, "loading", ctl->loading);
 	record_set(ctl->record, "sessions", sessions);
+	if (ctl->loading && json_object_array_length(sessions))
+		print_warning(ctl, "saved sessions are being loaded; repeat the command");
 	report_problems(ctl, sessions);
 	return report_unknown(ctl, sessions);
 }
@@ -305,7 +308,11 @@ static void sessions_text(FILE *out, struct json_object *record)
 	struct table table = { .columns = "llrrl" };
 
 	if (record_len(record, "sessions") == 0) {
-		fputs("There is no session; 'lttctl create' makes one.\n", out);
+		fputs(record_bool(record, "loading") ?
+			      "There is no session yet: saved ones are being loaded; repeat the "
+			      "command.\n" :
+			      "There is no session; 'lttctl create' makes one.\n",
+		      out);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)

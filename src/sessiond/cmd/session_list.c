@@ -21,7 +21,7 @@ struct listing {
 static void session_list_finish(struct listing *listing)
 {
 	struct command *cmd = listing->cmd;
-	struct rep_session_list rep;
+	struct rep_session_list rep = { .loading = cmd->sd->loading };
 
 	for (size_t i = 0; i < listing->nr; i++) {
 		struct entry *entry = &listing->entries[i];
@@ -109,7 +109,7 @@ int cmd_session_list(struct command *cmd, struct req_session_list *req,
 {
 	int code = *req->name ? find_named(cmd, req->name) : 0;
 
-	(void)rep;
+	rep->loading = cmd->sd->loading;
 	if (code == ERR_NO_SESSION) {
 		cmd->err = (struct err){ 0 };
 		return CMD_DONE;
