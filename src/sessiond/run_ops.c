@@ -3,6 +3,8 @@
  * answers come through the loop. */
 #include "run_priv.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 
 static struct op *op_new(struct run *run, run_done done, void *data)
@@ -275,6 +277,16 @@ static void run_ops_finish(struct run *run, enum session_event event)
 	run_changed(run);
 }
 
+/* Until the next attempt, `status` has the reason. */
+static void run_ops_refuse(struct op *op, const char *why, enum session_event event)
+{
+	char text[sizeof(op->run->session->troubles[0])];
+
+	snprintf(text, sizeof(text), "it could not be started: %s", why);
+	session_trouble(op->run->session, TROUBLE_START, text);
+	run_ops_finish(op->run, event);
+}
+
 static void run_ops_on_started(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct op *op = data;
@@ -285,7 +297,7 @@ static void run_ops_on_started(void *data, uint32_t apps, uint32_t late, const s
 	if (problem) {
 		op->err = *problem;
 		domains_stop(run->config.domains, run->session, NULL, NULL);
-		run_ops_finish(run, SESSION_EV_STOPPED);
+		run_ops_refuse(op, problem->text, SESSION_EV_STOPPED);
 	} else {
 		run_ops_finish(run, SESSION_EV_STARTED);
 	}
@@ -315,7 +327,7 @@ static void output_opened(void *data, const struct con_answer *answer)
 	err_set(&op->err, (enum err_code)answer->code, "session '%s' can't record: %s",
 		op->run->session->name, answer->text);
 	op->run->session->relay_down = true;
-	run_ops_finish(op->run, SESSION_EV_STOPPED);
+	run_ops_refuse(op, answer->text, SESSION_EV_REFUSED); /* there is no trace */
 	op_end(op);
 }
 
@@ -327,6 +339,7 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 	if (outcome != SESSION_DONE)
 		return outcome;
 	run->session->drained = false;
+	session_trouble(run->session, TROUBLE_START, "");
 	run->session->relay_down = run_output_open(run) && run->session->relay_down;
 	run->op = op_new(run, done, data);
 	if (run_output_open(run))

@@ -43,11 +43,13 @@ static void all_pairs(void)
 				CHECK(next == SESSION_STOPPING && state == SESSION_RECORDING);
 			if (outcome == SESSION_DONE && event == SESSION_EV_STOPPED)
 				CHECK(next == SESSION_STOPPED && !idle);
+			if (outcome == SESSION_DONE && event == SESSION_EV_REFUSED)
+				CHECK(next == SESSION_NEW && state == SESSION_STARTING);
 			if (outcome != SESSION_DONE)
 				CHECK_IS(next, ==, SESSION_NR_STATES);
 		}
 	}
-	CHECK(done == 10 && later == 6);
+	CHECK(done == 11 && later == 6);
 	CHECK_IS(done + later + refused, ==, SESSION_NR_STATES * SESSION_NR_EVENTS);
 }
 

@@ -32,6 +32,7 @@ enum session_event {
 	SESSION_EV_STOP,
 	SESSION_EV_STOPPED, /* all data is written; or a start was undone, or a destruction */
 	SESSION_EV_DESTROY,
+	SESSION_EV_REFUSED, /* the first start failed: its output could not be opened */
 	SESSION_NR_EVENTS,
 };
 #define SESSION_NR_STATES (SESSION_DESTROYING + 1)
@@ -64,6 +65,7 @@ enum trouble {
 	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
 	TROUBLE_APPS,	  /* applications that it should record can't */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
+	TROUBLE_START,	  /* the last start failed */
 	TROUBLE_KINDS,
 };
 
