@@ -68,7 +68,7 @@ static int office_open(struct office *office, const struct order *order, bool ma
 
 	for (size_t i = 0; i < order->nr; i++)
 		if (name_check(order->names[i]))
-			return err_set(err, ERR_INVALID, "the name '%.80s' %s", order->names[i],
+			return err_set(err, ERR_INVALID, "the host name '%.80s' %s", order->names[i],
 				       name_check(order->names[i]));
 	office->dir = place_open(AT_FDCWD, order->dir, false, err);
 	if (office->dir < 0 || place_read(office->dir, PLACE_CA_KEY, true, &key, err) ||

@@ -119,12 +119,18 @@ static int relay_session_identify(const struct relconn *conn, struct req_rel_ses
 
 static int relay_session_check_names(const struct req_rel_session *req, struct err *err)
 {
-	const char *const names[] = { req->host, req->name, req->stamp };
+	const struct {
+		const char *of, *name;
+	} names[] = {
+		{ "sending host", req->host },
+		{ "session", req->name },
+		{ "session's directory", req->stamp },
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (name_check(names[i]))
-			return err_set(err, ERR_INVALID, "the name '%.80s' %s", names[i],
-				       name_check(names[i]));
+		if (name_check(names[i].name))
+			return err_set(err, ERR_INVALID, "the name of the %s, '%.80s', %s",
+				       names[i].of, names[i].name, name_check(names[i].name));
 	if (strlen(req->host) + strlen(req->stamp) > NAME_MAX_BYTES - 5 ||
 	    strlen(req->name) + strlen(req->stamp) > NAME_MAX_BYTES - 5)
 		return err_set(err, ERR_INVALID, "the names are too long for a directory");
