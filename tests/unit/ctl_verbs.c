@@ -145,7 +145,7 @@ static void events(void)
 	EXPECT("lttctl enable-event -k --syscall openat", 0,
 	       "Kernel event syscall_entry_openat enabled in channel channel0 of session demo\n"
 	       "Kernel event syscall_exit_openat enabled in channel channel0 of session demo\n",
-	       "no event that matches 'syscall_exit_openat'");
+	       "no event that matches 'syscall_entry_openat', 'syscall_exit_openat'");
 	EXPECT_REQUESTS("event demo  'sched:*' not '' level 0 0\n"
 			"event demo  'syscall_entry_openat' not '' level 0 0\n"
 			"event demo  'syscall_exit_openat' not '' level 0 0\n");
@@ -201,6 +201,14 @@ static void states(void)
 	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
 	       "45.2 MiB written\n",
 	       "--subbuf-size");
+	EXPECT_REQUESTS("stop demo\n");
+	ctl_model.totals.slow_ns = 3140000000u;
+	ctl_model.totals.slow_bytes = 512u << 20;
+	EXPECT("lttctl stop --glob 'd*'", 6,
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
+	       "45.2 MiB written\n",
+	       "the disk took 3.1 s for 512 MiB: 3,000 events were lost because a buffer");
+	ctl_model.totals.slow_ns = ctl_model.totals.slow_bytes = 0;
 	EXPECT_REQUESTS("stop demo\n");
 	EXPECT("lttctl stop --glob 'x*'", 0, "", "no session matches");
 	EXPECT("lttctl stop --all demo", 1, "", "exclude each other");

@@ -104,25 +104,50 @@ static int take_loglevel(struct ctl *ctl, struct ltt_ctl_event_options *o)
 		       near ? near : "", near ? "'?" : "");
 }
 
-/* Nothing has such a name now: fine, but it may be a slip. */
-static void note_no_points(struct ctl *ctl, const struct ltt_ctl_event_options *o)
-{
-	const char *pattern = o->pattern;
-	struct json_object *points AUTO_RECORD = NULL;
-	struct err ignored = { 0 };
-	const char *near = NULL;
+#define MAX_UNKNOWN_SHOWN 10u
 
-	if (o->domain == LTT_CTL_KERNEL)
-		print_note(ctl, "this kernel has no event that matches '%s'", pattern);
-	if (o->domain == LTT_CTL_KERNEL || glob_is_pattern(pattern) ||
-	    points_fetch(ctl, DOMAIN_USER, false, &points, NULL, &ignored) != 0)
+/* 'a' (did you mean 'b'?), 'c' and 7 others. @points: the names that may be meant; NULL. */
+static char *list_unknown(const struct names *unknown, struct json_object *points)
+{
+	size_t shown = MIN(unknown->nr, (size_t)MAX_UNKNOWN_SHOWN);
+	char *list = xstrdup("");
+
+	for (size_t i = 0; i < shown; i++) {
+		const char *near = points ? points_nearest(points, unknown->names[i]) : NULL;
+		char *before AUTO_FREE = list;
+
+		list = xasprintf("%s%s'%s'%s%s%s", before, i ? ", " : "", unknown->names[i],
+				 near ? " (did you mean '" : "", near ? near : "",
+				 near ? "'?)" : "");
+	}
+	if (unknown->nr > shown) {
+		char *before AUTO_FREE = list;
+
+		list = xasprintf("%s and %zu others", before, unknown->nr - shown);
+	}
+	return list;
+}
+
+/* Nothing has such names now: fine, but they may be slips. One note for all names of a list. */
+static void note_no_points(struct ctl *ctl, enum ltt_ctl_domain domain,
+			   const struct names *unknown)
+{
+	struct json_object *points AUTO_RECORD = NULL;
+	char *list AUTO_FREE = NULL;
+	struct err ignored = { 0 };
+
+	if (!unknown->nr || (domain != LTT_CTL_KERNEL &&
+			     points_fetch(ctl, DOMAIN_USER, false, &points, NULL, &ignored) != 0))
 		return;
-	near = points_nearest(points, pattern);
-	print_note(ctl,
-		   "no running application has an event '%s'%s%s%s; it will be %s where one "
-		   "appears",
-		   pattern, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-		   opt.count || opt.histogram ? "counted" : "recorded");
+	list = list_unknown(unknown, points);
+	if (domain == LTT_CTL_KERNEL)
+		print_note(ctl, "this kernel has no event that matches %s", list);
+	else
+		print_note(ctl,
+			   "no running application has an event %s; %s will be %s where one "
+			   "appears",
+			   list, unknown->nr == 1 ? "it" : "they",
+			   opt.count || opt.histogram ? "counted" : "recorded");
 }
 
 static enum status enable_event_refused(struct ctl *ctl, const struct ltt_ctl_event_options *o)
@@ -190,7 +215,8 @@ static int check_sampling(struct ctl *ctl)
 	return 0;
 }
 
-static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_options *o)
+static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_options *o,
+				    struct names *unknown)
 {
 	struct json_object *rule;
 	char channel[LTT_CTL_NAME_BYTES];
@@ -215,8 +241,8 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 		record_set_str(rule, "by", o->by);
 	record_append(ctl->record, "events", rule);
 	loss_conflicts(ctl, rule);
-	if (points == 0)
-		note_no_points(ctl, o);
+	if (points == 0 && (o->domain == LTT_CTL_KERNEL || !glob_is_pattern(o->pattern)))
+		names_add(unknown, o->pattern);
 	return loss_refusals(ctl, rule);
 }
 
@@ -240,12 +266,14 @@ static int check_patterns(struct ctl *ctl)
 static enum status enable_event_enable_all(struct ctl *ctl, struct ltt_ctl_event_options *o,
 					   const struct names *names)
 {
+	struct names unknown CLEANUP(names_fini) = { 0 };
 	enum status worst = STATUS_OK;
 
 	for (size_t i = 0; i < names->nr && !ctl->err.code; i++) {
 		o->pattern = names->names[i];
-		worst = target_worse(worst, enable_event_one(ctl, o));
+		worst = target_worse(worst, enable_event_one(ctl, o, &unknown));
 	}
+	note_no_points(ctl, o->domain, &unknown);
 	return worst;
 }
 
