@@ -67,6 +67,60 @@ static bool has_secure_boot(void)
 	       value[4] == 1;
 }
 
+static bool has_headers(void)
+{
+	struct utsname kernel;
+	char *path AUTO_FREE = NULL;
+
+	uname(&kernel);
+	path = xasprintf("/lib/modules/%s/build/Makefile", kernel.release);
+	return access(path, F_OK) == 0;
+}
+
+/* "none [integrity] confidentiality" */
+static const char *lockdown_of(char text[128])
+{
+	char *begin, *end;
+
+	text_read("/sys/kernel/security/lockdown", text, 128);
+	begin = strchr(text, '[');
+	end = begin ? strchr(begin, ']') : NULL;
+	if (!end)
+		return "none";
+	*end = '\0';
+	return begin + 1;
+}
+
+static bool cpu_has_ibt(void)
+{
+	char info[8192];
+
+	text_read("/proc/cpuinfo", info, sizeof(info));
+	return strstr(info, " ibt ") || strstr(info, " ibt\n");
+}
+
+/* State that the tracing of this kernel depends on, also where the daemon has another reason. */
+static void report_facts(struct doctor *d)
+{
+	bool loaded = access("/sys/module/ltt", F_OK) == 0;
+	char lockdown[128], source[64];
+	struct utsname kernel;
+
+	uname(&kernel);
+	text_read("/sys/module/ltt/srcversion", source, sizeof(source));
+	source[strcspn(source, "\n")] = '\0';
+	doctor_found(d, GRADE_OK, "facts",
+		     "kernel %s: module ltt %s%s%s; kernel headers: %s; BTF: %s; lockdown: %s; "
+		     "indirect branch tracking: %s",
+		     kernel.release,
+		     loaded	    ? "loaded" :
+		     is_installed() ? "installed, not loaded" :
+				      "not installed",
+		     *source ? ", source version " : "", source, has_headers() ? "yes" : "no",
+		     access("/sys/kernel/btf/vmlinux", F_OK) == 0 ? "yes" : "no",
+		     lockdown_of(lockdown), cpu_has_ibt() ? "yes" : "no");
+}
+
 static void repair_module(struct doctor *d)
 {
 	uint32_t pid = d->pid;
@@ -80,6 +134,9 @@ static void repair_module(struct doctor *d)
 			      "sudo kill %u; sudo lttctl list -k # another daemon opens the "
 			      "device; sessions end",
 			      pid);
+	else if (!is_installed() && !has_headers())
+		doctor_repair(d, "sudo apt install linux-headers-$(uname -r) # or your "
+				 "distribution's package: the module is built with them");
 	else if (!is_installed())
 		doctor_repair(d,
 			      "make -C build kmod && sudo insmod build/kmod/kmod/ltt_instr.ko && "
@@ -102,10 +159,12 @@ void doctor_kernel(struct doctor *d)
 		d->events = NULL;
 		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
 		repair_module(d);
+		report_facts(d);
 		return;
 	}
 	doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events",
 		     json_object_array_length(d->events));
+	report_facts(d);
 }
 
 /* ---- a session ---- */
