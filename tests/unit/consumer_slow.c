@@ -58,6 +58,8 @@ int main(void)
 	enable_rings(&d, 1, 1, true);
 	producer_init(&p, &rings, 0);
 	produce_for(&p, 1500);
+	SEND(&d, con_output_flush, .output = 1);
+	sleep_ms(20);
 	begin = mono_ns();
 	open_rings(&d, 1, 2, 4, 16384);
 	CHECK_IS((mono_ns() - begin) / 1000000, <, 1500);

@@ -71,23 +71,32 @@ void job_queue_push(struct job_queue *queue, struct job *job)
 		(void)!write(queue->event_fd, &one, sizeof(one));
 }
 
-struct job *job_queue_pop_if(struct job_queue *queue, bool (*test)(const struct job *job))
+struct job *job_queue_pop(struct job_queue *queue)
 {
 	struct job *job;
 
 	pthread_mutex_lock(&queue->lock);
 	job = list_first(&queue->jobs, struct job, node);
-	if (job && test && !test(job))
-		job = NULL;
 	if (job)
 		list_remove(&job->node);
 	pthread_mutex_unlock(&queue->lock);
 	return job;
 }
 
-struct job *job_queue_pop(struct job_queue *queue)
+struct job *job_queue_pop_opening(struct job_queue *queue)
 {
-	return job_queue_pop_if(queue, NULL);
+	struct job *job, *found = NULL;
+
+	pthread_mutex_lock(&queue->lock);
+	list_for_each(job, &queue->jobs, node) {
+		found = job_opens(job) ? job : NULL;
+		if (job->kind != JOB_FLUSH)
+			break;
+	}
+	if (found)
+		list_remove(&found->node);
+	pthread_mutex_unlock(&queue->lock);
+	return found;
 }
 
 bool job_queue_is_empty(struct job_queue *queue)

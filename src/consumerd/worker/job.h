@@ -67,6 +67,13 @@ struct job {
 	struct snapshot *snapshot; /* owned by the job; NULL: it failed */
 };
 
+/** Whether the job opens a trace or a ring set, or writes metadata for one. */
+static inline bool job_opens(const struct job *job)
+{
+	return job->kind == JOB_TRACE_OPEN || job->kind == JOB_METADATA ||
+	       job->kind == JOB_RING_OPEN;
+}
+
 struct job *job_new(enum job_kind kind, void *owner);
 struct job *job_free(struct job *job);
 
@@ -82,10 +89,10 @@ int job_queue_init(struct job_queue *queue, bool pollable) MUST_CHECK;
 /** Free the queue's jobs, too. */
 void job_queue_fini(struct job_queue *queue);
 void job_queue_push(struct job_queue *queue, struct job *job);
-/** Return: the oldest job, if it passes @test (NULL: any); or NULL. */
-struct job *job_queue_pop_if(struct job_queue *queue, bool (*test)(const struct job *job));
 /** Return: the oldest job, or NULL. */
 struct job *job_queue_pop(struct job_queue *queue);
+/** Return: the oldest job for which job_opens(), if only flushes are before it; or NULL. */
+struct job *job_queue_pop_opening(struct job_queue *queue);
 bool job_queue_is_empty(struct job_queue *queue);
 
 #endif

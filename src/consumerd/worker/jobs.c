@@ -539,10 +539,14 @@ static bool jobs_do_job(struct worker *w, struct job *job)
 	return true;
 }
 
+/* Within one that opens something, or ends everything, no other is begun. */
 static void jobs_take(struct worker *w, struct job *job)
 {
-	bool done = jobs_do_job(w, job);
+	bool before = w->opening, done;
 
+	w->opening = before || job_opens(job) || job->kind == JOB_END;
+	done = jobs_do_job(w, job);
+	w->opening = before;
 	if (!w->ended)
 		worker_note_trouble(w);
 	if (done)
@@ -554,29 +558,18 @@ bool worker_do_jobs(struct worker *w)
 	bool any = false;
 	struct job *job;
 
-	w->opening = true; /* this loop does them */
 	for (; !w->ended && (job = job_queue_pop(&w->inbox)); any = true) {
 		jobs_take(w, job);
-		disk_progress(&w->disk);
+		if (!w->ended)
+			disk_progress(&w->disk);
 	}
-	w->opening = false;
 	return any;
-}
-
-static bool is_opening(const struct job *job)
-{
-	return job->kind == JOB_TRACE_OPEN || job->kind == JOB_METADATA ||
-	       job->kind == JOB_RING_OPEN;
 }
 
 void worker_do_openings(struct worker *w)
 {
 	struct job *job;
 
-	if (w->opening)
-		return;
-	w->opening = true;
-	while ((job = job_queue_pop_if(&w->inbox, is_opening)))
+	while (!w->opening && (job = job_queue_pop_opening(&w->inbox)))
 		jobs_take(w, job);
-	w->opening = false;
 }

@@ -35,7 +35,7 @@ struct worker {
 				   * written */
 	void *owner;		  /* owner of the worker's JOB_NOTE */
 	bool ended;
-	bool opening; /* jobs are being done that open traces and ring sets */
+	bool opening; /* a job is being done that opens a trace or ring set, or ends */
 
 	enum pace pace;
 	uint64_t period_ns;
@@ -73,7 +73,7 @@ void worker_flow(struct worker *worker);
 /** Do all jobs in the inbox. Return: whether there were any. */
 bool worker_do_jobs(struct worker *worker);
 
-/** In the middle of a write: do the first jobs of the inbox, if they open traces and ring sets. */
+/** In the middle of a write: do the jobs of the inbox that open traces and ring sets. */
 void worker_do_openings(struct worker *worker);
 
 /** Finish the snapshot that is being written, if its files are complete, or (@wait) when they are.
