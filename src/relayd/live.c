@@ -189,9 +189,42 @@ static uint64_t live_lasting_id(const struct live *live, const char *path)
 	return id;
 }
 
-struct live_session *live_session_open(struct live *live, const char *path, int dir_fd,
-				       const char *host, const char *name, uint32_t period_us,
-				       bool open_to_all, bool is_old)
+/* Whether @path is @base, with or without a number. */
+static bool is_twin(const char *path, const char *base)
+{
+	size_t len = strlen(base);
+
+	if (strncmp(path, base, len) != 0)
+		return false;
+	path += len + (path[len] == '-');
+	return path[strspn(path, "0123456789")] == '\0';
+}
+
+static bool has_namesake(const struct live *live, const char *base, const char *name)
+{
+	const struct live_session *s;
+
+	list_for_each(s, &live->sessions, node)
+		if (!is_gone(s) && strcmp(s->name, name) == 0 && is_twin(s->path, base))
+			return true;
+	return false;
+}
+
+/* Viewers select a session by its host and name: NAME, else NAME-2, ... Return: allocated. */
+static char *live_name(const struct live *live, const char *base, const char *name)
+{
+	char *own = xstrdup(name);
+
+	for (unsigned int i = 2; has_namesake(live, base, own); i++) {
+		free(own);
+		own = xasprintf("%s-%u", name, i);
+	}
+	return own;
+}
+
+struct live_session *live_session_open(struct live *live, const char *base, const char *path,
+				       int dir_fd, const char *host, const char *name,
+				       uint32_t period_us, bool open_to_all, bool is_old)
 {
 	LOCKED(&live->lock);
 	struct live_session *session;
@@ -209,7 +242,7 @@ struct live_session *live_session_open(struct live *live, const char *path, int 
 	session->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	live->nr_fds += session->dir_fd >= 0;
 	session->host = xstrdup(host);
-	session->name = xstrdup(name);
+	session->name = live_name(live, base, name);
 	session->period_us = period_us;
 	session->open_to_all = open_to_all;
 	session->kept_until_ns = is_old ? loop_now_ns() + AWAY_NS : 0;

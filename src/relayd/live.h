@@ -105,10 +105,11 @@ void live_fini(struct live *live);
 /* --- called by the relay's workers; with @session or @stream NULL they do nothing ------------- */
 
 /** Add a session that a sender has opened, or find it again. @path, @dir_fd: its directory; the
- *  descriptor is duplicated. @is_old: it existed before this relay started. */
-struct live_session *live_session_open(struct live *live, const char *path, int dir_fd,
-				       const char *host, const char *name, uint32_t period_us,
-				       bool open_to_all, bool is_old);
+ *  descriptor is duplicated. @base: @path without the number of a namesake of the same second: each
+ *  of those that are live gets a name of its own. @is_old: it existed before this relay started. */
+struct live_session *live_session_open(struct live *live, const char *base, const char *path,
+				       int dir_fd, const char *host, const char *name,
+				       uint32_t period_us, bool open_to_all, bool is_old);
 /** Report that the sender has disconnected; @ended: for good. The session may be freed. */
 void live_session_close(struct live_session *session, bool ended);
 /** Number of descriptors of all traces. */

@@ -284,8 +284,9 @@ static void relay_session_show(struct relsession *session, const struct req_rel_
 	bool old = known && st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec <
 				    session->relay->started_ns;
 
-	session->live = live_session_open(&session->relay->live, session->path, session->fd,
-					  req->host, req->name, req->live_us, open, old);
+	session->live = live_session_open(&session->relay->live, session->base, session->path,
+					  session->fd, req->host, req->name, req->live_us, open,
+					  old);
 }
 
 int relsession_new(struct relconn *conn, const struct req_rel_session *said,

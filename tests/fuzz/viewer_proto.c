@@ -60,7 +60,7 @@ static void set_up(void)
 	fuzz_top_make();
 	fd = open(fuzz_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	live_init(&live, &none, 100);
-	session = live_session_open(&live, "path", -1, "host", "name", 1000000, false, false);
+	session = live_session_open(&live, "path", "path", -1, "host", "name", 1000000, false, false);
 	MUST_HOLD(tracedir_new(1, fd, "ust", uuid, &disk, &dir, &err) == 0);
 	close(fd);
 	MUST_HOLD(tracedir_append(dir, "/* text */", 10) == 0);
