@@ -6,8 +6,8 @@
  */
 #include "lib/consumer_client.h"
 
-#define SUBBUF_BYTES (1u << 20)
-#define MS_PER_MIB "800"
+#define SUBBUF_BYTES (2u << 20)
+#define MS_PER_MIB "400"
 
 static void preload_slow_calls(void)
 {
