@@ -93,11 +93,13 @@ int sampling_parse(const char *text, struct sampling *ret, struct err *err)
 	const char *at = text, *end;
 
 	*ret = (struct sampling){ 0 };
-	while (*at) {
+	if (!*text)
+		return 0;
+	do {
 		end = sampling_term(at, ret);
 		if (!end || (*end && strncmp(end, ", ", 2) != 0) || end - text > SAMPLING_MAX_TEXT)
 			return sampling_refuse(at, err);
-		at = *end ? end + 2 : end;
-	}
+		at = end + 2;
+	} while (*end);
 	return 0;
 }
