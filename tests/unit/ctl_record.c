@@ -26,6 +26,7 @@ static void runs(void)
 	       "--subbuf-size 2M -w libc -- sh -c 'case $LD_PRELOAD in *libltt-libc.so) "
 	       "echo wrapped;; esac'",
 	       0, "wrapped\n", "10 events");
+	CHECK(strstr(ctl_output.err, "/u\nWaits and allocations, summed up: lttctl report /"));
 	CHECK(strstr(ctl_model.requests, "create mine "));
 	CHECK(strstr(ctl_model.requests, "'a:*'") && strstr(ctl_model.requests, "'b'"));
 	ctl_model.requests[0] = '\0';

@@ -650,15 +650,17 @@ static enum status record_verb_run_verb(struct ctl *ctl)
 }
 
 /* `lttctl view` alone finds the trace only with the same home, and if it could be stored there. */
+/* Of events of wrappers a report has more to show. */
 static void hint(FILE *out, const char *path)
 {
 	char *word AUTO_FREE = text_shell_word(path);
 	char *last AUTO_FREE = home_get(HOME_TRACE);
+	bool is_last = !getenv("LTT_HOME") && last && strcmp(last, path) == 0;
 
-	if (getenv("LTT_HOME") || !last || strcmp(last, path) != 0)
-		fprintf(out, "Read it with: lttctl view %s\n", word);
-	else
-		fputs("Read it with: lttctl view\n", out);
+	fprintf(out, "Read it with: lttctl view%s%s\n", is_last ? "" : " ", is_last ? "" : word);
+	if (opt.wrap)
+		fprintf(out, "Waits and allocations, summed up: lttctl report%s%s\n",
+			is_last ? "" : " ", is_last ? "" : word);
 }
 
 static void summary(FILE *out, struct json_object *record)
