@@ -40,17 +40,18 @@ struct disk {
 /** A worker without progress for this long is blocked by the file system. */
 #define DISK_HANGS_NS 2000000000u
 
-/** Long work begins that does not need the disk, until disk_progress(). */
-static inline void disk_leave(struct disk *disk)
-{
-	__atomic_store_n(&disk->busy_since_ns, 0, __ATOMIC_RELAXED);
-}
-
 /** A slow disk is not one that hangs: called after each step of a long write. */
 static inline void disk_progress(const struct disk *disk)
 {
 	if (disk->progress)
 		disk->progress(disk->data);
+}
+
+/** Long work begins that does not need the disk, until disk_progress(). */
+static inline void disk_leave(struct disk *disk)
+{
+	disk_progress(disk); /* it may have hung until now */
+	__atomic_store_n(&disk->busy_since_ns, 0, __ATOMIC_RELAXED);
 }
 
 /** Whether the worker has made no progress for DISK_HANGS_NS at @now. Any thread. */
