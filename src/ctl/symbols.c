@@ -9,11 +9,32 @@
 #include <unistd.h>
 
 #include "base/idmap.h"
+#include "base/lazy.h"
 #include "base/mem.h"
 #include "print.h"
 #include "text.h"
 #include "view/objects.h"
 #include "view/show.h"
+
+#define LIBDW_FUNCTIONS(X)             \
+	X(dwfl_begin)                  \
+	X(dwfl_build_id_find_elf)      \
+	X(dwfl_end)                    \
+	X(dwfl_lineinfo)               \
+	X(dwfl_module_addrinfo)        \
+	X(dwfl_module_build_id)        \
+	X(dwfl_module_getelf)          \
+	X(dwfl_module_getsrc)          \
+	X(dwfl_module_report_build_id) \
+	X(dwfl_report_begin)           \
+	X(dwfl_report_elf)             \
+	X(dwfl_report_end)             \
+	X(dwfl_report_module)          \
+	X(dwfl_standard_find_debuginfo)
+
+struct libdw {
+	LIBDW_FUNCTIONS(LAZY_POINTER)
+};
 
 enum symbol_trouble { TROUBLE_NONE, TROUBLE_MISSING, TROUBLE_REPLACED, TROUBLE_NO_ELF };
 
@@ -38,15 +59,14 @@ struct symbol_row {
 	struct symbol symbol;
 };
 
+/** @err: libdw can't be loaded. */
 struct symbols {
+	struct libdw lib;
+	Dwfl_Callbacks callbacks;
+	struct err err;
 	struct idmap files_map, rows_map;
 	struct symbol_file *files;
 	struct symbol_row *rows;
-};
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
 };
 
 struct symbols *symbols_new(void)
@@ -74,11 +94,27 @@ void symbols_free(struct symbols *symbols)
 	while ((file = symbols->files)) {
 		symbols->files = file->next;
 		if (file->dwfl)
-			dwfl_end(file->dwfl);
+			symbols->lib.dwfl_end(file->dwfl);
 		free(file->path);
 		free(file);
 	}
 	free(symbols);
+}
+
+/* Before the first file is read: a trace without addresses needs no library. */
+static int symbols_library(struct symbols *symbols)
+{
+	static const char *const names[] = { LIBDW_FUNCTIONS(LAZY_NAME) };
+
+	if (symbols->err.code || symbols->callbacks.find_elf)
+		return symbols->err.code;
+	if (lazy_load(LTT_LIBDW, names, ARRAY_SIZE(names), &symbols->lib, &symbols->err) != 0)
+		return symbols->err.code;
+	symbols->callbacks = (Dwfl_Callbacks){
+		.find_elf = symbols->lib.dwfl_build_id_find_elf,
+		.find_debuginfo = symbols->lib.dwfl_standard_find_debuginfo,
+	};
+	return 0;
 }
 
 /* --- files ------------------------------------------------------------------------------ */
@@ -97,17 +133,18 @@ static int symbols_open_file(const char *path)
 	return fd;
 }
 
-static bool symbols_is_recorded_one(Dwfl_Module *module, const struct symbol_file *file)
+static bool symbols_is_recorded_one(const struct libdw *lib, Dwfl_Module *module,
+				    const struct symbol_file *file)
 {
 	const unsigned char *bits;
 	GElf_Addr at;
-	int len = dwfl_module_build_id(module, &bits, &at);
+	int len = lib->dwfl_module_build_id(module, &bits, &at);
 
 	return !file->build_id_len || (len == (int)file->build_id_len &&
 				       memcmp(bits, file->build_id, file->build_id_len) == 0);
 }
 
-static Dwfl_Module *symbols_by_path(struct symbol_file *file)
+static Dwfl_Module *symbols_by_path(const struct libdw *lib, struct symbol_file *file)
 {
 	int fd = symbols_open_file(file->path);
 	Dwfl_Module *module;
@@ -116,47 +153,53 @@ static Dwfl_Module *symbols_by_path(struct symbol_file *file)
 		file->trouble = TROUBLE_MISSING;
 		return NULL;
 	}
-	module = dwfl_report_elf(file->dwfl, file->path, file->path, fd, 0, true);
+	module = lib->dwfl_report_elf(file->dwfl, file->path, file->path, fd, 0, true);
 	if (!module) {
 		close(fd);
 		file->trouble = TROUBLE_NO_ELF;
 		return NULL;
 	}
-	if (symbols_is_recorded_one(module, file))
+	if (symbols_is_recorded_one(lib, module, file))
 		return module;
 	file->trouble = TROUBLE_REPLACED;
 	return NULL;
 }
 
 /* Where debug files are kept by their build ids, or from a debuginfod of the user. */
-static Dwfl_Module *symbols_by_build_id(struct symbol_file *file, const struct object *object)
+static Dwfl_Module *symbols_by_build_id(const struct libdw *lib, struct symbol_file *file,
+					const struct object *object)
 {
 	uint64_t base = object->is_pic ? 0 : object->base;
 	Dwfl_Module *module;
 	GElf_Addr bias;
 
-	dwfl_report_begin(file->dwfl);
-	module = dwfl_report_module(file->dwfl, file->path, base, base + object->size);
+	lib->dwfl_report_begin(file->dwfl);
+	module = lib->dwfl_report_module(file->dwfl, file->path, base, base + object->size);
 	if (!module || !file->build_id_len ||
-	    dwfl_module_report_build_id(module, file->build_id, file->build_id_len, 0) != 0 ||
-	    !dwfl_module_getelf(module, &bias))
+	    lib->dwfl_module_report_build_id(module, file->build_id, file->build_id_len, 0) != 0 ||
+	    !lib->dwfl_module_getelf(module, &bias))
 		return NULL;
 	file->trouble = TROUBLE_NONE;
 	return module;
 }
 
-static void symbols_load(struct symbol_file *file, const struct object *object)
+static void symbols_load(struct symbols *symbols, struct symbol_file *file,
+			 const struct object *object)
 {
-	file->dwfl = dwfl_begin(&callbacks);
+	const struct libdw *lib = &symbols->lib;
+
+	if (symbols_library(symbols) != 0)
+		return;
+	file->dwfl = lib->dwfl_begin(&symbols->callbacks);
 	if (!file->dwfl) {
 		file->trouble = TROUBLE_NO_ELF;
 		return;
 	}
-	dwfl_report_begin(file->dwfl);
-	file->module = symbols_by_path(file);
+	lib->dwfl_report_begin(file->dwfl);
+	file->module = symbols_by_path(lib, file);
 	if (!file->module)
-		file->module = symbols_by_build_id(file, object);
-	dwfl_report_end(file->dwfl, NULL, NULL);
+		file->module = symbols_by_build_id(lib, file, object);
+	lib->dwfl_report_end(file->dwfl, NULL, NULL);
 }
 
 static struct symbol_file *symbols_file(struct symbols *symbols, const struct object *object)
@@ -179,13 +222,14 @@ static struct symbol_file *symbols_file(struct symbols *symbols, const struct ob
 	file->next = symbols->files;
 	symbols->files = file;
 	idmap_add(&symbols->files_map, &file->node, hash);
-	symbols_load(file, object);
+	symbols_load(symbols, file, object);
 	return file;
 }
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-static void symbols_find(const struct symbol_file *file, uint64_t address, struct symbol *ret)
+static void symbols_find(const struct libdw *lib, const struct symbol_file *file, uint64_t address,
+			 struct symbol *ret)
 {
 	GElf_Off offset = 0;
 	GElf_Sym sym;
@@ -195,10 +239,10 @@ static void symbols_find(const struct symbol_file *file, uint64_t address, struc
 	if (!file->module)
 		return;
 	ret->function =
-		dwfl_module_addrinfo(file->module, address, &offset, &sym, NULL, NULL, NULL);
-	line = dwfl_module_getsrc(file->module, address);
+		lib->dwfl_module_addrinfo(file->module, address, &offset, &sym, NULL, NULL, NULL);
+	line = lib->dwfl_module_getsrc(file->module, address);
 	if (line)
-		ret->file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+		ret->file = lib->dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
 	if (ret->function)
 		ret->offset = offset;
 	ret->line = number > 0 ? (uint32_t)number : 0;
@@ -221,7 +265,7 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		row = xalloc(sizeof(*row));
 		row->file = file;
 		row->address = row->symbol.offset = address;
-		symbols_find(file, address, &row->symbol);
+		symbols_find(&symbols->lib, file, address, &row->symbol);
 		row->next = symbols->rows;
 		symbols->rows = row;
 		idmap_add(&symbols->rows_map, &row->node, hash);
@@ -235,8 +279,9 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 /* Debian's package of a file. @buf: "" if it is in none. */
 static void symbols_find_package(const char *path, char *buf, size_t len)
 {
-	static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				       "/._+-";
+	static const char harmless[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"/._+-";
 	char *command AUTO_FREE = xasprintf("dpkg-query -S %s 2>/dev/null", path);
 	FILE *from = NULL;
 
@@ -266,8 +311,7 @@ static void symbols_report_file(const struct symbol_file *file, struct ctl *ctl)
 		return;
 	}
 	symbols_find_package(file->path, package, sizeof(package));
-	print_note(ctl,
-		   "%s has no symbols for %s addresses; %s%s%s%s%s or set DEBUGINFOD_URLS",
+	print_note(ctl, "%s has no symbols for %s addresses; %s%s%s%s%s or set DEBUGINFOD_URLS",
 		   file->path, nr, *package ? "install " : "install its debug symbols", package,
 		   *package ? "-dbgsym (or " : "", *package ? package : "",
 		   *package ? "-dbg)" : "");
@@ -275,6 +319,10 @@ static void symbols_report_file(const struct symbol_file *file, struct ctl *ctl)
 
 void symbols_report(const struct symbols *symbols, struct ctl *ctl)
 {
+	if (symbols->err.code) {
+		print_warning(ctl, "addresses are shown without names: %s", symbols->err.text);
+		return;
+	}
 	for (const struct symbol_file *file = symbols->files; file; file = file->next)
 		if (file->unnamed)
 			symbols_report_file(file, ctl);

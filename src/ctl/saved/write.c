@@ -2,14 +2,15 @@
 #include "write.h"
 
 #include <inttypes.h>
-#include <libxml/xmlwriter.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "ctl/record.h"
+#include "libxml.h"
 #include "shape.h"
 
 struct writer {
+	const struct libxml *lib;
 	xmlTextWriterPtr xml;
 	struct err *err;
 	const char *session; /* name, for errors */
@@ -25,28 +26,28 @@ static void writer_note(struct writer *w, int result)
 
 static void writer_begin(struct writer *w, const char *name)
 {
-	writer_note(w, xmlTextWriterStartElement(w->xml, BAD_CAST name));
+	writer_note(w, w->lib->xmlTextWriterStartElement(w->xml, BAD_CAST name));
 }
 
 static void writer_end(struct writer *w)
 {
-	writer_note(w, xmlTextWriterEndElement(w->xml));
+	writer_note(w, w->lib->xmlTextWriterEndElement(w->xml));
 }
 
 static void writer_attribute(struct writer *w, const char *name, const char *value)
 {
-	writer_note(w, xmlTextWriterWriteAttribute(w->xml, BAD_CAST name, BAD_CAST value));
+	writer_note(w, w->lib->xmlTextWriterWriteAttribute(w->xml, BAD_CAST name, BAD_CAST value));
 }
 
 static void writer_text(struct writer *w, const char *name, const char *text)
 {
-	writer_note(w, xmlTextWriterWriteElement(w->xml, BAD_CAST name, BAD_CAST text));
+	writer_note(w, w->lib->xmlTextWriterWriteElement(w->xml, BAD_CAST name, BAD_CAST text));
 }
 
 /* XML has no form for most control characters, nor for bytes that are not UTF-8. */
-static bool is_xml_text(const char *text)
+static bool is_xml_text(const struct writer *w, const char *text)
 {
-	if (!xmlCheckUTF8(BAD_CAST text))
+	if (!w->lib->xmlCheckUTF8(BAD_CAST text))
 		return false;
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
 		if (*at < ' ' && *at != '\t' && *at != '\n' && *at != '\r')
@@ -128,7 +129,7 @@ static void write_field(struct writer *w, const struct field *field, struct json
 	text = field_text(field, o);
 	if (!text)
 		w->failed = true;
-	else if (!is_xml_text(text))
+	else if (!is_xml_text(w, text))
 		err_set(w->err, ERR_INVALID,
 			"session '%s' can't be saved: XML can't contain a byte of its '%s'; it is a "
 			"control character, or not UTF-8",
@@ -159,22 +160,28 @@ static void write_object(struct writer *w, const struct shape *shape, struct jso
 static char *write_document(struct writer *w, void (*fill)(struct writer *w, void *data),
 			    void *data)
 {
-	xmlBufferPtr buffer = xmlBufferCreate();
+	xmlBufferPtr buffer;
 	char *text = NULL;
 
-	w->xml = buffer ? xmlNewTextWriterMemory(buffer, 0) : NULL;
+	w->lib = libxml(w->err);
+	if (!w->lib)
+		return NULL;
+	buffer = w->lib->xmlBufferCreate();
+	w->xml = buffer ? w->lib->xmlNewTextWriterMemory(buffer, 0) : NULL;
 	if (w->xml) {
-		writer_note(w, xmlTextWriterSetIndent(w->xml, 1));
-		writer_note(w, xmlTextWriterSetIndentString(w->xml, BAD_CAST "  "));
-		writer_note(w, xmlTextWriterStartDocument(w->xml, NULL, "UTF-8", NULL));
+		writer_note(w, w->lib->xmlTextWriterSetIndent(w->xml, 1));
+		writer_note(w, w->lib->xmlTextWriterSetIndentString(w->xml, BAD_CAST "  "));
+		writer_note(w, w->lib->xmlTextWriterStartDocument(w->xml, NULL, "UTF-8", NULL));
 		fill(w, data);
-		writer_note(w, xmlTextWriterEndDocument(w->xml));
-		xmlFreeTextWriter(w->xml);
+		writer_note(w, w->lib->xmlTextWriterEndDocument(w->xml));
+		w->lib->xmlFreeTextWriter(w->xml);
 		if (!w->failed)
-			text = xstrdup((const char *)xmlBufferContent(buffer));
+			text = xstrdup((const char *)w->lib->xmlBufferContent(buffer));
 	}
 	if (buffer)
-		xmlBufferFree(buffer);
+		w->lib->xmlBufferFree(buffer);
+	if (!text)
+		err_set(w->err, ERR_NO_MEMORY, "out of memory");
 	return text;
 }
 
@@ -202,8 +209,6 @@ char *saved_write(struct json_object *sessions, struct err *err)
 	struct writer w = { .err = err };
 	char *text = write_document(&w, write_sessions, sessions);
 
-	if (!text && !err->code)
-		err_set(err, ERR_NO_MEMORY, "out of memory");
 	if (!err->code)
 		return text;
 	free(text);
@@ -320,8 +325,8 @@ static void schema_shape(struct writer *w, const struct shape *shape)
 static void write_schema(struct writer *w, void *data)
 {
 	(void)data;
-	writer_note(w, xmlTextWriterWriteComment(w->xml, BAD_CAST
-						 " SPDX-License-Identifier: GPL-2.0-only "));
+	writer_note(w, w->lib->xmlTextWriterWriteComment(
+			       w->xml, BAD_CAST " SPDX-License-Identifier: GPL-2.0-only "));
 	writer_begin(w, "xs:schema");
 	writer_attribute(w, "xmlns:xs", "http://www.w3.org/2001/XMLSchema");
 	schema_doc(
@@ -338,10 +343,9 @@ static void write_schema(struct writer *w, void *data)
 	writer_end(w);
 }
 
-char *saved_schema(void)
+char *saved_schema(struct err *err)
 {
-	struct err err = { 0 };
-	struct writer w = { .err = &err };
+	struct writer w = { .err = err };
 
 	return write_document(&w, write_schema, NULL);
 }

@@ -15,7 +15,7 @@
  */
 char *saved_write(struct json_object *sessions, struct err *err) MUST_CHECK;
 
-/** The schema of such documents (XSD 1.0), allocated. NULL: no memory. */
-char *saved_schema(void) MUST_CHECK;
+/** The schema of such documents (XSD 1.0), allocated; NULL: the reason is in @err. */
+char *saved_schema(struct err *err) MUST_CHECK;
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "xml.h"
 
-#include <libxml/SAX2.h>
-#include <libxml/parser.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "libxml.h"
 
 #define BLOCK_BYTES 65536u
 #define CHUNK_BYTES 16384u /* after a failure, the rest of a chunk is still parsed, but ignored */
@@ -26,6 +25,7 @@ struct open_element {
 };
 
 struct builder {
+	const struct libxml *lib;
 	xmlParserCtxtPtr parser;
 	struct xml *xml;
 	struct problems *problems;
@@ -79,7 +79,7 @@ void xml_fini(struct xml *xml)
 
 static unsigned int xml_line(const struct builder *b)
 {
-	int line = xmlSAX2GetLineNumber(b->parser);
+	int line = b->lib->xmlSAX2GetLineNumber(b->parser);
 
 	return line > 0 ? (unsigned int)line : 1;
 }
@@ -107,7 +107,8 @@ static void xml_on_doctype(void *data, const xmlChar *name, const xmlChar *publi
 	xml_fail(b,
 		 "the file has a document type (<!DOCTYPE ...>), which may define entities; remove "
 		 "it");
-	xmlStopParser(b->parser); /* before it is read; only allowed where nothing else is parsed */
+	/* Before it is read; only allowed where nothing else is parsed. */
+	b->lib->xmlStopParser(b->parser);
 }
 
 static void take_attributes(struct builder *b, struct element *e, int nr,
@@ -329,7 +330,7 @@ static void parse_chunks(struct builder *b, const char *text, size_t len)
 		size_t n = MIN(len - at, CHUNK_BYTES);
 
 		at += n;
-		if (xmlParseChunk(b->parser, text + at - n, (int)n, at == len) != 0)
+		if (b->lib->xmlParseChunk(b->parser, text + at - n, (int)n, at == len) != 0)
 			xml_fail(b, "this is not well-formed XML");
 	} while (at < len && !b->failed);
 }
@@ -347,21 +348,26 @@ int xml_parse(const char *text, size_t len, struct xml *ret, struct problems *pr
 		.error = xml_on_error,
 		.warning = xml_on_warning,
 	};
-	struct builder b = { .xml = ret, .problems = problems };
+	struct err err = { 0 };
+	struct builder b = { .lib = libxml(&err), .xml = ret, .problems = problems };
 
 	*ret = (struct xml){ 0 };
+	if (!b.lib) {
+		problems_add(problems, 0, NULL, "%s", err.text);
+		return -1;
+	}
 	if (!xml_is_readable(text, len, problems))
 		return -1;
-	b.parser = xmlCreatePushParserCtxt(&handler, &b, NULL, 0, NULL);
+	b.parser = b.lib->xmlCreatePushParserCtxt(&handler, &b, NULL, 0, NULL);
 	if (!b.parser) {
 		problems_add(problems, 0, NULL, "out of memory");
 		return -1;
 	}
-	xmlCtxtUseOptions(b.parser, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
+	b.lib->xmlCtxtUseOptions(b.parser, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
 	parse_chunks(&b, text, len);
-	xmlFreeDoc(b.parser->myDoc); /* NULL, unless the parser has begun one for entities */
+	b.lib->xmlFreeDoc(b.parser->myDoc); /* NULL, unless the parser has begun one for entities */
 	b.parser->myDoc = NULL;
-	xmlFreeParserCtxt(b.parser);
+	b.lib->xmlFreeParserCtxt(b.parser);
 	free(b.text);
 	if (!b.failed && ret->root && !b.depth)
 		return 0;

@@ -139,7 +139,7 @@ static void print_document(const char *text)
 static int save_document(struct ctl *ctl, const char *text)
 {
 	if (!text)
-		return err_set(&ctl->err, ERR_NO_MEMORY, "out of memory");
+		return ctl->err.code;
 	if (ctl->json)
 		record_set_str(ctl->record, "document", text);
 	else if (!ctl->quiet)
@@ -176,7 +176,7 @@ static enum status save_files(struct ctl *ctl, struct json_object *sessions)
 
 static enum status save_schema(struct ctl *ctl)
 {
-	char *text AUTO_FREE = saved_schema();
+	char *text AUTO_FREE = saved_schema(&ctl->err);
 
 	ctl->record = json_object_new_object();
 	return save_document(ctl, text) == 0 ? STATUS_OK : STATUS_ERROR;

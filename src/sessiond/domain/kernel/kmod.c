@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/lazy.h"
 #include "base/log.h"
 #include "base/macros.h"
 
@@ -140,9 +141,24 @@ int kmod_load(char *why, size_t len)
 
 #else
 
+#define LIBKMOD_FUNCTIONS(X)               \
+	X(kmod_list_next)                  \
+	X(kmod_module_get_module)          \
+	X(kmod_module_new_from_lookup)     \
+	X(kmod_module_probe_insert_module) \
+	X(kmod_module_unref)               \
+	X(kmod_module_unref_list)          \
+	X(kmod_new)                        \
+	X(kmod_set_log_priority)           \
+	X(kmod_unref)
+
+static struct libkmod {
+	LIBKMOD_FUNCTIONS(LAZY_POINTER)
+} libkmod;
+
 static struct kmod_ctx *drop_ctx(struct kmod_ctx *ctx)
 {
-	return ctx ? kmod_unref(ctx) : NULL;
+	return ctx ? libkmod.kmod_unref(ctx) : NULL;
 }
 
 static void cleanup_ctx(struct kmod_ctx **ctx)
@@ -152,7 +168,7 @@ static void cleanup_ctx(struct kmod_ctx **ctx)
 
 static void cleanup_list(struct kmod_list **list)
 {
-	kmod_module_unref_list(*list);
+	libkmod.kmod_module_unref_list(*list);
 }
 
 /* The kernel's reason to reject a module. */
@@ -194,25 +210,23 @@ static void explain_missing(char *why, size_t len)
 		 kernel.release);
 }
 
-int kmod_load(char *why, size_t len)
+static int kmod_insert(char *why, size_t len)
 {
-	struct kmod_ctx *ctx __attribute__((cleanup(cleanup_ctx))) = kmod_new(NULL, NULL);
+	struct kmod_ctx *ctx __attribute__((cleanup(cleanup_ctx))) = libkmod.kmod_new(NULL, NULL);
 	struct kmod_list *list __attribute__((cleanup(cleanup_list))) = NULL;
-	struct kmod_list *entry;
 	int ret = -ENOENT;
 
 	if (ctx)
-		kmod_set_log_priority(ctx, 0); /* this function reports it itself */
-	if (!ctx || kmod_module_new_from_lookup(ctx, "ltt", &list) < 0 || !list) {
+		libkmod.kmod_set_log_priority(ctx, 0); /* this function reports it itself */
+	if (!ctx || libkmod.kmod_module_new_from_lookup(ctx, "ltt", &list) < 0 || !list) {
 		explain_missing(why, len);
 		return -ENOENT;
 	}
-	kmod_list_foreach(entry, list)
-	{
-		struct kmod_module *module = kmod_module_get_module(entry);
+	for (struct kmod_list *at = list; at; at = libkmod.kmod_list_next(list, at)) {
+		struct kmod_module *module = libkmod.kmod_module_get_module(at);
 
-		ret = kmod_module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
-		kmod_module_unref(module);
+		ret = libkmod.kmod_module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
+		libkmod.kmod_module_unref(module);
 		if (ret < 0)
 			break;
 	}
@@ -224,6 +238,18 @@ int kmod_load(char *why, size_t len)
 	else if (ret != 0)
 		kmod_load_explain(ret, why, len);
 	return ret > 0 ? -EPERM : ret;
+}
+
+int kmod_load(char *why, size_t len)
+{
+	static const char *const names[] = { LIBKMOD_FUNCTIONS(LAZY_NAME) };
+	struct err err = { 0 };
+
+	if (lazy_load(LTT_LIBKMOD, names, ARRAY_SIZE(names), &libkmod, &err) == 0)
+		return kmod_insert(why, len);
+	snprintf(why, len, "the kernel module is not loaded, and %s; or run `modprobe ltt`",
+		 err.text);
+	return -ENOSYS;
 }
 
 #endif
