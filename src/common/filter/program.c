@@ -840,13 +840,28 @@ static uint32_t filter_random(struct ltt_filter_state *state)
 	return (uint32_t)(filter_mix(samplers->random) >> 32);
 }
 
+static uint32_t filter_sampler_tag(const struct ltt_filter_insn *in)
+{
+	return (in->offset + 1u) * 0x9e3779b1u ^ (uint32_t)in->constant;
+}
+
+bool ltt_filter_sampler(const struct ltt_filter *program, uint32_t *ret_tag, uint32_t *ret_slot)
+{
+	const struct ltt_filter_insn *in = program->insns;
+
+	*ret_tag = filter_sampler_tag(in);
+	*ret_slot = in->op == LTT_FILTER_SAMPLE ? in->offset % LTT_FILTER_SAMPLERS :
+						  LTT_FILTER_SAMPLERS;
+	return in->op == LTT_FILTER_SAMPLE || in->op == LTT_FILTER_FIRST;
+}
+
 /* Periodic programs need the random place; a sampler that was another's begins anew, with the same
  * probability for each event. */
 static inline enum filter_outcome filter_sample(struct ltt_filter_state *state,
 						const struct ltt_filter_insn *in)
 {
 	struct ltt_filter_sampler *sampler;
-	uint32_t nr = (uint32_t)in->constant, tag = (in->offset + 1u) * 0x9e3779b1u ^ nr;
+	uint32_t nr = (uint32_t)in->constant, tag = filter_sampler_tag(in);
 
 	if (!state)
 		return FILTER_NEXT;

@@ -126,6 +126,11 @@ bool ltt_filter_run(const struct ltt_filter *program, const void *payload, size_
 /** Whether a program has instructions that skip events. */
 bool ltt_filter_samples(const struct ltt_filter *program);
 
+/** Whether the first instruction of a program samples by a count. @ret_tag: identifies it in its
+ *  sampler. @ret_slot: index of the sampler; LTT_FILTER_SAMPLERS: it accepts the first N events,
+ *  without a sampler. */
+bool ltt_filter_sampler(const struct ltt_filter *program, uint32_t *ret_tag, uint32_t *ret_slot);
+
 /** Compute as the instruction LTT_FILTER_COMPUTE does; used by the compiler for constants. With
  *  LTT_FILTER_FLOAT in @operation, operands and result are the bits of doubles. Return: false if
  *  there is no result: division by zero, or a shift count outside 0 to 63. */

@@ -28,6 +28,7 @@ struct admission {
 	bool samples; /* at least one program does */
 	bool plain;   /* single, neither samples nor uses contexts */
 	struct admit_tests tests;
+	struct admit_sample sample;
 	uint64_t code[]; /* verified programs */
 };
 
@@ -36,6 +37,7 @@ static uint32_t nr_permanent = 1, end_temporary = ADMIT_PERMANENT;
 static size_t permanent_bytes;
 static struct admission *retired;
 const struct admit_tests *admit_tests_of[ADMIT_PERMANENT];
+const struct admit_sample *admit_sample_of[ADMIT_PERMANENT];
 
 /* --- decisions --------------------------------------------------------------------- */
 
@@ -47,8 +49,7 @@ uint32_t section_skip(const struct hook *hook)
 }
 #endif
 
-static __thread struct ltt_filter_samplers admit_samplers
-	__attribute__((tls_model("initial-exec")));
+__thread struct ltt_filter_samplers admit_samplers __attribute__((tls_model("initial-exec")));
 
 /** A decision with sampling; @inside: between reader_enter() and reader_exit(), for the words. */
 struct admit_sampling {
@@ -449,6 +450,9 @@ bool admit_filter(const void *bytes, size_t len, const char *contexts, uint32_t 
 		if (a->plain && a->number < ADMIT_PERMANENT &&
 		    admit_simplify((const void *)a->code, &a->tests))
 			__atomic_store_n(&admit_tests_of[a->number], &a->tests, __ATOMIC_RELEASE);
+		if (a->single && a->samples && !a->contexts && a->number < ADMIT_PERMANENT &&
+		    ltt_filter_sampler((const void *)a->code, &a->sample.tag, &a->sample.slot))
+			__atomic_store_n(&admit_sample_of[a->number], &a->sample, __ATOMIC_RELEASE);
 	}
 	admit_ref(*ret_filter);
 	return true;

@@ -19,9 +19,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "filter/program.h"
+#include "hook.h"
 #include "prepare.h"
-
-struct hook;
 
 #define ADMIT_PERMANENT 4096u /* numbers of filters that are never freed */
 #define ADMIT_TESTS 4u
@@ -103,6 +103,37 @@ static inline enum admit_outcome admit_at_once(uint32_t preparation, const void 
 			return ADMIT_REJECTED;
 	}
 	return ADMIT_ADMITTED;
+}
+
+/** struct admit_sample - one program, without contexts, whose first instruction samples:
+ *  ltt_filter_sampler(). */
+struct admit_sample {
+	uint32_t tag, slot;
+};
+
+/** By the number of a filter; NULL: it is no such filter. */
+extern const struct admit_sample *admit_sample_of[ADMIT_PERMANENT];
+extern __thread struct ltt_filter_samplers admit_samplers
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/** Skip an event that sampling leaves out, without a call. Return: false: it is not decided. */
+static inline bool admit_skips(const struct hook *hook, uint32_t preparation)
+{
+	uint32_t filter = preparation_filter(preparation);
+	const struct admit_sample *sample =
+		filter < ADMIT_PERMANENT ? admit_sample_of[filter] : NULL;
+	struct ltt_filter_sampler *sampler;
+
+	if (!sample)
+		return false;
+	if (sample->slot == LTT_FILTER_SAMPLERS)
+		return __atomic_load_n(&hook->closed_for, __ATOMIC_ACQUIRE) == preparation &&
+		       __atomic_load_n(&hook->closed, __ATOMIC_RELAXED) == UINT64_MAX;
+	sampler = &admit_samplers.of[sample->slot];
+	if (sampler->tag != sample->tag || !sampler->left || sampler->left == sampler->take)
+		return false;
+	sampler->left--;
+	return true;
 }
 
 /** In the child after fork: its thread does not sample as its parent's thread does. */

@@ -337,6 +337,11 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 
 	if (outcome == ADMIT_REJECTED)
 		return;
+	if (outcome == ADMIT_UNDECIDED && admit_skips(hook, preparation)) {
+		if (unlikely(section_skip(hook)))
+			ring_count_not_sampled(hook);
+		return;
+	}
 	if (outcome == ADMIT_UNDECIDED || extra ||
 	    !record_admitted(hook, preparation, payload, len))
 		record_decided(hook, preparation, payload, len, extra, ip);
