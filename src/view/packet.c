@@ -81,6 +81,8 @@ static int take_roles(struct packet *packet, const struct ctf_trace_class *tc,
 			*to = value->u;
 			packet->has |= 1u << role;
 		}
+		if (value->field && !strcmp(value->field->shown, "cpu_id"))
+			packet->cpu = value->u;
 	}
 	return PACKET_OK;
 }

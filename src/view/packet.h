@@ -25,6 +25,7 @@ enum {
  * @offset: offset in the file; @size: bytes in the file.
  * @content_bits: bits without the padding; @head_bits: bits of header and context.
  * @has: bits 1 << enum field_role of the fields that the packet has.
+ * @cpu: value of a field cpu_id, which stays with @context for display.
  * @lost: cumulative, by cause; a tracer that does not distinguish causes uses OTHER.
  * @context: its values; texts in it point into @head, a copy of the bytes.
  * @shown: the context as text, made by a printer, for all events of the packet.
@@ -43,6 +44,7 @@ struct packet {
 	uint64_t recorded;
 	uint64_t stream_pos;
 	uint64_t crc32c;
+	uint64_t cpu;
 	uint64_t lost[VIEW_NR_LOST];
 	struct ctf_stream_class *sc;
 	struct values context;

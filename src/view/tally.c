@@ -53,6 +53,8 @@ const char *tally_oddity(const struct tally *t, const struct packet *packet)
 	for (int i = 0; i < VIEW_NR_LOST; i++)
 		if (packet->lost[i] < t->last_lost[i])
 			return "its counts of losses go back";
+	if (packet_has(packet, ROLE_RECORDED) && packet->cpu != t->last_cpu)
+		return "it is of another CPU than the packet before";
 	if (packet_has(packet, ROLE_SEQ_NUM) &&
 	    packet->seq_num != t->last_seq + 1 + t->damaged_in_row)
 		return "its number does not follow that of the packet before";
@@ -143,6 +145,7 @@ bool tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
 	add_ledger(t, packet, events);
 	t->last_end = packet->end;
 	t->last_end_pos = packet->stream_pos + packet->size - packet->head_bits / 8;
+	t->last_cpu = packet->cpu;
 	t->stream_id = packet->stream_id;
 	t->instance = packet->instance;
 	t->has_instance = packet_has(packet, ROLE_STREAM_INSTANCE);

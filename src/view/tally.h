@@ -15,6 +15,7 @@ struct tally {
 	uint64_t instance;
 	bool has_instance;
 	bool has_last;
+	uint64_t last_cpu;
 	uint64_t last_seq;
 	uint64_t last_recorded;
 	uint64_t last_end;     /* timestamp_end of the last packet */
@@ -35,7 +36,7 @@ const char *tally_contradiction(const struct tally *tally, const struct packet *
 
 /**
  * tally_oddity() - check that a readable packet continues where the last one ended: number,
- * time, position and counts of losses. Return: NULL, or the oddity.
+ * time, position, CPU and counts of losses. Return: NULL, or the oddity.
  */
 const char *tally_oddity(const struct tally *tally, const struct packet *packet);
 
