@@ -364,6 +364,7 @@ static enum show_result show_conclude(const struct show *show, const struct view
 	bool unreadable;
 	int rc;
 
+	view_check_files(show->view);
 	if (view_summary(show->view, &summary) != 0)
 		return SHOW_DONE;
 	unreadable = is_unreadable(show, summary);

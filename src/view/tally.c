@@ -8,6 +8,14 @@ bool tally_continues(const struct tally *t, const struct packet *packet)
 	       t->instance == packet->instance && t->last_seq + 1 == packet->seq_num;
 }
 
+bool tally_is_copy(const struct tally *a, const struct tally *b)
+{
+	return a->has_last && b->has_last && a->sum.has_ledger && b->sum.has_ledger &&
+	       a->stream_id == b->stream_id && a->instance == b->instance &&
+	       a->first_seq == b->first_seq && a->first_begin == b->first_begin &&
+	       a->first_crc == b->first_crc;
+}
+
 /* Before this packet nothing was recorded or lost: the stream begins with it, or
  * with damaged packets that we have seen. */
 static bool is_first(const struct tally *t, const struct packet *packet)
@@ -140,6 +148,11 @@ bool tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
 	uint64_t lost_packets = t->sum.lost_packets;
 	bool lossy = add_losses(t, packet) || t->damaged_in_row;
 
+	if (!t->has_last) {
+		t->first_seq = packet->seq_num;
+		t->first_begin = packet->begin;
+		t->first_crc = packet->crc32c;
+	}
 	add_unreadable(t, packet, events);
 	add_gap(t, packet);
 	add_ledger(t, packet, events);

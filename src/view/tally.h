@@ -15,6 +15,7 @@ struct tally {
 	uint64_t instance;
 	bool has_instance;
 	bool has_last;
+	uint64_t first_seq, first_begin, first_crc; /* of the first good packet */
 	uint64_t last_cpu;
 	uint64_t last_seq;
 	uint64_t last_recorded;
@@ -25,6 +26,8 @@ struct tally {
 	struct tally *next;
 };
 
+/** Whether both begin with the same packet: one of their files is a copy of the other. */
+bool tally_is_copy(const struct tally *a, const struct tally *b);
 /** Whether this packet continues where the tally's last one ended. */
 bool tally_continues(const struct tally *tally, const struct packet *packet);
 

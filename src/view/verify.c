@@ -152,6 +152,8 @@ void verify_index_end(struct verify_index *index, struct feed *f)
 
 /* --- streams that are gone --------------------------------------------------- */
 
+#define NOT_A_FILE "%s/%s is missing: something that is no file has its place"
+
 /* Each file in index/ belongs to a stream, which is made before its index. */
 static void check_stream_of(struct source *s, int index_fd, const char *file)
 {
@@ -164,9 +166,12 @@ static void check_stream_of(struct source *s, int index_fd, const char *file)
 	    (uint64_t)st.st_size <= sizeof(struct index_header))
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)len - 4, file);
-	if (fstatat(s->dir_fd, name, &stream, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT &&
-	    fstatat(index_fd, file, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		report(s->reporter, "%s/%s is missing: there is only its index", s->label, name);
+	if (fstatat(s->dir_fd, name, &stream, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno == ENOENT && fstatat(index_fd, file, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			report(s->reporter, "%s/%s is missing: there is only its index", s->label,
+			       name);
+	} else if (!S_ISREG(stream.st_mode))
+		report(s->reporter, NOT_A_FILE, s->label, name);
 	else if (!stream.st_size)
 		report(s->reporter, "%s/%s is empty, but its index is not", s->label, name);
 }
@@ -217,7 +222,9 @@ static void view_verify_check_file(struct source *s, const char *name, uint64_t 
 
 	snprintf(index, sizeof(index), "index/%s.idx", name);
 	if (fstatat(s->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		if ((uint64_t)st.st_size < bytes)
+		if (!S_ISREG(st.st_mode))
+			report(s->reporter, NOT_A_FILE, s->label, name);
+		else if ((uint64_t)st.st_size < bytes)
 			report(s->reporter, "%s/%s has %llu bytes and had %llu", s->label, name,
 			       (unsigned long long)st.st_size, (unsigned long long)bytes);
 	} else if (errno == ENOENT && fstatat(s->dir_fd, index, &st, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -302,6 +309,23 @@ static void check_list(struct source *s)
 	AUTO_FREE char *text = list_read(s->dir_fd, STREAMLIST_FILE);
 
 	s->list_incomplete = !text || check_entries(s, text) < 0 || !s->listed;
+}
+
+/* A copy of a stream's file has each record a second time. */
+static void check_copies(struct source *s)
+{
+	for (const struct tally *a = s->tallies; a; a = a->next)
+		for (const struct tally *b = a->next; b; b = b->next)
+			if (a->sum.name && b->sum.name && tally_is_copy(a, b))
+				report(s->reporter, "%s/%s has the packets of %s: one is a copy",
+				       s->label, b->sum.name, a->sum.name);
+}
+
+void verify_streams(struct source *s)
+{
+	check_index_dir(s);
+	check_list(s);
+	check_copies(s);
 }
 
 /* --- the list of traces -------------------------------------------------------- */
@@ -536,8 +560,7 @@ static int verify_source(struct source *s, size_t preferred)
 	qsort(feeds, s->nr_feeds, sizeof(*feeds), by_time);
 	for (uint32_t i = 0; !r && i < s->nr_feeds; i++)
 		r = verify_feed(feeds[i], preferred);
-	check_index_dir(s);
-	check_list(s);
+	verify_streams(s);
 	return r;
 }
 
@@ -622,6 +645,14 @@ static void verify_clocks(struct view *view)
 			    !is_earlier_source(view, i, &remarks->clocks[k]))
 				verify_clock(view, source, k);
 	}
+}
+
+void view_check_files(struct view *view)
+{
+	for (size_t i = 0; i < view->nr_sources; i++)
+		if (!view->sources[i]->guest)
+			verify_streams(view->sources[i]);
+	verify_report_missing(view);
 }
 
 int view_verify(struct view *view)

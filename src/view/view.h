@@ -248,6 +248,12 @@ struct view_unended {
 };
 
 /**
+ * view_check_files() - after view_print() or view_scan(): report traces and streams that the trace
+ * lists and that are missing or too short, and copies of streams. view_verify() does it, too.
+ */
+void view_check_files(struct view *view);
+
+/**
  * struct view_summary - totals, after a view was printed or scanned.
  * @events: events that were selected.
  * @hidden: events that view_select.hidden kept from being shown, up to the last event read;
