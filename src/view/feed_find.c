@@ -180,7 +180,8 @@ static bool ends_before(const struct feed *f, const int64_t *begin_ns)
 
 static void report_oddity(struct feed *f, uint64_t offset)
 {
-	const char *what = f->strict ? tally_oddity(f->tally, &f->packet) : NULL;
+	bool ours = packet_has(&f->packet, ROLE_RECORDED);
+	const char *what = f->strict || ours ? tally_oddity(f->tally, &f->packet) : NULL;
 
 	if (what)
 		report(f->source->reporter, "%s/%s: the packet at byte %llu: %s", f->source->label,
