@@ -4,8 +4,6 @@
  * untrusted data nor opens files. If all other daemons are killed, their buffers still exist in it,
  * and the next daemons fetch them. It ends when it stores nothing and no client is connected. One
  * loop, one thread.
- *
- *   ltt-keeperd SOCKET      SOCKET is the path to listen at
  */
 #include <errno.h>
 #include <stdio.h>
@@ -90,16 +88,42 @@ static int keeperd_start(struct keeper *keeper)
 	return listener_init(&keeper->listener, keeper->loop, keeper->fd, keeperd_take);
 }
 
+static const char usage[] =
+	"Usage: ltt-keeperd [-V] [-h] SOCKET\n"
+	"\n"
+	"Stores the buffers of ltt-sessiond while that is restarted. Started by it, not by people.\n"
+	"\n"
+	"  SOCKET         path to listen at\n"
+	"  -V, --version  print the version and exit\n"
+	"  -h, --help     print this and exit\n";
+
+/* Return: -1: serve; else the exit status. */
+static int keeperd_parse_args(int argc, char **argv)
+{
+	const char *word = argc == 2 ? argv[1] : "";
+
+	if (!strcmp(word, "-V") || !strcmp(word, "--version"))
+		return printf("ltt-keeperd %s\n", LTT_VERSION) < 0;
+	if (!strcmp(word, "-h") || !strcmp(word, "--help"))
+		return fputs(usage, stdout) < 0;
+	if (*word && *word != '-')
+		return -1;
+	if (*word)
+		log_error("bad option '%s'; see --help", word);
+	else
+		log_error("the path of one socket is expected; see --help");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct keeper keeper = { .path = argv[1], .fd = -1 };
 	int ret;
 
 	log_init("ltt-keeperd", LOG_WARN);
-	if (argc != 2) {
-		fputs("usage: ltt-keeperd SOCKET\n", stderr);
-		return 2;
-	}
+	ret = keeperd_parse_args(argc, argv);
+	if (ret >= 0)
+		return ret;
 	setsid();
 	ret = keeperd_start(&keeper);
 	if (ret == 0) {
