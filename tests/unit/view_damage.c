@@ -28,7 +28,7 @@ static void make_packets(struct maker *m, size_t ends[PACKETS])
 		put(&m->out, 5, 4);
 		put_raw(&m->out, "12345", 5);
 		put(event(m, 70000, begin + 3), 200 + p, 4);
-		packet_close(m, begin + 999);
+		packet_close(m, begin + 1000);
 		ends[p] = m->out.len;
 	}
 }
@@ -328,7 +328,7 @@ static void test_seek(const char *dir, const struct maker *m, const size_t ends[
 	index_begin(&index);
 	for (unsigned p = 0; p < PACKETS; p++)
 		index_add(&index, p ? ends[p - 1] : 0, ends[p] - (p ? ends[p - 1] : 0), 1000 * p,
-			  1000 * p + 999);
+			  1000 * p + 1000);
 	make_file(dir, "index/ch_0.idx", index.at, index.len);
 	for (unsigned p = 0; p < PACKETS; p++)
 		check_from(dir, p, 0);
@@ -403,11 +403,11 @@ static void test_strange_files(const char *dir, const struct maker *m)
 	CHECK(seen.sum->events == PACKETS * EVENTS && seen.problems == 1);
 	CHECK(strstr(seen.said, "notes.txt"));
 	seen_fini(&seen);
-	CHECK(see(&seen, "/nonexistent") == -ENOENT && seen.problems == 0);
+	CHECK(see(&seen, "/nonexistent") == -ENOENT && !seen.problems);
 	make_path(path, sizeof(path), make_root, "nothing/here");
 	make_file(make_root, "nothing/here", "", 0);
 	make_path(path, sizeof(path), make_root, "nothing");
-	CHECK(see(&seen, path) == -ENOENT && seen.problems == 0);
+	CHECK(see(&seen, path) == -ENOENT && !seen.problems);
 	make_file(path, "metadata", "\x1e{\"type\":\"preamble\"}", 20);
 	CHECK(see(&seen, path) == -EPROTO && strstr(seen.said, "CTF 2"));
 }
