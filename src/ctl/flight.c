@@ -196,7 +196,8 @@ struct json_object *flight_program(const struct ctl *ctl, const struct run *run)
 	return o;
 }
 
-static struct json_object *flight_save(struct ctl *ctl, const char *session)
+/* @sure: a failure is a warning. */
+static struct json_object *flight_save(struct ctl *ctl, const char *session, bool sure)
 {
 	struct ltt_ctl_snapshot_options wanted;
 	struct ltt_ctl_snapshot *snapshot = NULL;
@@ -208,28 +209,28 @@ static struct json_object *flight_save(struct ctl *ctl, const char *session)
 	wanted.name = "flight";
 	if (ctl_done(ctl, ltt_ctl_snapshot_record(ctl->library, &wanted, &snapshot), &err) == 0)
 		saved = record_snapshot(session, snapshot);
-	else
+	else if (sure)
 		print_warning(ctl, "the last events are not saved: %s", err.text);
 	ltt_ctl_snapshot_free(snapshot);
 	return saved;
 }
 
 /* The session daemon may just have been killed: its successor has the buffers. */
-static struct json_object *flight_save_surely(struct flight *flight)
+static struct json_object *flight_save_surely(struct flight *flight, bool sure)
 {
 	struct json_object *saved = NULL;
 
 	if (!ctl_is_connected(flight->ctl) && flight->run->repair(flight->run->priv) < 0)
 		return NULL;
 	faults_attend(flight->run->faults);
-	saved = flight_save(flight->ctl, flight->session);
+	saved = flight_save(flight->ctl, flight->session, sure);
 	faults_unattend(flight->run->faults);
 	return saved;
 }
 
 struct json_object *flight_save_program(struct flight *flight)
 {
-	struct json_object *saved = flight_save_surely(flight);
+	struct json_object *saved = flight_save_surely(flight, true);
 	struct json_object *program AUTO_RECORD = flight_program(flight->ctl, flight->run);
 
 	if (saved)
@@ -329,7 +330,7 @@ static bool flight_next(struct flight *flight, struct fault *ret)
 		*ret = faults->last[flight->seen++ % FAULTS_KEPT];
 		if (behind <= FAULTS_KEPT && ret->pid == (uint32_t)flight->run->pid)
 			continue;
-		flight->crashed++;
+		flight->crashed += behind > FAULTS_KEPT || behind <= FLIGHT_KEPT || !ret->unsure;
 		if (behind <= FLIGHT_KEPT)
 			return true;
 	}
@@ -342,8 +343,13 @@ bool flight_save_crash(void *priv)
 	struct json_object *snapshot;
 	struct fault fault;
 
-	if (flight_next(flight, &fault) && (snapshot = flight_save_surely(flight)))
-		flight_keep(flight, &fault, snapshot);
+	if (flight_next(flight, &fault)) {
+		snapshot = flight_save_surely(flight, !fault.unsure);
+		if (snapshot)
+			flight_keep(flight, &fault, snapshot);
+		else if (fault.unsure) /* it may be any process of the machine */
+			flight->crashed--;
+	}
 	flight_list(flight, false);
 	return flight->seen < flight->run->faults->nr;
 }
