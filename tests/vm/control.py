@@ -1369,7 +1369,7 @@ def heard(program, count):
 
 def counted():
     """{(event, field): result of stats}"""
-    return {(c["event"], c.get("field")): c for c in ctl("stats")["result"]["counted"]}
+    return {(c["event"], c.get("field")): c for c in ctl("stats", status=None)["result"]["counted"]}
 
 
 def sizes(histogram):
@@ -1426,7 +1426,8 @@ def test_stats():
     until(lambda: (event, "cpu_id") in counted() and counted()[event, "cpu_id"]["counting"], "it to be counted again")
     emit()
     check(counted()[event, "cpu_id"]["count"] == EMITTED, counted())
-    check("cpu_id, 3 on average" in run("lttctl", "stats").stdout, run("lttctl", "stats").stdout)
+    text = run("lttctl", "stats", status=6).stdout
+    check("cpu_id, 3 on average" in text and "at least" in text, text)
     check(ctl("status")["result"]["totals"]["recorded"] == 0, "it was recorded")
     ctl("destroy", "stats")
 
@@ -1621,7 +1622,7 @@ def test_no_module():
     why = ctl("enable-event", "-k", "-a", status=5)["error"]["text"]
     check(f"there is no module ltt for this kernel ({release})" in why, why)
     found = findings("-k", status=1)["kernel"]
-    check(found[0] == "bad" and why in found[1] and found[2].startswith("make -C build kmod"), found)
+    check(found[0] == "bad" and why in found[1] and "linux-headers" in found[2], found)  # none here
     end_daemons()
     folder = f"/lib/modules/{release}"
     os.makedirs(folder, exist_ok=True)
