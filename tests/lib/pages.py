@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pages - commands that documents and manual pages show, for tests that run them.
 
-A request of doc/designs.md is a section `### NUMBER. TITLE`: text with its state in bold, and blocks
+A request of tests/designs/README.md is a section `### NUMBER. TITLE`: text with its state in bold, and blocks
 of commands, each of which ends with patterns of its output:
 
     # kernel                needs root and ltt.ko (if it is the first line)
@@ -61,7 +61,7 @@ class Request:
 
 
 def requests(text):
-    """The requests of doc/designs.md, in their order."""
+    """The requests of tests/designs/README.md, in their order."""
     parts = re.split(r"^### (\d+)\. (.*)\n", text, flags=re.M)[1:]
     return [Request(int(parts[i]), parts[i + 1], re.sub(r"^## .*", "", parts[i + 2], flags=re.M))
             for i in range(0, len(parts), 3)]

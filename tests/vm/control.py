@@ -2242,7 +2242,7 @@ def check_guest_order(out, pid, stamps):
 
 
 def test_designs():
-    """The commands of doc/designs.md that need the module."""
+    """The commands of tests/designs/README.md that need the module."""
     tools, folder = "/dev/shm/tools", "/sys/kernel/debug"
     os.makedirs(tools)
     for name in "insmod", "rmmod":
@@ -2250,7 +2250,7 @@ def test_designs():
     if not os.path.ismount(folder):
         run("busybox", "mount", "-t", "debugfs", "debugfs", folder)
     env = {**os.environ, "PATH": f"{tools}:{BUILD}/prog:{os.environ['PATH']}", "LTT_REGISTER_TIMEOUT": "20000"}
-    with open(f"{os.environ['TOP']}/doc/designs.md", encoding="utf-8") as f:
+    with open(f"{os.environ['TOP']}/tests/designs/README.md", encoding="utf-8") as f:
         requests = pages.requests(f.read())
     blocks = [(r, b) for r in requests for b in r.blocks if b.is_kernel]
     if not os.path.exists(f"{folder}/ltt/ltt-view"):
