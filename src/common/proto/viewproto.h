@@ -3,8 +3,8 @@
  * viewproto.h - layout of the messages of the LTTng-live protocol, version 2.4 to 2.15, which
  * viewers use, for example babeltrace2. Requests have a header, answers have none; answers come in
  * the order of the requests.
- * All numbers are big-endian, texts are padded with NULs, nothing is aligned. doc/relay.md
- * describes the sequence of messages. Pure: layouts only.
+ * All numbers are big-endian, texts are padded with NULs, nothing is aligned.
+ * doc/relay-internals.md describes the sequence of messages. Pure: layouts only.
  */
 #ifndef PROTO_VIEWPROTO_H
 #define PROTO_VIEWPROTO_H
