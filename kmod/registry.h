@@ -20,7 +20,7 @@ struct hook {
 	bool connected;
 	struct event *event;
 	void *own;
-	struct stat *stat;
+	struct stat_counter *stat;
 	struct list_head of_event;
 	struct list_head of_channel;
 };

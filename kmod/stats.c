@@ -23,7 +23,7 @@ struct sums {
 	u64 buckets[LTT_KMOD_BUCKETS];
 };
 
-struct stat {
+struct stat_counter {
 	struct stat_field field;
 	struct sums __percpu *sums;
 };
@@ -31,7 +31,7 @@ struct stat {
 /** struct scratch - of one CPU: payloads that are being written. */
 struct scratch {
 	u32 level;
-	struct stat *stats[LEVELS];
+	struct stat_counter *stats[LEVELS];
 	u8 payloads[LEVELS][PAYLOAD];
 };
 
@@ -45,7 +45,7 @@ struct stats {
 void *notrace stats_begin(struct stats *stats, u32 id, u32 len)
 {
 	struct scratch *scratch = stats->of_cpu[raw_smp_processor_id()];
-	struct stat *stat = xa_load(&stats->by_id, id);
+	struct stat_counter *stat = xa_load(&stats->by_id, id);
 	u32 level = scratch->level;
 
 	if (!stat)
@@ -75,7 +75,7 @@ void notrace stats_end(struct stats *stats)
 {
 	struct scratch *scratch = stats->of_cpu[raw_smp_processor_id()];
 	u32 level = scratch->level - 1;
-	struct stat *stat = scratch->stats[level];
+	struct stat_counter *stat = scratch->stats[level];
 	u64 value = value_of(&stat->field, scratch->payloads[level]);
 
 	barrier();
@@ -89,9 +89,9 @@ void notrace stats_end(struct stats *stats)
 
 /* --- counting ------------------------------------------------------ */
 
-struct stat *stat_new(struct stats *stats, u32 id, const struct stat_field *field)
+struct stat_counter *stat_new(struct stats *stats, u32 id, const struct stat_field *field)
 {
-	struct stat *stat = kzalloc(sizeof(*stat), GFP_KERNEL_ACCOUNT);
+	struct stat_counter *stat = kzalloc(sizeof(*stat), GFP_KERNEL_ACCOUNT);
 	int ret = -ENOMEM;
 
 	if (!stat)
@@ -112,14 +112,14 @@ void stat_remove(struct stats *stats, u32 id)
 	xa_erase(&stats->by_id, id);
 }
 
-void stat_free(struct stat *stat)
+void stat_free(struct stat_counter *stat)
 {
 	if (stat)
 		free_percpu(stat->sums);
 	kfree(stat);
 }
 
-void stat_read(const struct stat *stat, struct ltt_kmod_counted *ret)
+void stat_read(const struct stat_counter *stat, struct ltt_kmod_counted *ret)
 {
 	unsigned int cpu;
 	u32 i;

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 struct ltt_kmod_counted;
-struct stat;
+struct stat_counter;
 struct stats;
 
 /** struct stat_field - position of the field in the payload. @bytes: 0: only hits are counted. */
@@ -27,12 +27,12 @@ struct stats *stats_new(void);
 void stats_free(struct stats *stats);
 
 /** Count event @id from now on. Return: the counter or ERR_PTR. */
-struct stat *stat_new(struct stats *stats, u32 id, const struct stat_field *field);
+struct stat_counter *stat_new(struct stats *stats, u32 id, const struct stat_field *field);
 /** Remove it from the lookup; earlier users may still hold it. */
 void stat_remove(struct stats *stats, u32 id);
 /** NULL is allowed. */
-void stat_free(struct stat *stat);
-void stat_read(const struct stat *stat, struct ltt_kmod_counted *ret);
+void stat_free(struct stat_counter *stat);
+void stat_read(const struct stat_counter *stat, struct ltt_kmod_counted *ret);
 
 /** Count a hit. Return: memory for the payload, on this CPU until stats_end(); NULL: the payload
  *  is not needed. */
