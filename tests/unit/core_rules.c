@@ -209,6 +209,44 @@ static void filters(void)
 	channel_free(channel);
 }
 
+/* Names and globs in any order: a channel finds the rules that each rule, tried by itself, matches,
+ * in their order. */
+static void many_rules(void)
+{
+	static const char *const patterns[] = { "a:%u", "a:%u*", "a:\\%u", "b:%u", "*:%u" };
+	const struct channel_attr attr = { 0 };
+	struct channel *channel = channel_new("c", DOMAIN_USER, &attr);
+	const struct rule *rule;
+	char text[32], filter[32], all[4096];
+
+	for (unsigned int i = 0; i < 300; i++) {
+		struct rule_spec spec = { .pattern = text, .exclude = "", .filter = filter };
+		struct rule *added;
+
+		snprintf(text, sizeof(text), patterns[i * 7 % 5], i * 11 % 40);
+		snprintf(filter, sizeof(filter), "n == %u", i);
+		spec.kind = i % 13 ? RULE_EVENTS : RULE_COUNT;
+		added = channel_add_rule(channel, &spec);
+		added->enabled = i % 7;
+		CHECK_IS(added->number, ==, i);
+	}
+	for (unsigned int i = 0; i < 90; i++) {
+		snprintf(text, sizeof(text), "%c:%u", i % 2 ? 'a' : 'c', i / 2);
+		all[0] = '\0';
+		list_for_each(rule, &channel->rules, node)
+			if (rule->enabled && !rule_counts(rule->kind) &&
+			    rule_matches(rule, text, 0)) {
+				strcat(all, *all ? "\n" : "");
+				strcat(all, rule->filter);
+			}
+		CHECK_IS(channel_wants(channel, text, 0), ==, *all != '\0');
+		CHECK(*all ? strcmp(filter_of(channel, text, 0), all) == 0 :
+			     !filter_of(channel, text, 0));
+	}
+	filter_of(channel, "", 0);
+	channel_free(channel);
+}
+
 static int sampling_code(const char *text, struct sampling *ret)
 {
 	struct err err = { 0 };
@@ -699,6 +737,7 @@ int main(void)
 	filters();
 	samplings();
 	sampled_rules();
+	many_rules();
 	keys();
 	charges();
 	trackers();

@@ -169,6 +169,8 @@ struct channel *channel_new(const char *name, enum domain_id domain,
 
 	list_init(&channel->node);
 	list_init(&channel->rules);
+	list_init(&channel->patterns);
+	idmap_init(&channel->by_name);
 	channel->name = xstrdup(name);
 	channel->domain = domain;
 #define EACH(type, name, init, doc) channel->name = init;
@@ -196,6 +198,7 @@ struct channel *channel_free(struct channel *channel)
 		return NULL;
 	list_for_each_safe(rule, tmp, &channel->rules, node)
 		rule_free(rule);
+	idmap_fini(&channel->by_name);
 	list_remove(&channel->node);
 	free(channel->name);
 #define EACH(type, name, init, doc) ATTRIBUTE_FREE(type, channel->name);
@@ -219,6 +222,11 @@ struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *s
 	struct rule *rule = rule_new(spec);
 
 	list_append(&channel->rules, &rule->node);
+	rule->number = channel->nr_rules++;
+	if (strpbrk(rule->pattern, "*\\"))
+		list_append(&channel->patterns, &rule->in_patterns);
+	else
+		idmap_add(&channel->by_name, &rule->by_name, idmap_hash_text(rule->pattern));
 	return rule;
 }
 
@@ -246,6 +254,40 @@ void channel_add_context(struct channel *channel, const char *name)
 	channel->contexts = longer;
 }
 
+/** A walk over the rules that may match a name, in their order: a channel may have thousands of
+ *  rules with one name each, of which an application's point passes none. */
+struct rule_walk {
+	const struct channel *channel;
+	const struct idmap_node *named;	 /* the next one of the name's hash, or NULL */
+	const struct list_node *pattern; /* the next one of all others */
+};
+
+static void rule_walk_begin(struct rule_walk *walk, const struct channel *channel, const char *name)
+{
+	const struct idmap *map = &channel->by_name;
+
+	walk->channel = channel;
+	walk->named = map->nr ? idmap_find(map, idmap_hash_text(name)) : NULL;
+	walk->pattern = channel->patterns.next;
+}
+
+static const struct rule *rule_walk_next(struct rule_walk *walk)
+{
+	const struct rule *named = NULL, *pattern = NULL;
+
+	if (walk->named)
+		named = container_of(walk->named, const struct rule, by_name);
+	if (walk->pattern != &walk->channel->patterns)
+		pattern = container_of(walk->pattern, const struct rule, in_patterns);
+	if (named && (!pattern || named->number < pattern->number)) {
+		walk->named = idmap_next(&walk->channel->by_name, walk->named);
+		return named;
+	}
+	if (pattern)
+		walk->pattern = walk->pattern->next;
+	return pattern;
+}
+
 static bool channel_records(const struct rule *rule, const char *name, int loglevel)
 {
 	return rule->enabled && !rule_counts(rule->kind) && rule_matches(rule, name, loglevel);
@@ -254,17 +296,19 @@ static bool channel_records(const struct rule *rule, const char *name, int logle
 bool channel_wants(const struct channel *channel, const char *name, int loglevel)
 {
 	const struct rule *rule;
+	struct rule_walk walk;
 
 	if (!channel->enabled)
 		return false;
-	list_for_each(rule, &channel->rules, node)
+	rule_walk_begin(&walk, channel, name);
+	while ((rule = rule_walk_next(&walk)))
 		if (channel_records(rule, name, loglevel))
 			return true;
 	return false;
 }
 
 /* One rule's part of channel_filter(). */
-static char *core_channel_line(const struct rule *rule, uint32_t number, uint32_t starts)
+static char *core_channel_line(const struct rule *rule, uint32_t starts)
 {
 	struct err ignored = { 0 };
 	struct sampling sampling;
@@ -272,7 +316,8 @@ static char *core_channel_line(const struct rule *rule, uint32_t number, uint32_
 	if (!*rule->sampling || sampling_parse(rule->sampling, &sampling, &ignored))
 		return xstrdup(rule->filter);
 	return xasprintf("%s\t%s\t%" PRIu32 "\t%" PRIu32, rule->filter, rule->sampling,
-			 sampling_has_budget(&sampling) ? number : 0, sampling.first ? starts : 0);
+			 sampling_has_budget(&sampling) ? rule->number : 0,
+			 sampling.first ? starts : 0);
 }
 
 static char *core_channel_join(char *before, char *line)
@@ -284,7 +329,23 @@ static char *core_channel_join(char *before, char *line)
 	return both;
 }
 
+/* Add a rule's line to @all. Return: false: it takes every event, and there are no lines. */
+static bool core_channel_add(char **all, const struct rule *rule, uint32_t starts)
+{
+	if (!*rule->filter && !*rule->sampling) {
+		free(TAKE(*all));
+		return false;
+	}
+	*all = core_channel_join(*all, core_channel_line(rule, starts));
+	return true;
+}
+
 /* Those that do not sample come first: an event that they take uses no rule's budget. */
+static bool core_channel_is_turn(const struct rule *rule, int sampled)
+{
+	return !!*rule->sampling == sampled;
+}
+
 char *channel_filter_by(const struct channel *channel,
 			bool (*records)(const struct rule *rule, const void *event),
 			const void *event, uint32_t starts)
@@ -292,41 +353,29 @@ char *channel_filter_by(const struct channel *channel,
 	const struct rule *rule;
 	char *all = NULL;
 
-	for (int sampled = 0; sampled < 2; sampled++) {
-		uint32_t number = 0;
-
-		list_for_each(rule, &channel->rules, node) {
-			if (records(rule, event) && !!*rule->sampling == sampled) {
-				if (!*rule->filter && !sampled) {
-					free(all);
-					return NULL;
-				}
-				all = core_channel_join(all,
-							core_channel_line(rule, number, starts));
-			}
-			number++;
-		}
-	}
+	for (int sampled = 0; sampled < 2; sampled++)
+		list_for_each(rule, &channel->rules, node)
+			if (core_channel_is_turn(rule, sampled) && records(rule, event) &&
+			    !core_channel_add(&all, rule, starts))
+				return NULL;
 	return all;
-}
-
-struct point_name {
-	const char *name;
-	int loglevel;
-};
-
-static bool channel_records_point(const struct rule *rule, const void *event)
-{
-	const struct point_name *point = event;
-
-	return channel_records(rule, point->name, point->loglevel);
 }
 
 char *channel_filter(const struct channel *channel, const char *name, int loglevel, uint32_t starts)
 {
-	const struct point_name point = { name, loglevel };
+	const struct rule *rule;
+	struct rule_walk walk;
+	char *all = NULL;
 
-	return channel_filter_by(channel, channel_records_point, &point, starts);
+	for (int sampled = 0; sampled < 2; sampled++) {
+		rule_walk_begin(&walk, channel, name);
+		while ((rule = rule_walk_next(&walk)))
+			if (core_channel_is_turn(rule, sampled) &&
+			    channel_records(rule, name, loglevel) &&
+			    !core_channel_add(&all, rule, starts))
+				return NULL;
+	}
+	return all;
 }
 
 int channel_check_budget(struct channel *channel, const struct rule_spec *spec, struct err *err)
@@ -334,15 +383,12 @@ int channel_check_budget(struct channel *channel, const struct rule_spec *spec, 
 	const char *text = spec->sampling ? spec->sampling : "";
 	const struct rule *rule;
 	struct sampling sampling;
-	uint32_t number = 0;
+	uint32_t number;
 
 	if (sampling_parse(text, &sampling, err))
 		return err->code;
-	list_for_each(rule, &channel->rules, node) {
-		if (rule_is(rule, spec))
-			break;
-		number++;
-	}
+	rule = channel_find_rule(channel, spec);
+	number = rule ? rule->number : channel->nr_rules;
 	if (!sampling_has_budget(&sampling) || number < SAMPLING_MAX_RULES)
 		return 0;
 	return err_set(

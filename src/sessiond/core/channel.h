@@ -36,6 +36,9 @@ struct channel {
 	char *name;
 	enum domain_id domain;
 	struct list_node rules; /* struct rule */
+	uint32_t nr_rules;
+	struct idmap by_name;	   /* rules with the name of one event, by its hash */
+	struct list_node patterns; /* all other rules */
 #define EACH(type, name, init, doc) MODEL_TYPE_##type name;
 #include "model/channel.def"
 };

@@ -171,6 +171,8 @@ struct rule *rule_new(const struct rule_spec *spec)
 	struct rule *rule = xalloc(sizeof(*rule));
 
 	list_init(&rule->node);
+	list_init(&rule->by_name.node);
+	list_init(&rule->in_patterns);
 #define EACH(type, name, init, doc) rule->name = init;
 #include "model/rule.def"
 #define ASKED(type, name, init, doc) rule->name = spec->name;
@@ -187,6 +189,8 @@ struct rule *rule_free(struct rule *rule)
 	if (!rule)
 		return NULL;
 	list_remove(&rule->node);
+	idmap_remove(&rule->by_name);
+	list_remove(&rule->in_patterns);
 #define EACH(type, name, init, doc) ATTRIBUTE_FREE(type, rule->name);
 #include "model/rule.def"
 	free(rule);

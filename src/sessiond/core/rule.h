@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/idmap.h"
 #include "base/list.h"
 #include "model/types.h"
 #include "proto/enums.h"
@@ -33,6 +34,9 @@ struct rule_spec {
 /** A rule. Its texts are its own, and not NULL. */
 struct rule {
 	struct list_node node;
+	uint32_t number; /* in its channel, in the order of the rules, which are never removed */
+	struct idmap_node by_name;    /* of a rule with the name of one event, or ... */
+	struct list_node in_patterns; /* ... of any other */
 	bool counted_before; /* it counts, and earlier counts ended with their session daemon */
 #define EACH(type, name, init, doc) MODEL_TYPE_##type name;
 #include "model/rule.def"
