@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "home.h"
 #include "connect.h"
 #include "own.h"
 #include "print.h"
@@ -31,15 +30,14 @@ int create_session(struct ctl *ctl, struct ltt_ctl_create_options *o, struct cre
 	return ctl_done(ctl, code, &ctl->err);
 }
 
-void create_remember(struct ctl *ctl, const struct created *created, bool current)
+void create_remember(struct ctl *ctl, const struct created *created)
 {
 	struct err err = { 0 };
 
-	if (current && home_set(HOME_SESSION, created->session, &err) != 0)
+	if (viewing_remember_current(created->session, created->output, created->session,
+				     &err) != 0)
 		print_warning(ctl, "the session is not remembered as the current one: %s",
 			      err.text);
-	else
-		viewing_remember(ctl, created->session, created->output);
 }
 
 void created_fini(struct created *created)

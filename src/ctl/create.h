@@ -21,7 +21,7 @@ struct created {
 int create_session(struct ctl *ctl, struct ltt_ctl_create_options *options,
 		   struct created *ret) MUST_CHECK;
 /** Store it as current session and last trace; failures are warnings. */
-void create_remember(struct ctl *ctl, const struct created *created, bool current);
+void create_remember(struct ctl *ctl, const struct created *created);
 void created_fini(struct created *created);
 
 #endif

@@ -107,16 +107,32 @@ char *home_get(enum home_key key)
 	return NULL;
 }
 
-/* The old text without the line of @key, then that line anew. */
-static void write_lines(FILE *out, char *text, enum home_key key, const char *value)
+/* A value of several lines can't be expressed in this file. */
+static const char *one_line(const char *value)
 {
-	char *line;
+	return value && !strchr(value, '\n') ? value : NULL;
+}
 
-	while ((line = strsep(&text, "\n")))
-		if (*line && !line_value(line, keys[key]))
+static bool is_changed(const char *line, const struct home_entry *entries, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (line_value(line, keys[entries[i].key]))
+			return true;
+	return false;
+}
+
+/* The old text without the lines of these keys, then those lines anew. */
+static void write_lines(FILE *out, const char *old, const struct home_entry *entries, size_t nr)
+{
+	char *text AUTO_FREE = xstrdup(old);
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		if (*line && !is_changed(line, entries, nr))
 			fprintf(out, "%s\n", line);
-	if (value)
-		fprintf(out, "%s=%s\n", keys[key], value);
+	for (size_t i = 0; i < nr; i++)
+		if (one_line(entries[i].value))
+			fprintf(out, "%s=%s\n", keys[entries[i].key], entries[i].value);
 }
 
 /* Return: 0, or negative errno. */
@@ -137,7 +153,7 @@ static int home_replace(int dir_fd, const char *text, size_t len)
 	return -EIO;
 }
 
-int home_set(enum home_key key, const char *value, struct err *err)
+int home_change(const struct home_entry *entries, size_t nr, struct err *err)
 {
 	char *old AUTO_FREE = NULL, *new AUTO_FREE = NULL;
 	int dir_fd AUTO_FD = home_open_dir(), ret = dir_fd;
@@ -148,17 +164,22 @@ int home_set(enum home_key key, const char *value, struct err *err)
 		return err_set(err, ERR_OUTPUT,
 			       "can't store the current session and the last trace: HOME is not "
 			       "set, or no directory");
-	if (value && strchr(value, '\n'))
-		value = NULL; /* can't be expressed in this file */
 	old = home_read();
 	out = open_memstream(&new, &len);
 	if (!out)
 		return err_errno(err, ERR_NO_MEMORY, errno, "can't write " RC_FILE);
-	write_lines(out, old, key, value);
+	write_lines(out, old, entries, nr);
 	fclose(out);
+	if (ret >= 0 && strcmp(old, new) == 0)
+		return 0;
 	if (len == 0)
 		unlinkat(dir_fd, RC_FILE, 0);
 	else if (ret >= 0)
 		ret = home_replace(dir_fd, new, len);
 	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't write " RC_FILE " in HOME") : 0;
+}
+
+int home_set(enum home_key key, const char *value, struct err *err)
+{
+	return home_change(&(struct home_entry){ key, value }, 1, err);
 }

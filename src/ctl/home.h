@@ -7,6 +7,7 @@
 #ifndef CTL_HOME_H
 #define CTL_HOME_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -21,6 +22,13 @@ enum home_key {
 char *home_get(enum home_key key);
 /** @value NULL: remove it. Return: 0 or the code in @err. */
 int home_set(enum home_key key, const char *value, struct err *err) MUST_CHECK;
+
+struct home_entry {
+	enum home_key key;
+	const char *value; /* NULL: remove it */
+};
+/** home_change() - several of them: the file is replaced once, and not if it stays the same. */
+int home_change(const struct home_entry *entries, size_t nr, struct err *err) MUST_CHECK;
 /**
  * home_open() - a file in the home directory. HOME may be another user's, as `sudo -E` keeps it: no
  * link of that user is followed, and a file of that user is not opened.

@@ -258,15 +258,31 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	return as_it_is_reached(url, clear_text);
 }
 
+/* @more: room for two entries, for the trace. Return: their number. */
+static size_t trace_entries(const char *session, const char *path, struct home_entry *more)
+{
+	if (!path || *path != '/') {
+		more[0] = (struct home_entry){ HOME_UNTRACED, session };
+		return 1;
+	}
+	more[0] = (struct home_entry){ HOME_TRACE, path };
+	more[1] = (struct home_entry){ HOME_UNTRACED, NULL };
+	return 2;
+}
+
 static int remember(const char *session, const char *path, struct err *err)
 {
-	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
+	struct home_entry entries[2];
 
-	if (!path || *path != '/')
-		return home_set(HOME_UNTRACED, session, err);
-	if (home_set(HOME_TRACE, path, err) != 0)
-		return err->code;
-	return untraced ? home_set(HOME_UNTRACED, NULL, err) : 0;
+	return home_change(entries, trace_entries(session, path, entries), err);
+}
+
+int viewing_remember_current(const char *session, const char *path, const char *current,
+			     struct err *err)
+{
+	struct home_entry entries[3] = { { HOME_SESSION, current } };
+
+	return home_change(entries, 1 + trace_entries(session, path, &entries[1]), err);
 }
 
 void viewing_remember(struct ctl *ctl, const char *session, const char *path)

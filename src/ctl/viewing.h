@@ -25,7 +25,11 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text);
  * @path: NULL or empty: the session wrote no trace; this is stored in addition to the trace before.
  */
 void viewing_remember(struct ctl *ctl, const char *session, const char *path);
-/** As above, for an existing session; failures are not reported. */
+/** The same, and the name of the current session from now on, or NULL. Return: 0 or the code in
+ *  @err. */
+int viewing_remember_current(const char *session, const char *path, const char *current,
+			     struct err *err) MUST_CHECK;
+/** As viewing_remember(), for an existing session; failures are not reported. */
 void viewing_remember_session(struct ctl *ctl, const char *session);
 
 #endif

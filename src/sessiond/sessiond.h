@@ -27,7 +27,7 @@ struct sessiond {
 	char *state_dir;       /* NULL: nothing is saved (tests) */
 	size_t state_bytes;
 	bool loading; /* saved sessions are being loaded (autoload.h) */
-	uint64_t saved_sessions;
+	uint64_t saved_sessions; /* ids below this one are not used again by a later daemon */
 	struct list_node orphaned; /* struct orphaned */
 	struct sessions sessions;
 	struct recorder recorder;

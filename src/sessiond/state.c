@@ -12,6 +12,8 @@
 #include "follow.h"
 
 #define CLASSES_UNUSED_LEAST (1u << 20)
+/* Ids that are skipped if the daemon is killed: most new sessions need no new daemon file. */
+#define SESSIONS_AHEAD 63u
 #define FIRST_BYTES (4u << 10) /* times the lists: a page fault for each 4 KiB, at each change */
 
 /* --- lists of lists ------------------------------------------------------------ */
@@ -57,7 +59,7 @@ static int save_daemon(struct sessiond *sd)
 {
 	struct msg_state_daemon msg = {
 		.instance = sd->instance,
-		.next_session = sd->sessions.next_id,
+		.next_session = sd->sessions.next_id + SESSIONS_AHEAD,
 	};
 	char boot[64];
 	uint8_t buf[256];
@@ -70,7 +72,25 @@ static int save_daemon(struct sessiond *sd)
 	encode_header(&enc, MSG_state_daemon, 0, 0);
 	msg_state_daemon_encode(&enc, &msg);
 	ret = state_file_write(sd->state_dir, STATE_DAEMON_FILE, &enc);
-	return ret < 0 ? ret : state_file_write(sd->state_dir, STATE_DAEMON_COPY, &enc);
+	if (ret == 0)
+		ret = state_file_write(sd->state_dir, STATE_DAEMON_COPY, &enc);
+	if (ret == 0)
+		sd->saved_sessions = msg.next_session;
+	return ret;
+}
+
+static bool has_file(const struct sessiond *sd, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", sd->state_dir, name);
+
+	return access(path, F_OK) == 0;
+}
+
+/* A daemon that continues needs both files, so those that were removed are written again. */
+static bool is_daemon_saved(const struct sessiond *sd)
+{
+	return sd->sessions.next_id <= sd->saved_sessions && has_file(sd, STATE_DAEMON_FILE) &&
+	       has_file(sd, STATE_DAEMON_COPY);
 }
 
 static void state_put_clock(struct state_space *space, const struct clock_facts *clock,
@@ -262,6 +282,8 @@ static void remove_classes(struct sessiond *sd, const struct session *session)
 	AUTO_FREE char *path = NULL;
 	char name[STATE_NAME_BYTES];
 
+	if (!session->saved.classes_file)
+		return;
 	state_classes_name(session->id, session->saved.classes_file, name);
 	path = xasprintf("%s/%s", sd->state_dir, name);
 	unlink(path);
@@ -316,11 +338,10 @@ static int try_save(struct sessiond *sd, struct session *session, size_t cap)
 
 static int save_session(struct sessiond *sd, struct session *session)
 {
-	int ret = sd->saved_sessions != sd->sessions.next_id ? save_daemon(sd) : 0;
+	int ret = is_daemon_saved(sd) ? 0 : save_daemon(sd);
 
 	if (ret < 0)
 		return ret;
-	sd->saved_sessions = sd->sessions.next_id;
 	ret = -E2BIG;
 	for (size_t cap = MAX(sd->state_bytes, FIRST_BYTES); ret == -E2BIG && cap <= STATE_FILE_MAX;
 	     cap *= 2) {

@@ -232,7 +232,7 @@ static enum status create_run(struct ctl *ctl)
 	}
 	if (create_session(ctl, &wanted, &created) != 0)
 		return STATUS_ERROR;
-	create_remember(ctl, &created, true);
+	create_remember(ctl, &created);
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", created.session);
 	record_set_str(ctl->record, "output", created.output);

@@ -74,10 +74,10 @@ static void remember_end(struct ctl *ctl)
 {
 	struct err err = { 0 };
 
-	if (ended.current && home_set(HOME_SESSION, NULL, &err) != 0)
-		print_warning(ctl, "the current session is still remembered: %s", err.text);
-	else
+	if (!ended.current)
 		viewing_remember(ctl, ended.session, ended.output);
+	else if (viewing_remember_current(ended.session, ended.output, NULL, &err) != 0)
+		print_warning(ctl, "the current session is still remembered: %s", err.text);
 }
 
 static enum status destroy_session(struct ctl *ctl, const char *session)

@@ -27,9 +27,8 @@ static enum status set_session_run(struct ctl *ctl)
 		target_suggest(ctl, name, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	if (home_set(HOME_SESSION, name, &ctl->err) != 0)
+	if (viewing_remember_current(name, record_str(found, "output"), name, &ctl->err) != 0)
 		return STATUS_ERROR;
-	viewing_remember(ctl, name, record_str(found, "output"));
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", name);
 	return STATUS_OK;
