@@ -93,6 +93,7 @@ int feed_peek(struct feed *f)
 		r = feed_head(f, 0);
 	if (r == PACKET_OK && f->window.limit && packet_has(&f->packet, ROLE_BEGIN))
 		f->ns = clock_ns(f->clock, f->packet.begin);
+	f->sc = r == PACKET_OK ? f->packet.sc : NULL;
 	feed_close(f);
 	f->open = false;
 	if (r < 0 && r != -ENOMEM) {
@@ -108,10 +109,9 @@ static int feed_seek(struct feed *f, int64_t begin_ns)
 	struct seek_entry entry;
 	int r;
 
-	if (!f->window.limit || feed_head(f, 0) != PACKET_OK)
+	if (!f->window.limit || !f->sc)
 		return 0;
-	r = seek_index(f->source->dir_fd, f->name, f->window.limit, f->clock, begin_ns,
-		       &entry);
+	r = seek_index(f->source->dir_fd, f->name, f->window.limit, f->clock, begin_ns, &entry);
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0;
 	if (feed_head(f, entry.offset) == PACKET_OK && f->packet.begin == entry.begin &&
@@ -125,7 +125,7 @@ static int feed_seek(struct feed *f, int64_t begin_ns)
 
 static int feed_begin(struct feed *f, const int64_t *begin_ns, size_t preferred)
 {
-	int r = feed_open(f, preferred);
+	int r = feed_open(f, begin_ns ? PEEK_BYTES : preferred);
 
 	if (r == -ENOMEM)
 		return r;
@@ -136,7 +136,9 @@ static int feed_begin(struct feed *f, const int64_t *begin_ns, size_t preferred)
 		return 0;
 	}
 	source_tally(f->source, f);
-	return begin_ns ? feed_seek(f, *begin_ns) : 0;
+	r = begin_ns ? feed_seek(f, *begin_ns) : 0;
+	f->window.preferred = preferred;
+	return r;
 }
 
 /* The file changed since the packet was checked. */

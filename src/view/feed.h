@@ -17,6 +17,7 @@ struct source;
  * struct feed
  * @ns: time of the current event; while the file is not open, a lower bound of it. Key of the
  *      merge.
+ * @sc: stream class of the first packet; NULL: its header can't be read.
  * @next_packet: offset of the packet after the current one.
  * @event_at, @payload_at, @next_at: positions in bits, from the packet's begin; next_at is
  *      UINT64_MAX until the payload was read or skipped.
@@ -48,6 +49,7 @@ struct feed {
 	uint64_t skipped_bytes;
 	uint64_t cut_at; /* offset of a packet that the file's end cuts off; UINT64_MAX: none */
 	struct ctf_event_class *ec;
+	const struct ctf_stream_class *sc;
 	const struct ctf_clock *clock; /* of the packet */
 	int64_t ns;
 	char why[128];
@@ -62,7 +64,8 @@ int feed_peek(struct feed *feed) MUST_CHECK;
 
 /**
  * feed_next() - go to the next event.
- * @begin: skip packets that end before this time; NULL: none.
+ * @begin: skip packets that end before this time; NULL: none. The index, if there is a good one,
+ *         is searched, so that a stream that ends before costs its index and one packet.
  * Return: 1: there is one; 0: there are no more, and the file is closed;
  * negative errno: out of memory.
  */

@@ -178,6 +178,12 @@ static bool ends_before(const struct feed *f, const int64_t *begin_ns)
 	       clock_ns(f->clock, f->packet.end) < *begin_ns;
 }
 
+static void note_end(const struct feed *f)
+{
+	if (packet_has(&f->packet, ROLE_END))
+		f->source->until_ns = MAX(f->source->until_ns, clock_ns(f->clock, f->packet.end));
+}
+
 static void report_oddity(struct feed *f, uint64_t offset)
 {
 	bool ours = packet_has(&f->packet, ROLE_RECORDED);
@@ -195,8 +201,10 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 	int r;
 
 	f->next_packet = offset + f->packet.size;
-	if (ends_before(f, begin_ns))
+	if (ends_before(f, begin_ns)) {
+		note_end(f);
 		return 0;
+	}
 	source_tally(f->source, f);
 	if (is_unfinished(&f->packet))
 		return skip_unfinished(f, offset);
@@ -212,9 +220,7 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 	report_oddity(f, offset);
 	f->last_clock = f->reader.clock;
 	f->search_from = offset + (f->packet.content_bits + 7) / 8;
-	if (packet_has(&f->packet, ROLE_END))
-		f->source->until_ns =
-			MAX(f->source->until_ns, clock_ns(f->clock, f->packet.end));
+	note_end(f);
 	if (tally_packet(f->tally, &f->packet, events))
 		f->source->lossy_until_ns =
 			MAX(f->source->lossy_until_ns,

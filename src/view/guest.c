@@ -341,7 +341,8 @@ static int unknown_pid(const struct guest *guest, const struct seen_pids *seen, 
 /* --- the pass over the host's trace ---------------------------------------------------- */
 
 static const struct view_select vcpu_events = {
-	.names = "lttng_statedump_kvm_vcpu,kvm_write_tsc_offset"
+	.names = "lttng_statedump_kvm_vcpu,kvm_write_tsc_offset",
+	.names_only = true,
 };
 
 /* Programs may give any name to their events. */
@@ -388,6 +389,7 @@ static void span_host(struct guests *guests, bool is_begin)
 				guests->end_ns = MAX(guests->end_ns,
 						     clock_ns(feed->clock, feed->last_clock));
 		}
+		guests->end_ns = MAX(guests->end_ns, source->until_ns);
 	}
 }
 

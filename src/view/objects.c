@@ -151,7 +151,8 @@ int objects_read(struct view *view, struct objects **ret)
 {
 	static const struct view_select dumps = {
 		.names = "ltt_statedump:bin_info,ltt_statedump:build_id,"
-			 "lttng_ust_statedump:bin_info,lttng_ust_statedump:build_id"
+			 "lttng_ust_statedump:bin_info,lttng_ust_statedump:build_id",
+		.names_only = true,
 	};
 	struct objects *objects = xalloc(sizeof(*objects));
 	struct event event;

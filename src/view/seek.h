@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * seek.h - searches a stream's index file, as LTTng defines it (big-endian, version 1).
- * Entries are read one by one, and are untrusted: the caller compares an entry with the
- * packet itself.
+ * Entries are untrusted: the caller compares an entry with the packet itself.
  */
 #ifndef VIEW_SEEK_H
 #define VIEW_SEEK_H
@@ -18,11 +17,10 @@ struct seek_entry {
 };
 
 /**
- * seek_index() - the first packet that does not end before a time.
+ * seek_index() - the first packet that does not end before a time, or the last one in the index.
  * @dir_fd, @name: the trace's directory, the stream's file in it.
  * @file_size: size of the stream's file.
- * Return: 1: @ret_entry is set; 0: there is no valid index, or all packets end before;
- * negative errno.
+ * Return: 1: @ret_entry is set; 0: there is no index; negative errno.
  */
 int seek_index(int dir_fd, const char *name, uint64_t file_size, const struct ctf_clock *clock,
 	       int64_t begin_ns, struct seek_entry *ret_entry) MUST_CHECK;

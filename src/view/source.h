@@ -20,7 +20,7 @@
  * @guest: NULL: its times are those of its own clock.
  * @lossy_until_ns: end of the latest packet read so far in which, or before which, events are
  *      missing.
- * @until_ns: end of the latest packet read so far; INT64_MIN: none has one.
+ * @until_ns: end of the latest packet read or passed so far; INT64_MIN: none has one.
  */
 struct source {
 	struct reporter *reporter;

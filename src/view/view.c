@@ -218,12 +218,41 @@ struct view *view_free(struct view *view)
 
 /* --- events --------------------------------------------------------------- */
 
+static enum ctf_selected select_name(const struct view_select *select, const char *name)
+{
+	if (select->names && !glob_match_list(select->names, name))
+		return SELECTED_NOT;
+	return select->hidden && glob_match_list(select->hidden, name) ? SELECTED_HIDDEN :
+									 SELECTED_SHOWN;
+}
+
+static bool has_selected_name(const struct view_select *select, struct ctf_event_class *ec)
+{
+	if (ec->selected == SELECTED_UNKNOWN)
+		ec->selected = select_name(select, ec->name);
+	return ec->selected != SELECTED_NOT;
+}
+
+static bool has_no_name(const struct view_select *select, const struct feed *feed)
+{
+	struct ctf_event_class *ec = feed->sc ? feed->sc->events : NULL;
+
+	while (ec && !has_selected_name(select, ec))
+		ec = ec->next_in_stream;
+	return feed->sc && !ec;
+}
+
 /* Move the feed with the earliest event to its next one. Return: 0 or negative errno. */
 static int view_advance(struct view *view, const struct view_select *select)
 {
+	static const int64_t never = INT64_MAX;
 	struct feed *feed = merge_first(&view->merge);
-	int r = feed_next(feed, select->has_begin ? &select->begin_ns : NULL, view->preferred);
+	const int64_t *begin = select->has_begin ? &select->begin_ns : NULL;
+	int r;
 
+	if (select->names_only && !feed->open && has_no_name(select, feed))
+		begin = &never;
+	r = feed_next(feed, begin, view->preferred);
 	if (r > 0)
 		merge_fix_first(&view->merge);
 	else if (!r)
@@ -243,21 +272,6 @@ static int earliest(struct view *view, const struct view_select *select, struct 
 		r = view_advance(view, select);
 	*ret_feed = merge_first(&view->merge);
 	return r;
-}
-
-static enum ctf_selected select_name(const struct view_select *select, const char *name)
-{
-	if (select->names && !glob_match_list(select->names, name))
-		return SELECTED_NOT;
-	return select->hidden && glob_match_list(select->hidden, name) ? SELECTED_HIDDEN :
-									 SELECTED_SHOWN;
-}
-
-static bool has_selected_name(const struct view_select *select, struct ctf_event_class *ec)
-{
-	if (ec->selected == SELECTED_UNKNOWN)
-		ec->selected = select_name(select, ec->name);
-	return ec->selected != SELECTED_NOT;
 }
 
 /* Of those with a selected name, one that is hidden is counted. */

@@ -60,6 +60,7 @@ struct view *view_free(struct view *view);
  * @begin_ns, @end_ns: nanoseconds since 1970, inclusive; used where has_* is set.
  * @names: globs (`*`) separated by commas; an event whose name matches one of them is shown.
  * NULL: all.
+ * @names_only: streams that have no event of @names are not read, but for their last packet.
  * @hidden: globs likewise: matching events are not shown but only counted, as
  *          view_summary.hidden. NULL: none is hidden.
  * @processes, @threads: lists of globs likewise: only events of processes and threads whose name or
@@ -73,6 +74,7 @@ struct view_select {
 	int64_t begin_ns;
 	int64_t end_ns;
 	const char *names;
+	bool names_only;
 	const char *hidden;
 	const char *processes;
 	const char *threads;

@@ -4,6 +4,7 @@
  * a file may end anywhere, change while it is read, or be meant
  * to keep the reader busy for ever. Counts of lost events are exact.
  */
+#include <inttypes.h>
 #include <time.h>
 
 #include "lib/view_make.h"
@@ -349,6 +350,86 @@ static void test_seek(const char *dir, const struct maker *m, const size_t ends[
 	bytes_fini(&index);
 }
 
+/* --- bytes read ----------------------------------------------------------- */
+
+#define LONG 5000 /* packets of a long stream */
+
+/* Bytes that this process has read so far, and the number of reads. */
+static void count_reads(uint64_t *ret_bytes, uint64_t *ret_reads)
+{
+	FILE *f = fopen("/proc/self/io", "re");
+
+	CHECK(f && fscanf(f, "rchar: %" SCNu64 " wchar: %*u syscr: %" SCNu64, ret_bytes,
+			  ret_reads) == 2);
+	fclose(f);
+}
+
+/* A stream of packets of an event each, and its index without the last @unlisted of them. */
+static void make_long(const char *dir, unsigned number, uint64_t begin, unsigned unlisted)
+{
+	struct bytes index = { 0 };
+	struct maker m = { .cpu = number };
+	char name[64];
+
+	index_begin(&index);
+	for (unsigned p = 0; p < LONG; p++) {
+		size_t at = m.out.len;
+
+		packet_open(&m, begin + 1000 * p);
+		put(event(&m, 1, begin + 1000 * p + 1), p, 4);
+		packet_close(&m, begin + 1000 * p + 1000);
+		if (p < LONG - unlisted)
+			index_add(&index, at, m.out.len - at, begin + 1000 * p,
+				  begin + 1000 * p + 1000);
+	}
+	snprintf(name, sizeof(name), "ch_%u", number);
+	make_file(dir, name, m.out.at, m.out.len);
+	snprintf(name, sizeof(name), "index/ch_%u.idx", number);
+	make_file(dir, name, index.at, index.len);
+	bytes_fini(&index);
+	bytes_fini(&m.out);
+}
+
+/* The cost of @events events among streams of 5000 packets. @per_stream: reads at most. */
+static void check_reads(const char *dir, const struct view_select *select, uint64_t events,
+			unsigned per_stream)
+{
+	const unsigned streams = 5;
+	uint64_t before_bytes, before_reads, bytes, reads;
+	struct seen seen = { 0 };
+
+	count_reads(&before_bytes, &before_reads);
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(view_scan(seen.view, select), ==, 0);
+	count_reads(&bytes, &reads);
+	CHECK_IS(view_summary(seen.view, &seen.sum), ==, 0);
+	CHECK_IS(seen.sum->events, ==, events);
+	CHECK(!seen.problems);
+	CHECK_IS(reads - before_reads, <, streams * per_stream + 12);
+	CHECK_IS(bytes - before_bytes, <, streams * per_stream * 4096ull + 12 * 4096);
+	seen_fini(&seen);
+}
+
+/* Four streams end early, one of which has packets that are not in its index; the window is at the
+ * end of the fifth, or behind all. */
+static void test_reads(const char *dir)
+{
+	const uint64_t late = 1000ull * 2 * LONG, end = late + 1000ull * LONG;
+	struct view_select select = { .has_begin = true };
+
+	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
+	for (unsigned i = 0; i < 4; i++)
+		make_long(dir, i, 0, i == 3 ? 2 : 0);
+	make_long(dir, 4, late, 0);
+	select.begin_ns = (int64_t)(1000000000000000000 + end - 1500);
+	check_reads(dir, &select, 1, 4);
+	select.begin_ns = (int64_t)(1000000000000000000 + end + 1);
+	check_reads(dir, &select, 0, 3);
+	select = (struct view_select){ .names = "other:*", .names_only = true };
+	check_reads(dir, &select, 0, 3);
+	rm_rf_at(AT_FDCWD, dir);
+}
+
 /* --- changed while it is read, and never meant to be read ------------------ */
 
 static void test_changed(const char *dir, const struct maker *m, const size_t ends[PACKETS])
@@ -474,6 +555,7 @@ int main(void)
 	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
 	test_strange_files(dir, &m);
 	rm_rf_at(AT_FDCWD, dir);
+	test_reads(dir);
 	test_hostile(dir);
 	bytes_fini(&m.out);
 	for (unsigned i = 0; i < PACKETS * EVENTS; i++)
