@@ -75,6 +75,7 @@ struct ltt_ring_region {
  * @hint_epoch: for producers only: the first clock value after an epoch that `pub`
  *              had; a clock value below it, and not below last_ts, is of the epoch of
  *              `pub`.
+ * @switches: how often the end of the packet was requested (ltt_switch(); atomic adds).
  * @region: num_subbuf entries. Those of the first ring are followed by LTT_FILTER_WORDS words
  *          (ltt_filter.h) for rules with --rate or --first, which all processes share.
  */
@@ -89,7 +90,8 @@ struct ltt_ring_prod {
 	uint64_t hint_epoch;
 	uint64_t not_sampled;
 	uint64_t not_sampled_apart;
-	uint64_t reserved[5];
+	uint64_t switches;
+	uint64_t reserved[4];
 	struct ltt_ring_region region[];
 };
 

@@ -9,6 +9,7 @@
 #include <ltt/marker.h>
 #include <ltt/probe.h>
 #include <ltt/statedump.h>
+#include <ltt/trace.h>
 #include <ltt/tracepoint.h>
 
 #endif

@@ -169,10 +169,16 @@ static void reader_follow(struct ring_reader *r, const struct ring_words *words,
 	r->released_count = r->count;
 }
 
+static uint64_t reader_switches(const struct ring_reader *r)
+{
+	return __atomic_load_n(&r->prod->switches, __ATOMIC_ACQUIRE);
+}
+
 int reader_snapshot(struct ring_reader *r, bool last_chance)
 {
 	struct ring_words words;
 	uint64_t now, before = r->pos, invalid_words = r->invalid_words;
+	uint64_t switches = reader_switches(r); /* before the words: their events are in them */
 
 	if (!reader_read_words(r, &words) && !last_chance)
 		return READER_TORN;
@@ -190,6 +196,7 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 	reader_update_ts(r, words.last_ts);
 	reader_update_lost(r, words.lost, now - r->snapshot_ns);
 	r->snapshot_ns = now;
+	r->switches = switches;
 	return READER_OK;
 }
 
@@ -200,10 +207,12 @@ bool reader_has_data(const struct ring_reader *r)
 
 bool reader_has_crossed(const struct ring_reader *r)
 {
+	bool switches = reader_switches(r) != r->switches;
 	uint64_t pub = __atomic_load_n(&r->prod->pub, __ATOMIC_ACQUIRE);
 	uint64_t since = (pub - r->released) & LTT_POS_MASK;
 
-	return pub != r->raw.pub && (r->released & (r->subbuf_size - 1)) + since >= r->subbuf_size;
+	return pub != r->raw.pub &&
+	       (switches || (r->released & (r->subbuf_size - 1)) + since >= r->subbuf_size);
 }
 
 bool reader_is_half_full(const struct ring_reader *r)

@@ -61,6 +61,7 @@ struct ring_reader {
 	uint64_t lost[LOST_KINDS];
 	struct ring_words raw;
 	uint64_t snapshot_ns; /* CLOCK_MONOTONIC of the last snapshot */
+	uint64_t switches;    /* of struct ltt_ring_prod, at that time */
 	uint64_t invalid_bytes;
 	uint64_t invalid_count;
 	uint64_t invalid_words;
@@ -86,7 +87,8 @@ int reader_snapshot(struct ring_reader *reader, bool last_chance) MUST_CHECK;
 
 /** Whether data was published since the last snapshot. One load. */
 bool reader_has_data(const struct ring_reader *reader);
-/** Whether the producer has entered another sub-buffer since the last release. One load. */
+/** Whether the producer has entered another sub-buffer since the last release, or has requested
+ *  the end of the packet. */
 bool reader_has_crossed(const struct ring_reader *reader);
 
 /** Whether at least half of the ring is in use. One load. */

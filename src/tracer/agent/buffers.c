@@ -10,6 +10,7 @@
 #include "tracer/base/env.h"
 #include "kept.h"
 #include "thread.h"
+#include "traces.h"
 #include "proto/app.h"
 #include "tracer/ring/admit.h"
 #include "tracer/ring/populate.h"
@@ -40,6 +41,9 @@ struct buffer {
 	unsigned int link;
 	bool exclusive;
 	bool own;
+	bool expected; /* it is shown before its first point is armed ... */
+	bool filtered; /* ... with a filter */
+	const char *session_name; /* behind the channel's */
 	char channel[];
 };
 
@@ -142,8 +146,8 @@ static uint32_t session_number(unsigned int link, uint64_t session)
 
 static struct buffer *buffer_new(unsigned int link, const struct msg_app_buffer *m)
 {
-	size_t len = strlen(m->channel) + 1;
-	struct buffer *b = calloc(1, sizeof(*b) + len);
+	size_t len = strlen(m->channel) + 1, name_len = strlen(m->session_name) + 1;
+	struct buffer *b = calloc(1, sizeof(*b) + len + name_len);
 
 	if (!b)
 		return NULL;
@@ -154,8 +158,56 @@ static struct buffer *buffer_new(unsigned int link, const struct msg_app_buffer 
 	b->exclusive = m->exclusive;
 	b->kept = AGENT_KEPT_NONE;
 	memcpy(b->channel, m->channel, len);
+	b->session_name = memcpy(b->channel + len, m->session_name, name_len);
 	return b;
 }
+
+/* --- the traces that the program is shown ---------------------------------------------------- */
+
+static bool has_filter(const struct buffer *b)
+{
+	for (size_t i = 0; i < b->nr_armings; i++)
+		if (preparation_filter(b->armings[i].preparation))
+			return true;
+	return b->expected && b->filtered;
+}
+
+void agent_buffer_expect(unsigned int link, const struct msg_app_arming *m, uint32_t preparation)
+{
+	struct buffer *b = agent_buffers_find(link, m->ring);
+
+	if (!b)
+		return;
+	b->filtered = (b->expected && b->filtered) || preparation_filter(preparation);
+	b->expected = true;
+}
+
+void agent_buffers_show(void)
+{
+	struct agent_trace *traces;
+	uint32_t nr = 0;
+
+	for (const struct buffer *b = buffers; b; b = b->next)
+		nr++;
+	traces = nr ? malloc(nr * sizeof(*traces)) : NULL;
+	nr = 0;
+	for (const struct buffer *b = buffers; traces && b; b = b->next)
+		if (b->nr_armings || b->expected)
+			traces[nr++] = (struct agent_trace){
+				.set = b->set,
+				.session = b->session_name,
+				.channel = b->channel,
+				.session_id = b->session_id,
+				.ring = b->ring,
+				.events = (uint32_t)b->nr_armings,
+				.filtered = has_filter(b),
+				.is_private = b->own || b->exclusive,
+			};
+	unhooked |= agent_traces_replace(traces, nr);
+	free(traces);
+}
+
+/* --- confirmed and new ones ---------------------------------------------------------- */
 
 /* The ring set may now belong to a consumer that sleeps on another word. agent_buffers_reap() waits
  * for threads that have read the old word, then wakes the new one. */
@@ -251,6 +303,7 @@ void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_ar
 
 	if (!b)
 		return;
+	b->expected = false;
 	if (known && known->event == m->event && known->preparation == preparation) {
 		known->round = round;
 		return;
@@ -304,6 +357,7 @@ void agent_buffer_drop(unsigned int link, uint64_t ring)
 	for (struct buffer **at = &buffers; *at; at = &(*at)->next) {
 		if ((*at)->link == link && (*at)->ring == ring) {
 			agent_buffers_drop(at);
+			agent_buffers_show();
 			return;
 		}
 	}
@@ -340,6 +394,7 @@ void agent_buffers_sweep(unsigned int link, uint32_t round)
 			sweep_armings(b, round);
 		at = &b->next;
 	}
+	agent_buffers_show();
 }
 
 void agent_buffers_forget(unsigned int link)
@@ -360,6 +415,7 @@ static void ring_new_doorbells(void)
 
 void agent_buffers_reap(void)
 {
+	struct agent_trace_list *traces;
 	struct admission *filters;
 	struct buffer *b;
 
@@ -367,13 +423,16 @@ void agent_buffers_reap(void)
 		return;
 	unhooked = false;
 	filters = admit_retired();
+	traces = agent_traces_retired();
 	if (!reader_synchronize_soon()) {
 		admit_retire(filters);
+		agent_traces_retire(traces);
 		unhooked = true;
 		return;
 	}
 	agent_lock();
 	admit_free(filters);
+	agent_traces_free(traces);
 	while ((b = dropped)) {
 		dropped = b->next;
 		buffer_free(b);

@@ -32,6 +32,11 @@ void agent_buffer_offer(unsigned int link, struct msg_app_buffer_offer *m);
  *  @preparation: run before each record (prepare.h). Unknown points are skipped. */
 void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_arming *m,
 		      uint32_t preparation);
+/** Before that, for all points of a message: the program is shown ring sets before they are
+ *  recorded into (traces.h). */
+void agent_buffer_expect(unsigned int link, const struct msg_app_arming *m, uint32_t preparation);
+/** Show the program the ring sets that are, or will be, recorded into. */
+void agent_buffers_show(void);
 void agent_buffer_disarm(unsigned int link, const struct msg_app_arming *m);
 void agent_buffer_drop(unsigned int link, uint64_t ring);
 

@@ -16,6 +16,7 @@
 #include "link.h"
 #include "points.h"
 #include "thread.h"
+#include "traces.h"
 #include "tracer/ring/admit.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/fallback.h"
@@ -27,9 +28,11 @@
 
 static bool by_helper; /* a state dump forks */
 
-/* The order of locks everywhere: the helper's, the registry's, then the leaves. */
+/* The order of locks everywhere: the program's functions', the helper's, the registry's, then the
+ * leaves. */
 static void agent_fork_lock_all(void)
 {
+	agent_traces_lock();
 	agent_lock();
 	site_before_fork();
 	agent_points_lock();
@@ -45,6 +48,7 @@ static void after_in_parent(void)
 	agent_points_unlock();
 	site_after_fork_parent();
 	agent_unlock();
+	agent_traces_unlock();
 	agent_filter_after_fork_parent();
 }
 
@@ -85,6 +89,7 @@ static void after_in_child(void)
 	agent_kept_after_fork_child();
 	agent_links_after_fork_child();
 	agent_thread_after_fork_child();
+	agent_traces_after_fork_child();
 	agent_leave_after_fork_child();
 	agent_alone_after_fork_child(may_call);
 	if (!by_helper && !agent_alone_has_departed())

@@ -15,6 +15,7 @@
 #include "points.h"
 #include "tracer/base/sys.h"
 #include "thread.h"
+#include "traces.h"
 #include "proto/app.h"
 #include "tracer/ring/admit.h"
 #include "tracer/ring/context.h"
@@ -189,6 +190,7 @@ static int on_welcome(struct agent_link *link, struct decoder *dec)
 	link->instance = m.instance;
 	link->has_instance = true;
 	agent_unlock();
+	agent_traces_report();
 	agent_buffers_reap();
 	agent_counts_reap();
 	return 0;
@@ -241,6 +243,20 @@ static int on_buffer_want(struct agent_link *link, struct decoder *dec)
 	return 0;
 }
 
+/* New traces are reported to the program before their first event. */
+static void announce_traces(const struct agent_link *link, struct list armings,
+			    uint32_t preparation)
+{
+	struct msg_app_arming arming;
+
+	agent_lock();
+	while (msg_app_arming_next(&armings, &arming))
+		agent_buffer_expect(link->index, &arming, preparation);
+	agent_buffers_show();
+	agent_unlock();
+	agent_traces_report();
+}
+
 static int on_arm(struct agent_link *link, struct decoder *dec)
 {
 	struct msg_app_arm m;
@@ -257,11 +273,14 @@ static int on_arm(struct agent_link *link, struct decoder *dec)
 		tracer_debug("can't use a filter: it is invalid, or there is no memory");
 		return 0;
 	}
+	announce_traces(link, m.armings, preparation(filter, contexts));
 	agent_lock();
 	while (msg_app_arming_next(&m.armings, &arming))
 		agent_buffer_arm(link->index, link->round, &arming, preparation(filter, contexts));
 	admit_unref(filter);
+	agent_buffers_show();
 	agent_unlock();
+	agent_traces_report();
 	agent_buffers_reap();
 	return 0;
 }
@@ -276,7 +295,9 @@ static int on_disarm(struct agent_link *link, struct decoder *dec)
 	agent_lock();
 	while (msg_app_arming_next(&m.armings, &arming))
 		agent_buffer_disarm(link->index, &arming);
+	agent_buffers_show();
 	agent_unlock();
+	agent_traces_report();
 	agent_buffers_reap();
 	return 0;
 }
@@ -290,6 +311,7 @@ static int on_buffer_drop(struct agent_link *link, struct decoder *dec)
 	agent_lock();
 	agent_buffer_drop(link->index, m.ring);
 	agent_unlock();
+	agent_traces_report();
 	agent_buffers_reap();
 	return 0;
 }
@@ -300,6 +322,7 @@ static void sweep(const struct agent_link *link)
 	agent_buffers_sweep(link->index, link->round);
 	agent_counts_sweep(link->index, link->round);
 	agent_unlock();
+	agent_traces_report();
 	agent_buffers_reap();
 	agent_counts_reap();
 }

@@ -325,6 +325,56 @@ void ring_set_ring(const struct ring_set *set)
 	ring_doorbell(set->doorbell);
 }
 
+/* A child that no hook reports has no ring set of its own, either. */
+static bool is_of_parent(const struct ring_set *set)
+{
+	return __atomic_load_n(&set->disowned, __ATOMIC_ACQUIRE) || (set->own && !*set->own);
+}
+
+bool ring_set_facts(const struct ring_set *set, struct ring_facts *ret)
+{
+	const uint64_t size = 1ull << set->subbuf_shift;
+
+	ret->nr_rings = set->nr_rings;
+	ret->num_subbuf = (uint32_t)((set->data_mask + 1) / size);
+	ret->subbuf_size = size;
+	ret->overwrite = set->limit > LTT_POS_MASK;
+	ret->on = __atomic_load_n(&ring_cons(set, 0)->state, __ATOMIC_RELAXED) & LTT_RING_ON;
+	return !is_of_parent(set);
+}
+
+/* The fence pairs with the consumer's, between its store to `waiting` and its last load of the
+ * words. Return: whether the ring has new events. */
+static bool switch_ring(const struct ring_set *set, uint32_t ring, bool *asleep)
+{
+	const struct ltt_ring_cons *cons = ring_cons(set, ring);
+	struct ltt_ring_prod *prod = ring_prod(set, ring);
+	uint64_t pub = __atomic_load_n(&prod->pub, __ATOMIC_RELAXED) & LTT_POS_MASK;
+
+	if (pub == __atomic_load_n(&cons->consumed, __ATOMIC_RELAXED))
+		return false;
+	__atomic_add_fetch(&prod->switches, 1, __ATOMIC_RELEASE);
+	ring_full_fence();
+	*asleep = *asleep || __atomic_load_n(&cons->waiting, __ATOMIC_RELAXED) ||
+		  __atomic_load_n(&cons->state, __ATOMIC_RELAXED) & LTT_RING_WAKE;
+	return true;
+}
+
+bool ring_set_switch(const struct ring_set *set, bool all)
+{
+	uint32_t cpu = ring_rseq_cpu(), nr = set->nr_rings;
+	bool any = false, asleep = false;
+
+	if (is_of_parent(set) || set->limit > LTT_POS_MASK) /* snapshots alone are written */
+		return false;
+	all = all || cpu >= nr || set->exclusive; /* its rings are not chosen by the CPU */
+	for (uint32_t ring = all ? 0 : cpu; ring < (all ? nr : cpu + 1); ring++)
+		any |= switch_ring(set, ring, &asleep);
+	if (asleep)
+		ring_doorbell(__atomic_load_n(&set->doorbell, __ATOMIC_ACQUIRE));
+	return any;
+}
+
 void ring_set_unmap(struct ring_set *set)
 {
 	if (!set)

@@ -51,6 +51,25 @@ void ring_set_doorbell(struct ring_set *set, uint32_t *doorbell);
 /** Wake the consumer of the set unconditionally. */
 void ring_set_ring(const struct ring_set *set);
 
+/**
+ * ring_set_switch() - have the consumer end the packets of a ring set that have new events.
+ * @all: those of all rings; else that of this CPU's.
+ * Between reader_enter() and reader_exit(). Async-signal safe. Return: whether there are any.
+ */
+bool ring_set_switch(const struct ring_set *set, bool all);
+
+/** struct ring_facts - of a ring set, for the program. @on: the consumer has switched it on. */
+struct ring_facts {
+	uint32_t nr_rings;
+	uint32_t num_subbuf;
+	uint64_t subbuf_size;
+	bool overwrite;
+	bool on;
+};
+
+/** Return: false: this process does not record into the set, which is its parent's. */
+bool ring_set_facts(const struct ring_set *set, struct ring_facts *ret);
+
 /** ring_set_unmap() - unmap a set, after reader_synchronize(). NULL is allowed. The address
  *  space is kept for the next set (place.h has the reason). */
 void ring_set_unmap(struct ring_set *set);

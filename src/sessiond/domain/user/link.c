@@ -147,6 +147,7 @@ static void send_buffer(struct user_link *link, const struct ring *ring)
 		.exclusive = ring->exclusive,
 		.channel = ring->trace_channel->channel->name,
 		.own = ring->app != 0,
+		.session_name = link->us->rec.session->name,
 	};
 	struct encoder enc;
 
