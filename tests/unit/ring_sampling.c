@@ -138,6 +138,36 @@ static uint64_t run_one(const char *name, int threads, int exclusive,
 	return run(name, threads, exclusive, &p, ltt_filter_bytes((const struct ltt_filter *)&p));
 }
 
+/* By a length, which has a few values: those are taken that the program takes, run alone. */
+static void test_by(int threads, int exclusive)
+{
+	struct program p = { .head = { .magic = LTT_FILTER_MAGIC,
+				       .version = LTT_FILTER_VERSION,
+				       .nr_insns = 3 },
+			     .insns = { { .op = LTT_FILTER_LOAD,
+					  .type = 2 | LTT_FILTER_SIGNED,
+					  .base = LTT_FILTER_FIXED },
+					{ .op = LTT_FILTER_SAMPLE_BY, .constant = UINT64_MAX / 3 },
+					{ .op = LTT_FILTER_RETURN, .constant = 1 } } };
+	const struct ltt_filter *program = (const struct ltt_filter *)&p;
+	struct ltt_filter_samplers samplers = { 0 };
+	struct ltt_filter_state state = { .samplers = &samplers };
+	uint64_t taken = 0;
+
+	for (uint64_t n = 0; n < EVENTS; n++) {
+		uint8_t payload[64 + LTT_PAYLOAD_SLACK];
+		size_t len = sizeof(struct body) + n % 20;
+
+		testset_fill(payload, len, 0, n);
+		taken += ltt_filter_decide(program, payload, len, NULL, &state) ==
+			 LTT_FILTER_ACCEPTED;
+	}
+	CHECK(taken > 0 && taken < EVENTS, "%llu by value", (unsigned long long)taken);
+	CHECK(run("by value", threads, exclusive, &p, ltt_filter_bytes(program)) ==
+		      taken * (uint64_t)threads,
+	      "the same values");
+}
+
 static void test_ring(int threads, int exclusive)
 {
 	const struct ltt_filter_insn count = { .op = LTT_FILTER_SAMPLE, .constant = ONE_IN };
@@ -157,6 +187,8 @@ static void test_ring(int threads, int exclusive)
 	CHECK(run_one("1/8 of all", threads, exclusive, count, false) == all / ONE_IN, "one in 8");
 	CHECK(run_one("first 1000", threads, exclusive, first, true) == FIRST, "the first ones");
 	CHECK(run_one("50 at once", threads, exclusive, rate, true) == 50, "the burst");
+	CHECK(run_one("50 of all", threads, exclusive, rate, false) == 50, "the burst");
+	test_by(threads, exclusive);
 	CHECK(run("1/8 or first", threads, exclusive, two, sizeof(two)) == all / ONE_IN + FIRST,
 	      "one in 8, and of the others the first ones");
 }

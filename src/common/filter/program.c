@@ -811,14 +811,6 @@ static enum filter_outcome filter_run_sampling(struct filter_run *run,
 	return FILTER_FAIL;
 }
 #else
-/* The finalizer of MurmurHash3: each bit of the result depends on each of the value. */
-static uint64_t filter_mix(uint64_t value)
-{
-	value = (value ^ value >> 33) * 0xff51afd7ed558ccdull;
-	value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53ull;
-	return value ^ value >> 33;
-}
-
 /* FNV-1a. */
 static uint64_t filter_hash_text(struct filter_text text)
 {
@@ -827,7 +819,7 @@ static uint64_t filter_hash_text(struct filter_text text)
 
 	for (i = 0; i < text.length; i++)
 		hash = (hash ^ text.at[i]) * 0x100000001b3ull;
-	return filter_mix(hash);
+	return ltt_filter_mix(hash);
 }
 
 static uint32_t filter_random(struct ltt_filter_state *state)
@@ -835,9 +827,9 @@ static uint32_t filter_random(struct ltt_filter_state *state)
 	struct ltt_filter_samplers *samplers = state->samplers;
 
 	if (!samplers->random)
-		samplers->random = (uint64_t)(uintptr_t)samplers ^ filter_mix(state->now(0));
+		samplers->random = (uint64_t)(uintptr_t)samplers ^ ltt_filter_mix(state->now(0));
 	samplers->random += 0x9e3779b97f4a7c15ull;
-	return (uint32_t)(filter_mix(samplers->random) >> 32);
+	return (uint32_t)(ltt_filter_mix(samplers->random) >> 32);
 }
 
 static uint32_t filter_sampler_tag(const struct ltt_filter_insn *in)
@@ -845,14 +837,30 @@ static uint32_t filter_sampler_tag(const struct ltt_filter_insn *in)
 	return (in->offset + 1u) * 0x9e3779b1u ^ (uint32_t)in->constant;
 }
 
-bool ltt_filter_sampler(const struct ltt_filter *program, uint32_t *ret_tag, uint32_t *ret_slot)
+static bool filter_is_native(uint8_t type)
 {
-	const struct ltt_filter_insn *in = program->insns;
+	return !(type & (LTT_FILTER_FLOAT | LTT_FILTER_BIG_ENDIAN)) &&
+	       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
 
-	*ret_tag = filter_sampler_tag(in);
-	*ret_slot = in->op == LTT_FILTER_SAMPLE ? in->offset % LTT_FILTER_SAMPLERS :
-						  LTT_FILTER_SAMPLERS;
-	return in->op == LTT_FILTER_SAMPLE || in->op == LTT_FILTER_FIRST;
+bool ltt_filter_begins(const struct ltt_filter *program, struct ltt_filter_sampling *ret)
+{
+	const struct ltt_filter_insn *in = program->insns, *by = in + 1;
+
+	*ret = (struct ltt_filter_sampling){ .op = in->op,
+					     .clock = in->a,
+					     .tag = filter_sampler_tag(in),
+					     .slot = in->offset % LTT_FILTER_SAMPLERS };
+	if (in->op != LTT_FILTER_LOAD)
+		return in->op == LTT_FILTER_SAMPLE || in->op == LTT_FILTER_RATE ||
+		       in->op == LTT_FILTER_FIRST;
+	ret->op = LTT_FILTER_SAMPLE_BY; /* a program ends with another instruction than a load */
+	ret->bits = (uint8_t)(64 - 8 * filter_bytes(in->type));
+	ret->has_sign = in->type & LTT_FILTER_SIGNED;
+	ret->offset = in->offset;
+	ret->most = by->constant;
+	return by->op == LTT_FILTER_SAMPLE_BY && by->a == in->a && in->base == LTT_FILTER_FIXED &&
+	       filter_is_native(in->type);
 }
 
 /* Periodic programs need the random place; a sampler that was another's begins anew, with the same
@@ -948,7 +956,7 @@ static enum filter_outcome filter_run_sampling(struct filter_run *run,
 		return filter_sample(run->state, in);
 	case LTT_FILTER_SAMPLE_BY:
 	case LTT_FILTER_SAMPLE_BY_TEXT:
-		hash = in->op == LTT_FILTER_SAMPLE_BY ? filter_mix(run->r[in->a]) :
+		hash = in->op == LTT_FILTER_SAMPLE_BY ? ltt_filter_mix(run->r[in->a]) :
 							filter_hash_text(run->held);
 		return !run->state || hash <= in->constant ? FILTER_NEXT : FILTER_SKIP;
 	default:

@@ -126,10 +126,30 @@ bool ltt_filter_run(const struct ltt_filter *program, const void *payload, size_
 /** Whether a program has instructions that skip events. */
 bool ltt_filter_samples(const struct ltt_filter *program);
 
-/** Whether the first instruction of a program samples by a count. @ret_tag: identifies it in its
- *  sampler. @ret_slot: index of the sampler; LTT_FILTER_SAMPLERS: it accepts the first N events,
- *  without a sampler. */
-bool ltt_filter_sampler(const struct ltt_filter *program, uint32_t *ret_tag, uint32_t *ret_slot);
+/**
+ * struct ltt_filter_sampling - how a program begins that samples at once.
+ * @op: LTT_FILTER_SAMPLE, with @tag and @slot of its sampler; LTT_FILTER_SAMPLE_BY, of the integer
+ *      at @offset, with @bits of 64 that it does not have, where a hash of more than @most is
+ *      skipped; LTT_FILTER_RATE, of @clock; LTT_FILTER_FIRST.
+ */
+struct ltt_filter_sampling {
+	uint8_t op, bits, clock;
+	bool has_sign;
+	uint32_t tag, slot, offset;
+	uint64_t most;
+};
+
+/** Return: false: the program does not begin so. */
+bool ltt_filter_begins(const struct ltt_filter *program, struct ltt_filter_sampling *ret);
+
+/** The hash of an integer: the finalizer of MurmurHash3, where each bit of the result depends on
+ *  each of the value. */
+static inline uint64_t ltt_filter_mix(uint64_t value)
+{
+	value = (value ^ value >> 33) * 0xff51afd7ed558ccdull;
+	value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return value ^ value >> 33;
+}
 
 /** Compute as the instruction LTT_FILTER_COMPUTE does; used by the compiler for constants. With
  *  LTT_FILTER_FLOAT in @operation, operands and result are the bits of doubles. Return: false if

@@ -28,7 +28,7 @@ struct admission {
 	bool samples; /* at least one program does */
 	bool plain;   /* single, neither samples nor uses contexts */
 	struct admit_tests tests;
-	struct admit_sample sample;
+	struct ltt_filter_sampling sample;
 	uint64_t code[]; /* verified programs */
 };
 
@@ -37,7 +37,7 @@ static uint32_t nr_permanent = 1, end_temporary = ADMIT_PERMANENT;
 static size_t permanent_bytes;
 static struct admission *retired;
 const struct admit_tests *admit_tests_of[ADMIT_PERMANENT];
-const struct admit_sample *admit_sample_of[ADMIT_PERMANENT];
+const struct ltt_filter_sampling *admit_sampling_of[ADMIT_PERMANENT];
 
 /* --- decisions --------------------------------------------------------------------- */
 
@@ -451,8 +451,9 @@ bool admit_filter(const void *bytes, size_t len, const char *contexts, uint32_t 
 		    admit_simplify((const void *)a->code, &a->tests))
 			__atomic_store_n(&admit_tests_of[a->number], &a->tests, __ATOMIC_RELEASE);
 		if (a->single && a->samples && !a->contexts && a->number < ADMIT_PERMANENT &&
-		    ltt_filter_sampler((const void *)a->code, &a->sample.tag, &a->sample.slot))
-			__atomic_store_n(&admit_sample_of[a->number], &a->sample, __ATOMIC_RELEASE);
+		    ltt_filter_begins((const void *)a->code, &a->sample))
+			__atomic_store_n(&admit_sampling_of[a->number], &a->sample,
+					 __ATOMIC_RELEASE);
 	}
 	admit_ref(*ret_filter);
 	return true;

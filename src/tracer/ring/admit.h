@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "fallback.h"
 #include "filter/program.h"
 #include "hook.h"
 #include "prepare.h"
@@ -105,30 +106,56 @@ static inline enum admit_outcome admit_at_once(uint32_t preparation, const void 
 	return ADMIT_ADMITTED;
 }
 
-/** struct admit_sample - one program, without contexts, whose first instruction samples:
- *  ltt_filter_sampler(). */
-struct admit_sample {
-	uint32_t tag, slot;
-};
-
-/** By the number of a filter; NULL: it is no such filter. */
-extern const struct admit_sample *admit_sample_of[ADMIT_PERMANENT];
+/** By the number of a filter that is one program, without contexts, and begins with sampling; NULL:
+ *  it is no such filter. */
+extern const struct ltt_filter_sampling *admit_sampling_of[ADMIT_PERMANENT];
 extern __thread struct ltt_filter_samplers admit_samplers
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/** Skip an event that sampling leaves out, without a call. Return: false: it is not decided. */
-static inline bool admit_skips(const struct hook *hook, uint32_t preparation)
+/* Of --first, and of --rate until a time. */
+static inline bool admit_is_closed(const struct hook *hook, uint32_t preparation,
+				   const struct ltt_filter_sampling *sample)
+{
+	uint64_t closed;
+
+	if (__atomic_load_n(&hook->closed_for, __ATOMIC_ACQUIRE) != preparation)
+		return false;
+	closed = __atomic_load_n(&hook->closed, __ATOMIC_RELAXED);
+	return closed == UINT64_MAX ||
+	       (closed && sample->op == LTT_FILTER_RATE && ring_clock_read(sample->clock) < closed);
+}
+
+/* Of --by an integer. */
+static inline bool admit_skips_value(const struct ltt_filter_sampling *sample, const void *payload,
+				     size_t len)
+{
+	uint64_t value;
+
+	if (len < sample->offset + (64u - sample->bits) / 8)
+		return false;
+	memcpy(&value, (const char *)payload + sample->offset, sizeof(value));
+	value <<= sample->bits;
+	value = sample->has_sign ? (uint64_t)((int64_t)value >> sample->bits) :
+				   value >> sample->bits;
+	return ltt_filter_mix(value) > sample->most;
+}
+
+/** Skip an event that sampling leaves out, without a call but for the clock. @payload: as that of
+ *  admit_at_once(). Return: false: it is not decided. */
+static inline bool admit_skips(const struct hook *hook, uint32_t preparation, const void *payload,
+			       size_t len)
 {
 	uint32_t filter = preparation_filter(preparation);
-	const struct admit_sample *sample =
-		filter < ADMIT_PERMANENT ? admit_sample_of[filter] : NULL;
+	const struct ltt_filter_sampling *sample =
+		filter < ADMIT_PERMANENT ? admit_sampling_of[filter] : NULL;
 	struct ltt_filter_sampler *sampler;
 
 	if (!sample)
 		return false;
-	if (sample->slot == LTT_FILTER_SAMPLERS)
-		return __atomic_load_n(&hook->closed_for, __ATOMIC_ACQUIRE) == preparation &&
-		       __atomic_load_n(&hook->closed, __ATOMIC_RELAXED) == UINT64_MAX;
+	if (sample->op == LTT_FILTER_SAMPLE_BY)
+		return admit_skips_value(sample, payload, len);
+	if (sample->op != LTT_FILTER_SAMPLE)
+		return admit_is_closed(hook, preparation, sample);
 	sampler = &admit_samplers.of[sample->slot];
 	if (sampler->tag != sample->tag || !sampler->left || sampler->left == sampler->take)
 		return false;

@@ -337,7 +337,7 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 
 	if (outcome == ADMIT_REJECTED)
 		return;
-	if (outcome == ADMIT_UNDECIDED && admit_skips(hook, preparation)) {
+	if (outcome == ADMIT_UNDECIDED && admit_skips(hook, preparation, payload, len + extra)) {
 		if (unlikely(section_skip(hook)))
 			ring_count_not_sampled(hook);
 		return;
