@@ -14,6 +14,7 @@
  *	load gap                                emits on one CPU; for each line of its stdin, the
  *	                                        longest time from one event to the next since the
  *	                                        line before, in us
+ *	load switch                             ns of a request for the end of packets, SWITCH()
  *	load clock                              ns of a bare clock read, both clocks
  *	load pace KIND RATE SECONDS             RATE events/s; prints emitted
  *	load many THREADS RATE SECONDS          each thread RATE events/s; CPU time
@@ -184,6 +185,26 @@ static int run_off(void)
 		printf("%.4f\n", (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)n);
 	}
 	return 0;
+}
+
+/* Ours alone. */
+static int run_switch(void)
+{
+#ifdef SWITCH
+	const unsigned long n = 20000000;
+
+	pin(0);
+	for (int i = 0; i < 7; i++) {
+		uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		for (unsigned long k = 0; k < n; k++)
+			SWITCH();
+		printf("%.4f\n", (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)n);
+	}
+	return 0;
+#else
+	return 2;
+#endif
 }
 
 static inline uint64_t cycles(void)
@@ -358,6 +379,8 @@ static int load_main(int argc, char **argv)
 	}
 	if (strcmp(what, "gap") == 0)
 		return run_gap();
+	if (strcmp(what, "switch") == 0)
+		return run_switch();
 	if (strcmp(what, "clock") == 0)
 		return run_clock();
 	if (strcmp(what, "idle") == 0)
