@@ -764,7 +764,6 @@ void ltt_ctl_verdicts_free(struct ltt_ctl_verdicts *verdicts);
  * struct ltt_ctl_programs - the applications of a session.
  * @recording: number of applications that record into it, or are about to. @applications: number of
  *	those that may record into it.
- * The rest is set for a session with a scope only:
  * @matched: not 0: a rule matched a point of an application, which may have ended since.
  * @points: if @matched is 0, names of points that its applications have announced. @more: not 0:
  *	there are more of these.

@@ -11,8 +11,10 @@
 #include "connect.h"
 #include "names.h"
 #include "own.h"
+#include "print.h"
 #include "record.h"
 #include "run.h"
+#include "show.h"
 #include "text.h"
 #include "wrap.h"
 
@@ -47,6 +49,8 @@ struct json_object *nothing_fetch(struct ctl *ctl, const char *session)
 	json_object_array_sort(names, nothing_by_name);
 	points = json_object_new_object();
 	record_set_bool(points, "matched", programs->matched);
+	record_set_bool(points, "registered",
+			programs->matched || programs->applications || programs->nr_points);
 	record_set(points, "others", names);
 	record_set_bool(points, "more", programs->more);
 	ltt_ctl_programs_free(programs);
@@ -171,4 +175,118 @@ void nothing_text(FILE *out, struct json_object *points, const struct nothing *n
 		name_points(out, points, nothing->events);
 	else
 		not_instrumented(out, nothing);
+}
+
+/* --- a session ------------------------------------------------------------------------- */
+
+/* The rules that record, of one domain; rules that count record nothing. */
+struct nothing_rules {
+	unsigned int nr;
+	char *patterns; /* separated by commas; NULL: none */
+	bool filter;
+};
+
+static void nothing_take_rule(struct nothing_rules *rules, struct json_object *rule)
+{
+	const char *kind = record_str(rule, "kind");
+	char *before AUTO_FREE = rules->patterns;
+
+	if (strcmp(kind, "count") == 0 || strcmp(kind, "histogram") == 0) {
+		rules->patterns = TAKE(before);
+		return;
+	}
+	rules->nr++;
+	rules->filter |= *record_str(rule, "filter");
+	rules->patterns = xasprintf("%s%s%s", before ? before : "", before ? "," : "",
+				    record_str(rule, "pattern"));
+}
+
+static void nothing_take_rules(struct nothing_rules rules[DOMAIN_USER + 1],
+			       struct json_object *shown)
+{
+	for (size_t i = 0; i < record_len(shown, "channels"); i++) {
+		struct json_object *channel = record_at(shown, "channels", i);
+		bool kernel = strcmp(record_str(channel, "domain"), "kernel") == 0;
+
+		for (size_t j = 0; j < record_len(channel, "rules"); j++)
+			nothing_take_rule(&rules[kernel ? DOMAIN_KERNEL : DOMAIN_USER],
+					  record_at(channel, "rules", j));
+	}
+}
+
+/* The beginning of the list of points: "a, b and more"; allocated. */
+static char *nothing_list(struct json_object *points)
+{
+	size_t nr = record_len(points, "others");
+	char *list = xstrdup("");
+
+	for (size_t i = 0; i < MIN(nr, (size_t)MAX_NAMES_LISTED); i++) {
+		char *before AUTO_FREE = list;
+
+		list = xasprintf("%s%s%s", before, i ? ", " : "",
+				 json_object_get_string(record_at(points, "others", i)));
+	}
+	if (nr > MAX_NAMES_LISTED || record_bool(points, "more")) {
+		char *before AUTO_FREE = list;
+
+		list = xasprintf("%s and more", before);
+	}
+	return list;
+}
+
+static void nothing_note_user(struct ctl *ctl, const char *session, struct json_object *points,
+			      const struct nothing_rules *rules)
+{
+	const char *near = nothing_nearest(points, rules->patterns);
+	char *list AUTO_FREE = nothing_list(points);
+
+	if (!record_bool(points, "registered"))
+		print_note(ctl,
+			   "session '%s': no program with libltt has registered; one that ends "
+			   "within milliseconds may end before it is recorded: start it with "
+			   "LTT_REGISTER_TIMEOUT=5000. 'lttctl doctor' shows other reasons",
+			   session);
+	else if (record_bool(points, "matched"))
+		print_note(ctl,
+			   "session '%s': programs have points that are recorded; they have passed "
+			   "none of them while it recorded%s",
+			   session,
+			   rules->filter ? ", or the filter held for none of their events; 'lttctl "
+					   "filter --check' explains an expression" :
+					   "");
+	else if (*list)
+		print_note(ctl,
+			   "session '%s': no instrumentation point of its programs matches "
+			   "'%s'%s%s%s; they have: %s",
+			   session, rules->patterns, near ? "; did you mean '" : "",
+			   near ? near : "", near ? "'?" : "", list);
+	else
+		print_note(ctl,
+			   "session '%s': its programs have no instrumentation point; to see their "
+			   "allocations, locks or loaded libraries: lttctl record "
+			   "--wrap=libc,pthread,dl -- PROGRAM",
+			   session);
+}
+
+void nothing_note(struct ctl *ctl, const char *session, struct json_object *totals)
+{
+	struct json_object *shown AUTO_RECORD = NULL, *points AUTO_RECORD = NULL;
+	struct nothing_rules rules[DOMAIN_USER + 1] = { 0 };
+	struct err ignored = { 0 };
+
+	if (!totals || record_num(totals, "recorded") || record_num(totals, "lost") ||
+	    show_fetch(ctl, session, &shown, &ignored) != 0 || *record_str(shown, "problem"))
+		return;
+	nothing_take_rules(rules, shown);
+	if (strcmp(record_str(shown, "state"), "new") == 0 || !record_len(shown, "channels"))
+		; /* the state explains it, as `status` shows */
+	else if (!rules[DOMAIN_USER].nr && rules[DOMAIN_KERNEL].nr)
+		print_note(ctl,
+			   "session '%s': none of the kernel's events that are enabled has "
+			   "occurred while it recorded",
+			   session);
+	else if (rules[DOMAIN_USER].nr && (points = nothing_fetch(ctl, session)))
+		nothing_note_user(ctl, session, points, &rules[DOMAIN_USER]);
+	free(rules[DOMAIN_USER].patterns);
+	free(rules[DOMAIN_KERNEL].patterns);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * nothing.h - explains why `lttctl record` has recorded nothing. The program's instrumentation
- * points, as registered with the daemon, are added to the record; the advice is printed.
+ * nothing.h - explains why `lttctl record`, or a session, has recorded nothing. The program's
+ * instrumentation points, as registered with the daemon, are added to the record; the advice is
+ * printed.
  */
 #ifndef CTL_NOTHING_H
 #define CTL_NOTHING_H
@@ -25,5 +26,9 @@ struct nothing {
 struct json_object *nothing_fetch(struct ctl *ctl, const char *session);
 /** Print the advice. @points: from nothing_fetch(), or NULL. */
 void nothing_text(FILE *out, struct json_object *points, const struct nothing *nothing);
+
+/** Print a note why a session has recorded no event, if it has not, and lost none. @totals: of the
+ *  session. */
+void nothing_note(struct ctl *ctl, const char *session, struct json_object *totals);
 
 #endif

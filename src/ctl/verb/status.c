@@ -3,8 +3,10 @@
 #include "base/mem.h"
 #include "ctl/follow.h"
 #include "ctl/leftover.h"
+#include "ctl/nothing.h"
 #include "ctl/options.h"
 #include "ctl/print.h"
+#include "ctl/record.h"
 #include "ctl/show.h"
 #include "ctl/target.h"
 
@@ -35,6 +37,7 @@ static enum status status_run(struct ctl *ctl)
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
+	nothing_note(ctl, session, record_get(ctl->record, "totals"));
 	return show_warnings(ctl, ctl->record);
 }
 

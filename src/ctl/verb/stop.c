@@ -2,6 +2,7 @@
 /* stop.c - lttctl stop [SESSION]: stop recording, and wait until all data is written. */
 #include "ctl/connect.h"
 #include "ctl/loss.h"
+#include "ctl/nothing.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
@@ -39,6 +40,8 @@ static enum status stop(struct ctl *ctl, const char *session)
 		record_set_str(o, "problem", problem);
 	status = loss_conclude(ctl, session, totals, problem); /* before another call */
 	loss_conflicts(ctl, o);
+	if (!*record_str(o, "problem"))
+		nothing_note(ctl, session, totals);
 	viewing_remember_session(ctl, session);
 	return status;
 }

@@ -225,9 +225,8 @@ struct domain_ops {
 	 *  all are. */
 	const char *(*preset_obstacle)(struct domain_tracer *domain,
 				       const struct domain_preset *preset, uid_t uid);
-	/** The applications of a session. @fn: called for each name of a point of a scoped
-	 *  session's applications, unless a rule matched one of their points. NULL: the domain has
-	 *  none. */
+	/** The applications of a session. @fn: called for each name of a point of the session's
+	 *  applications, unless a rule matched one of their points. NULL: the domain has none. */
 	void (*programs)(struct domain_tracer *domain, const struct session *session,
 			 struct domain_programs *ret, void (*fn)(const char *name, void *data),
 			 void *data);

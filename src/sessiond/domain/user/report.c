@@ -328,7 +328,7 @@ void user_each_conflict(struct domain_tracer *domain, struct session *session,
 }
 
 /*
- * The programs of a scoped session, for reports to its user: those that still record,
+ * The programs of a session, for reports to its user: those that still record,
  * and the points that they have if the rules match none. Names are kept until the session ends, as
  * the programs end before.
  */
@@ -386,7 +386,7 @@ static void note(struct app_point *point, void *data)
 
 void announced_note(struct user_link *link)
 {
-	if (*link->us->rec.session->scope && !link->us->matched)
+	if (!link->us->matched)
 		link_each_point(link, note, link->us);
 }
 

@@ -54,7 +54,7 @@ struct user_session {
 	struct kept kept;
 	char **paths_used;   /* of traces of processes, also of closed ones; see trace.c */
 	uint64_t restored_s; /* CLOCK_REALTIME: when it was taken over from an earlier daemon */
-	struct shape **announced; /* points of a scoped session's applications without a rule */
+	struct shape **announced; /* points of the session's applications, if no rule matches one */
 	uint32_t nr_announced;
 	bool more_announced; /* there are more of these than are kept */
 	bool matched;	     /* a rule matched a point: no names are kept any more */
