@@ -223,8 +223,8 @@ struct encoder *client_request(struct client *client, unsigned int type)
 static int client_connection_lost(struct client *client, struct err *err)
 {
 	return err_set(err, ERR_NO_DAEMON,
-		       "the session daemon at %s disconnected before it answered; see its log, and "
-		       "repeat the command",
+		       "the session daemon at %s disconnected before it answered; repeat the "
+		       "command, and see its log, which 'lttctl doctor' names",
 		       client->socket);
 }
 

@@ -23,6 +23,8 @@
 #include "listeners.h"
 #include "io/confine.h"
 #include "io/lockfile.h"
+#include "io/logplace.h"
+#include "io/paths.h"
 #include "repair.h"
 #include "retention.h"
 
@@ -362,14 +364,15 @@ static void relayd_report_ready(int fd)
 	close(fd);
 }
 
-/* While others can still be opened; later messages have no reader. */
+/* While others can still be opened. */
 static void let_go_of_files(void)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	AUTO_FREE char *dir = paths_rundir();
 
-	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-		dup2(null, fd);
-	close_fd(null);
+	if (dir && paths_make_dir(dir, geteuid() == 0 ? 0755 : 0700) == 0)
+		logplace_use(dir, LOGPLACE_RELAYD, "ltt-relayd");
+	else
+		logplace_use("/dev/null", LOGPLACE_RELAYD, "ltt-relayd");
 	(void)!chdir("/");
 }
 

@@ -60,15 +60,7 @@ void detach_failed(int fd, int status)
 		detach_print(fd, (unsigned char)status);
 }
 
-void detach_ready(int fd, bool quiet)
+void detach_ready(int fd)
 {
-	int null;
-
-	if (quiet) {
-		null = open("/dev/null", O_RDWR | O_CLOEXEC);
-		for (int i = 0; null >= 0 && i < 3; i++)
-			dup2(null, i);
-		close_fd(null);
-	}
 	detach_print(fd, 0);
 }

@@ -6,14 +6,12 @@
 #ifndef SESSIOND_DETACH_H
 #define SESSIOND_DETACH_H
 
-#include <stdbool.h>
-
 /** In the parent this does not return. Return: descriptor for detach_ready(), or
  *  negative errno. */
 int detach(void);
 /** Startup failed: send the parent its exit status. No effect with a negative @fd. */
 void detach_failed(int fd, int status);
-/** Startup succeeded: let the parent exit. @quiet: close the standard descriptors, too. */
-void detach_ready(int fd, bool quiet);
+/** Startup succeeded: let the parent exit. */
+void detach_ready(int fd);
 
 #endif

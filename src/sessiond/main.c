@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* main.c - ltt-sessiond: options, the runtime directory, sockets, signals. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "detach.h"
 #include "io/confine.h"
 #include "io/listener.h"
+#include "io/logplace.h"
 #include "options.h"
 #include "rundir.h"
 #include "sessiond.h"
@@ -39,6 +41,7 @@ struct program {
 	mode_t mask;
 	pid_t parent; /* for --sig-parent */
 	int ready_fd;
+	int caller_fd; /* standard error of the caller, until the daemon is ready; -1 */
 };
 
 /* --- connections ------------------------------------------------------------- */
@@ -208,12 +211,31 @@ static void leave_caller(void)
 		log_debug("can't leave the working directory: %s", strerror(errno));
 }
 
+/* Also that of the processes that it starts. */
+static void sessiond_move_log(struct program *p)
+{
+	if (!p->options.daemonize || p->options.background)
+		return;
+	p->caller_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	logplace_use(p->dir.path, LOGPLACE_SESSIOND, "ltt-sessiond");
+}
+
+/* The caller gets the reason as well. */
+static void sessiond_report_failure(struct program *p, const char *reason, int status)
+{
+	log_error("%s", reason);
+	if (p->caller_fd >= 0 && dup2(p->caller_fd, STDERR_FILENO) >= 0)
+		log_error("%s", reason);
+	detach_failed(p->ready_fd, status);
+}
+
 static int sessiond_begin(struct program *p, struct err *err)
 {
 	int ret, code = rundir_lock(&p->dir, &p->store, err);
 
 	if (code)
 		return code;
+	sessiond_move_log(p);
 	umask(p->mask);
 	ret = sessiond_init(&p->sd);
 	if (ret == 0)
@@ -249,7 +271,8 @@ static void sessiond_report_ready(struct program *p)
 	rundir_store(&p->dir, &p->store, true);
 	notify_ready(&p->notify, p->sd.loop);
 	if (p->ready_fd >= 0)
-		detach_ready(p->ready_fd, !p->options.background);
+		detach_ready(p->ready_fd);
+	close_fd(p->caller_fd);
 	if (p->options.sig_parent)
 		kill(p->parent, SIGUSR1);
 	log_info("serving %s", p->dir.path);
@@ -282,8 +305,7 @@ static int sessiond_serve(struct program *p)
 	int status = code == ERR_BUSY ? STATUS_SERVED : code ? 1 : 0;
 
 	if (code) {
-		log_error("%s", err.text);
-		detach_failed(p->ready_fd, status);
+		sessiond_report_failure(p, err.text, status);
 	} else {
 		sessiond_take_first_pair(&p->sd);
 		sessiond_drop_rights();
@@ -329,12 +351,12 @@ int main(int argc, const char **argv)
 	if (p.options.verbose >= 2)
 		setenv("LTT_LOG", "debug", 0); /* the consumer's, too */
 	p.parent = getppid();
-	p.ready_fd = -1;
+	p.ready_fd = p.caller_fd = -1;
 	/* the runtime directory is as it must be; all else obeys a stricter umask */
 	p.mask = umask(022) | 022;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error of write(), not our end */
+	signal(SIGXFSZ, SIG_IGN);	  /* a size limit is an error of write(), not our end */
 	(void)limit_raise(RLIMIT_NOFILE); /* for applications and their buffers */
 	if (p.options.on_demand)
 		leave_caller();

@@ -4,14 +4,46 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "escape.h"
 #include "locked.h"
 
 static const char *log_name = "ltt";
 static enum log_level current = LOG_WARN;
+static off_t log_bytes; /* bytes; 0: none */
+
+void log_bound(void)
+{
+	const char *limit = getenv("LTT_LOG_LIMIT");
+
+	log_bytes = limit ? atoll(limit) : 0;
+}
+
+/* Of lines that another process writes in this moment some may be lost. */
+static void log_cut(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	LOCKED(&lock);
+	AUTO_FREE char *half = NULL;
+	char *begin = NULL;
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fstat(STDERR_FILENO, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= log_bytes)
+		return;
+	half = malloc((size_t)log_bytes / 2);
+	if (half)
+		n = pread(STDERR_FILENO, half, (size_t)log_bytes / 2, st.st_size - log_bytes / 2);
+	if (n > 0)
+		begin = memchr(half, '\n', (size_t)n);
+	if (ftruncate(STDERR_FILENO, 0) == 0 && begin)
+		(void)!write(STDERR_FILENO, begin + 1, (size_t)(half + n - begin - 1));
+}
 
 void log_init(const char *name, enum log_level level)
 {
@@ -23,6 +55,7 @@ void log_init(const char *name, enum log_level level)
 	for (size_t i = 0; wanted && i < ARRAY_SIZE(names); i++)
 		if (strcmp(wanted, names[i]) == 0)
 			current = (enum log_level)i;
+	log_bound();
 }
 
 enum log_level log_level(void)
@@ -70,6 +103,6 @@ void log_write(enum log_level level, const char *fmt, ...)
 	escape_tame(line);
 	strcat(line, "\n");
 	/* one write, so that lines of several processes do not mix */
-	if (write(STDERR_FILENO, line, strlen(line)) < 0)
-		return;
+	if (write(STDERR_FILENO, line, strlen(line)) >= 0 && log_bytes > 0)
+		log_cut();
 }

@@ -16,6 +16,9 @@ enum log_level { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 /** @name: begins each line. @level: LTT_LOG=debug in the environment overrides it. */
 void log_init(const char *name, enum log_level level);
 enum log_level log_level(void);
+/** Read LTT_LOG_LIMIT again: if standard error is a file, it is cut to its last half as soon as it
+ *  is longer than so many bytes. log_init() does so, too. */
+void log_bound(void);
 void log_write(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 
 #define log_error(...) log_write(LOG_ERROR, __VA_ARGS__)

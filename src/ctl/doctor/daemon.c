@@ -2,6 +2,7 @@
 /* daemon.c - checks whether there is a session daemon, and whether it is the intended one */
 #include <grp.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "io/logplace.h"
 #include "io/paths.h"
 #include "io/procstate.h"
 #include "ctl/text.h"
@@ -336,6 +338,34 @@ static void check_consumers(struct doctor *d, const struct ltt_ctl_daemon_info *
 	ltt_ctl_consumers_free(list);
 }
 
+static void doctor_daemon_log_file(struct doctor *d, const char *name, const char *whose)
+{
+	char *path AUTO_FREE = xasprintf("%s/%s", d->rundir, name);
+
+	if (access(path, R_OK) == 0)
+		doctor_found(d, GRADE_OK, "log", "%s log to %s", whose, path);
+}
+
+/* Root's daemon does not show its standard error to other users. */
+static void check_logs(struct doctor *d)
+{
+	char *link AUTO_FREE = xasprintf("/proc/%u/fd/%d", d->pid, STDERR_FILENO);
+	char path[PATH_MAX];
+	ssize_t n = d->pid ? readlink(link, path, sizeof(path) - 1) : -1;
+
+	path[MAX(n, 0)] = '\0';
+	if (strncmp(path, "socket:", strlen("socket:")) == 0)
+		doctor_found(d, GRADE_OK, "log",
+			     "the session daemon logs to the journal: journalctl _PID=%u", d->pid);
+	else if (strcmp(path, "/dev/null") == 0)
+		doctor_found(d, GRADE_OK, "log", "the session daemon's log is discarded");
+	else if (*path == '/' && strncmp(path, "/dev/", strlen("/dev/")) != 0)
+		doctor_found(d, GRADE_OK, "log", "the session daemon logs to %s", path);
+	else if (!d->pid)
+		doctor_daemon_log_file(d, LOGPLACE_SESSIOND, "session daemons in the background");
+	doctor_daemon_log_file(d, LOGPLACE_RELAYD, "relays in the background");
+}
+
 /* A request beyond a quota has been rejected since the daemon started. */
 static void check_quotas(struct doctor *d)
 {
@@ -391,6 +421,7 @@ void doctor_daemon(struct doctor *d)
 		d->rundir = xstrdup(PATHS_SYSTEM_RUNDIR);
 	if (ctl_open(d->ctl, false, &err) != 0) {
 		no_daemon(d, &err);
+		check_logs(d);
 		return;
 	}
 	print_waiting(d->ctl);
@@ -402,6 +433,7 @@ void doctor_daemon(struct doctor *d)
 		     daemon->pid, daemon->rundir);
 	doctor_daemon_check_version(d, daemon);
 	check_clock(d, daemon);
+	check_logs(d);
 	check_consumers(d, daemon);
 	check_descriptors(d, daemon->pid);
 	check_limits(d, daemon->pid);
