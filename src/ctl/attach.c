@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "connect.h"
+#include "doctor/doctor.h"
 #include "linger.h"
 #include "print.h"
-#include "reach.h"
 #include "text.h"
 
 #define REGISTER_NS 5000000000u /* most applications register within milliseconds */
@@ -178,12 +178,12 @@ static int64_t attach_registered(struct ctl *ctl, const char *session)
 
 struct attach_waiting {
 	struct ctl *ctl;
-	const struct attach *attach;
+	struct attach *attach;
 	const char *session;
 	struct run *run;
 	struct pollfd *pfds; /* of the processes, of signals, of the session daemon */
 	size_t left;	     /* processes that have not ended */
-	size_t hidden;	     /* processes that can't reach the session daemon */
+	bool *named;	     /* for each process: its user has been warned */
 	bool registering;    /* processes are waited for that have not registered */
 };
 
@@ -192,40 +192,28 @@ static uint64_t attach_elapsed(const struct attach_waiting *w)
 	return run_now_ns() - w->run->begin_ns;
 }
 
-/* Return: the number of processes for which a reason was found; the others can report theirs. */
-static size_t attach_explain(const struct attach_waiting *w, enum reach_obstacle wanted)
+/* Warn of processes that can't be recorded, as doctor finds it. @begin: they may still register.
+ * Return: the number of those that were named until now. */
+static size_t attach_explain(struct attach_waiting *w, bool begin)
 {
-	const char *rundir;
-	char comm[COMM_BYTES];
 	size_t nr = 0;
 
-	if (!ctl_is_connected(w->ctl))
-		return 0;
-	rundir = ltt_ctl_daemon(w->ctl->library)->rundir;
 	for (size_t i = 0; i < w->attach->nr; i++) {
-		uint32_t pid = w->attach->pids[i];
-		enum reach_obstacle obstacle =
-			w->pfds[i].fd < 0 ? REACH_NONE : reach_find_obstacle((pid_t)pid, rundir);
-		char *text AUTO_FREE = reach_explain(obstacle, rundir);
-
-		if (obstacle != wanted)
-			continue;
-		nr++;
-		print_warning(w->ctl,
-			      "process %" PRIu32 " (%s) %s; 'lttctl doctor --pid=%" PRIu32
-			      "' has the remedy",
-			      pid, attach_comm(pid, comm), text, pid);
+		if (!w->named[i] && w->pfds[i].fd >= 0 && ctl_is_connected(w->ctl))
+			w->named[i] = doctor_warn(w->ctl, (pid_t)w->attach->pids[i], begin);
+		nr += w->named[i];
 	}
 	return nr;
 }
 
-static void attach_say_silent(const struct attach_waiting *w, size_t nr)
+static void attach_say_silent(struct attach_waiting *w, size_t nr)
 {
-	if (attach_explain(w, REACH_SECCOMP) + w->hidden < nr)
+	if (attach_explain(w, false) < nr)
 		print_warning(w->ctl,
 			      "%zu of the processes ha%s not registered with the session daemon; "
 			      "'lttctl doctor --pid=PID' shows why",
 			      nr, nr == 1 ? "s" : "ve");
+	w->attach->silent = nr;
 }
 
 /* The session daemon may have been started for this recording. @last: the recording ends. */
@@ -287,7 +275,8 @@ static void attach_begin(struct attach_waiting *w, bool libltt)
 	w->pfds[nr + 1] = (struct pollfd){ .fd = w->run->watch };
 	w->left = nr;
 	w->registering = libltt && nr;
-	w->hidden = libltt ? attach_explain(w, REACH_MOUNTS) : 0;
+	if (libltt)
+		attach_explain(w, true);
 	if (libltt && !nr && attach_registered(w->ctl, w->session) == 0)
 		print_note(w->ctl,
 			   "no program with libltt runs now; those that start are recorded");
@@ -295,7 +284,7 @@ static void attach_begin(struct attach_waiting *w, bool libltt)
 		print_note(w->ctl, "recording; Ctrl-C ends it");
 }
 
-void attach_wait(struct ctl *ctl, const struct attach *attach, const char *session, struct run *run,
+void attach_wait(struct ctl *ctl, struct attach *attach, const char *session, struct run *run,
 		 bool libltt)
 {
 	struct attach_waiting w = {
@@ -304,6 +293,7 @@ void attach_wait(struct ctl *ctl, const struct attach *attach, const char *sessi
 		.session = session,
 		.run = run,
 		.pfds = xalloc((attach->nr + 2) * sizeof(*w.pfds)),
+		.named = xalloc((attach->nr + 1) * sizeof(*w.named)),
 	};
 
 	run->begin_ns = run_now_ns();
@@ -313,5 +303,6 @@ void attach_wait(struct ctl *ctl, const struct attach *attach, const char *sessi
 	while (attach_turn(&w));
 	attach_check_registered(&w, true);
 	run_extend(run);
+	free(w.named);
 	free(w.pfds);
 }

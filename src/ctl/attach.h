@@ -16,12 +16,15 @@
  * @pids: the processes, without repetitions; @nr is 0: all that the session's owner may record.
  * @fds: a pidfd of each.
  * @limit_ns: end of the recording after its start; 0: none.
+ * @silent: number of processes that had not registered at the end, or after some seconds; set by
+ *	attach_wait().
  */
 struct attach {
 	uint32_t *pids;
 	int *fds;
 	size_t nr;
 	uint64_t limit_ns;
+	size_t silent;
 };
 
 /** Parse the option --for. Return: 0 or the code in @err. */
@@ -39,7 +42,7 @@ int attach_track(struct ctl *ctl, const struct attach *attach, const char *sessi
 		 enum domain_id domain) MUST_CHECK;
 /** Wait until the named processes or the time have ended, or a signal has arrived. @libltt: report
  *  processes that do not register. */
-void attach_wait(struct ctl *ctl, const struct attach *attach, const char *session, struct run *run,
+void attach_wait(struct ctl *ctl, struct attach *attach, const char *session, struct run *run,
 		 bool libltt);
 
 #endif

@@ -65,6 +65,9 @@ void doctor_trackers(struct doctor *d, struct json_object *session);
 void doctor_sessions(struct doctor *d, const char *name);
 /** Check that this process can be recorded. */
 void doctor_process(struct doctor *d, pid_t pid);
+/** Print warnings for the problems of this process. @begin: omit those that the process solves by
+ *  registering. Return: whether there are any. Connected. */
+bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin);
 /** Check that this program could be recorded, if it were started in the environment of lttctl. */
 void doctor_program(struct doctor *d, const char *program);
 

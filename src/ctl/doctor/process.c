@@ -15,7 +15,10 @@
 #include "io/paths.h"
 #include "ctl/text.h"
 #include "doctor.h"
+#include "ctl/connect.h"
 #include "ctl/elf.h"
+#include "ctl/points.h"
+#include "ctl/print.h"
 #include "ctl/reach.h"
 #include "ctl/record.h"
 #include "ctl/run.h"
@@ -372,6 +375,36 @@ void doctor_process(struct doctor *d, pid_t pid)
 	name[strcspn(name, "\n")] = '\0';
 	g.what = xasprintf("process %d (%s)", (int)pid, name);
 	doctor_process_check_process(d, &g);
+}
+
+bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
+{
+	const struct ltt_ctl_daemon_info *daemon = ltt_ctl_daemon(ctl->library);
+	struct json_object *findings AUTO_RECORD = json_object_new_array();
+	struct doctor d = {
+		.ctl = ctl,
+		.rundir = (char *)daemon->rundir,
+		.pid = daemon->pid,
+		.findings = findings,
+	};
+	struct err ignored = { 0 };
+	unsigned int nr = 0;
+
+	if (points_fetch(ctl, DOMAIN_USER, false, &d.points, NULL, &ignored) != 0)
+		d.points = NULL;
+	doctor_process(&d, pid);
+	json_object_put(d.points);
+	for (size_t i = 0; i < json_object_array_length(findings); i++) {
+		struct json_object *finding = json_object_array_get_idx(findings, i);
+
+		if (strcmp(record_str(finding, "grade"), "ok") == 0 ||
+		    (begin && strcmp(record_str(finding, "about"), "process") == 0))
+			continue;
+		nr++;
+		print_warning(ctl, "%s; 'lttctl doctor --pid=%d' has the remedy",
+			      record_str(finding, "text"), (int)pid);
+	}
+	return nr > 0;
 }
 
 /* ---- a program ---- */

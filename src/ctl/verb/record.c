@@ -374,6 +374,7 @@ static struct json_object *attached_record(const struct run *run)
 	for (size_t i = 0; i < attached.nr; i++)
 		record_append(o, "processes", json_object_new_uint64(attached.pids[i]));
 	record_set_num(o, "duration_ns", run->duration_ns);
+	record_set_num(o, "silent", attached.silent);
 	return o;
 }
 
@@ -446,6 +447,8 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	}
 	status = loss_conclude(ctl, created->session, ending.totals,
 			       ending.problem ? ending.problem : "");
+	if (attached.silent && status == STATUS_OK)
+		status = STATUS_WARNING;
 	return run->exit_status ? (enum status)run->exit_status : status;
 }
 
@@ -716,11 +719,11 @@ static void summary(FILE *out, struct json_object *record)
 	}
 	if (n)
 		hint(out, record_str(record, "output"));
-	else if (!opt.kernel && whole && running)
+	else if (!opt.kernel && whole && running && !record_num(running, "silent"))
 		fputs("No instrumentation point that is recorded was passed in this time. 'lttctl list "
 		      "-u' shows the\npoints of the programs that run.\n",
 		      out);
-	else if (!opt.kernel && whole)
+	else if (!opt.kernel && whole && !running)
 		nothing_text(out, record_get(record, "points"), &asked);
 	for (size_t i = 0; i < record_len(record, "uncalled"); i++)
 		wrap_explain_uncalled(out, asked.program,
