@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "io/tcp.h"
+#include "io/tls.h"
 #include "proto/viewproto.h"
 
 #define CONNECT_MS 2000u
@@ -63,6 +64,7 @@ int live_url_parse(const char *url, const char *origin, struct live_url *ret)
 struct live {
 	int fd;
 	int64_t until_ms;
+	bool expects_tls;
 };
 
 static int64_t live_now_ms(void)
@@ -97,12 +99,14 @@ static int live_send(const struct live *live, const void *data, size_t len)
 	return 0;
 }
 
-static int live_receive(const struct live *live, void *data, size_t len)
+static int live_receive(struct live *live, void *data, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = recv(live->fd, (char *)data + done, len - done, 0);
 		int ret = n < 0 && errno == EAGAIN ? live_wait(live, POLLIN) : 0;
 
+		if (n == 0 || (n < 0 && errno == ECONNRESET))
+			live->expects_tls = tls_is_alert(data, done);
 		if (n == 0)
 			return -ECONNRESET;
 		if (ret < 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
@@ -120,7 +124,7 @@ static int live_request(const struct live *live, uint32_t command, const void *b
 	return ret == 0 && len ? live_send(live, body, len) : ret;
 }
 
-static int live_introduce(const struct live *live)
+static int live_introduce(struct live *live)
 {
 	struct view_connect hello = {
 		.viewer = UINT64_MAX,
@@ -150,7 +154,7 @@ static bool is_field(const char *field, size_t bytes, const char *text, size_t l
 typedef int (*live_session_fn)(void *priv, const struct view_session *session);
 
 /* Return: 1: @each returned it; 0: it did not for any; negative errno. */
-static int live_each(const struct live *live, live_session_fn each, void *priv)
+static int live_each(struct live *live, live_session_fn each, void *priv)
 {
 	struct view_session session;
 	uint32_t nr;
@@ -216,7 +220,7 @@ static int live_converse(const struct live_url *url, live_session_fn each, void 
 			 struct err *err)
 {
 	AUTO_FD int fd = live_connect(url, err);
-	struct live live = { fd, live_now_ms() + ANSWER_MS };
+	struct live live = { fd, live_now_ms() + ANSWER_MS, false };
 	int ret;
 
 	if (fd < 0)
@@ -224,7 +228,11 @@ static int live_converse(const struct live_url *url, live_session_fn each, void 
 	ret = live_introduce(&live);
 	if (ret == 0)
 		ret = live_each(&live, each, priv);
-	if (ret < 0)
+	if (live.expects_tls)
+		err_set(err, ERR_OUTPUT,
+			"the relay at %s does not list its live sessions: " TLS_EXPECTED,
+			url->shown);
+	else if (ret < 0)
 		err_errno(err, ERR_OUTPUT, -ret, "the relay at %s does not list its live sessions",
 			  url->shown);
 	return ret;

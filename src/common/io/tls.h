@@ -8,6 +8,8 @@
 #define IO_TLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -53,5 +55,13 @@ ssize_t tls_read(struct tls *tls, void *buf, size_t len) MUST_CHECK;
 ssize_t tls_write(struct tls *tls, const struct iovec *iov, unsigned int nr) MUST_CHECK;
 /** Whether received bytes are buffered, so that the socket does not become readable. */
 bool tls_pending(const struct tls *tls);
+
+/** Whether these bytes begin as the alert by which a TLS server rejects a peer that does not speak
+ *  TLS: a problem is then TLS_EXPECTED. */
+static inline bool tls_is_alert(const uint8_t *bytes, size_t len)
+{
+	return len >= 2 && bytes[0] == 21 && bytes[1] == 3;
+}
+#define TLS_EXPECTED "TLS is expected there: use tls://"
 
 #endif

@@ -61,7 +61,7 @@ void wire_close(struct wire *w)
 
 const char *wire_problem(const struct wire *w)
 {
-	return chan_problem(&w->chan);
+	return w->expects_tls ? TLS_EXPECTED : chan_problem(&w->chan);
 }
 
 /* The relay sends nothing between requests: a readable socket was closed, or is out of step. */
@@ -217,6 +217,7 @@ int wire_connect(struct wire *w, const struct tcp_addr *addr, struct tls_keys *k
 	int fd, ret;
 
 	wire_close(w);
+	w->expects_tls = false;
 	fd = tcp_connect_begin(addr);
 	if (fd < 0)
 		return fd;
@@ -395,6 +396,13 @@ static int wire_fill(struct wire *w)
 	return 0;
 }
 
+static void wire_note_alert(struct wire *w)
+{
+	size_t len = w->frames.end - w->frames.begin;
+
+	w->expects_tls = !w->chan.tls && len && tls_is_alert(w->frames.buf + w->frames.begin, len);
+}
+
 static int wire_receive_reply(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret)
 {
 	struct msg_header header;
@@ -405,11 +413,15 @@ static int wire_receive_reply(struct wire *w, uint16_t type, uint32_t serial, st
 	while ((n = frames_next(&w->frames, &msg, &len)) == 0) {
 		int error = wire_fill(w);
 
-		if (error < 0)
+		if (error < 0) {
+			wire_note_alert(w);
 			return error;
+		}
 	}
-	if (n < 0)
+	if (n < 0) {
+		wire_note_alert(w);
 		return n;
+	}
 	decoder_init(ret, msg, len, NULL, 0);
 	if (decode_header(ret, &header) < 0 || header.type != type || header.serial != serial ||
 	    header.flags != MSG_REPLY)

@@ -34,6 +34,7 @@ struct wire {
 		rate_bytes; /* start of the current measurement: time, bytes acknowledged */
 	int send_buf;	    /* bytes of the socket's send buffer; 0: the kernel's default */
 	bool spliced;	    /* the socket may refer to pages of rings */
+	bool expects_tls;   /* the relay has rejected a connection without TLS */
 	struct frames frames;
 	wire_meanwhile meanwhile; /* NULL: the worker has no other duties */
 	void *data;		  /* argument of meanwhile() */
@@ -65,7 +66,7 @@ void wire_init(struct wire *wire);
  *  encryption. Return: 0 or negative errno; wire_problem() then explains an error of TLS. */
 int wire_connect(struct wire *wire, const struct tcp_addr *addr, struct tls_keys *keys,
 		 const char *host) MUST_CHECK;
-/** The reason why TLS failed; "" if it did not. Valid until wire_close(). */
+/** The reason why TLS failed, or was missing; "" if it did not. Valid until wire_close(). */
 const char *wire_problem(const struct wire *wire);
 void wire_close(struct wire *wire);
 /** Wait until @fd is readable, with the timeout of a connection. Return: 0 or negative errno. */
