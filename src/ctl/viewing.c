@@ -18,6 +18,7 @@
 #include "record.h"
 #include "print.h"
 #include "target.h"
+#include "text.h"
 
 #define NET "net://"
 #define TLS "tls://"
@@ -124,46 +125,39 @@ static char *named(struct ctl *ctl, const char *word)
 	return NULL;
 }
 
-/* That an older trace is shown must not pass unnoticed. */
-static void note_older(struct ctl *ctl, const char *path)
-{
-	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
-
-	if (untraced)
-		print_warning(
-			ctl,
-			"session '%s' wrote no trace here (never started, --no-output, or to a "
-			"relay); this is an older one: %s",
-			untraced, path);
-}
-
 static char *no_last(struct ctl *ctl)
 {
-	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
+	err_set(&ctl->err, ERR_OUTPUT,
+		"no last trace is remembered; 'lttctl record -- PROGRAM' makes one, or name a "
+		"session or a directory");
+	return NULL;
+}
 
-	if (untraced)
-		err_set(&ctl->err, ERR_OUTPUT,
-			"session '%s' wrote no trace here (never started, --no-output, or to a "
-			"relay), and there is none before it",
-			untraced);
-	else
-		err_set(&ctl->err, ERR_OUTPUT,
-			"no last trace is remembered; 'lttctl record -- PROGRAM' makes one, or "
-			"name a session or a directory");
+/* An older trace, which another session wrote, is named and not shown. */
+static char *viewing_untraced(struct ctl *ctl, const char *session, const char *older)
+{
+	char *word AUTO_FREE = older ? text_shell_word(older) : NULL;
+
+	err_set(&ctl->err, ERR_OUTPUT,
+		"session '%s' wrote no trace here (never started, --no-output, or to a relay)%s%s%s",
+		session, word ? "; that of an earlier session: lttctl view " : "", word ? word : "",
+		word ? "" : ", and there is none before it");
 	return NULL;
 }
 
 /* The last trace, else the current session's. */
 static char *last(struct ctl *ctl)
 {
-	char *path = home_get(HOME_TRACE);
-	char *session AUTO_FREE = NULL;
+	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
+	char *remembered AUTO_FREE = home_get(HOME_TRACE);
+	char *session AUTO_FREE = NULL, *path = NULL;
 
-	if (path && is_dir(path)) {
-		note_older(ctl, path);
-		return path;
-	}
-	free(TAKE(path));
+	if (!remembered || !is_dir(remembered))
+		free(TAKE(remembered));
+	if (untraced)
+		return viewing_untraced(ctl, untraced, remembered);
+	if (remembered)
+		return TAKE(remembered);
 	session = home_get(HOME_SESSION);
 	if (session && of_daemon(ctl, session, &path) && *path == '/')
 		return path;
