@@ -2,9 +2,11 @@
 #include "show.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 
 #include "connect.h"
+#include "linger.h"
 #include "loss.h"
 #include "options.h"
 #include "record.h"
@@ -27,13 +29,32 @@ static struct json_object *show_channel(const struct ltt_ctl_channel *c)
 	return o;
 }
 
+#define REGISTER_MS 1000 /* most applications register anew within milliseconds */
+#define REGISTER_POLL_MS 50
+
+/* Applications register anew with a daemon that has taken a session over just now. */
+static bool show_lacks_programs(struct ctl *ctl, const struct ltt_ctl_session_status *status)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%u", ltt_ctl_daemon(ctl->library)->pid);
+	return status->session->state == LTT_CTL_RECORDING &&
+	       !status->session->applications && linger_is_young(pid);
+}
+
 int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, struct err *err)
 {
 	struct ltt_ctl_session_status *status;
 	struct json_object *o;
 
-	if (ctl_done(ctl, ltt_ctl_status(ctl->library, session, &status), err) != 0)
-		return err->code;
+	for (int waited_ms = 0;; waited_ms += REGISTER_POLL_MS) {
+		if (ctl_done(ctl, ltt_ctl_status(ctl->library, session, &status), err) != 0)
+			return err->code;
+		if (waited_ms >= REGISTER_MS || !show_lacks_programs(ctl, status))
+			break;
+		ltt_ctl_status_free(status);
+		poll(NULL, 0, REGISTER_POLL_MS);
+	}
 	o = record_session(status->session);
 	record_set(o, "trackers", json_object_new_array());
 	record_set(o, "channels", json_object_new_array());
