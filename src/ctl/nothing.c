@@ -10,6 +10,7 @@
 #include "elf.h"
 #include "connect.h"
 #include "names.h"
+#include "needed.h"
 #include "own.h"
 #include "print.h"
 #include "record.h"
@@ -89,28 +90,12 @@ static void name_points(FILE *out, struct json_object *points, const char *event
 		fputs("  and more; 'lttctl list -u' shows all while it runs\n", out);
 }
 
-/* The library that glibc's dynamic linker does not find, which then ends the program; allocated.
- * NULL: it finds all. It lists them, and does not run the program. */
-static char *nothing_missing_library(const char *path)
-{
-	char *word AUTO_FREE = text_shell_word(path);
-	char *command AUTO_FREE = xasprintf("LD_TRACE_LOADED_OBJECTS=1 %s 2>&1 </dev/null", word);
-	char *missing = NULL, *line AUTO_FREE = NULL;
-	FILE *list = popen(command, "re");
-	size_t size = 0;
-
-	while (list && getline(&line, &size, list) > 0)
-		if (!missing && strstr(line, " => not found"))
-			missing = xasprintf("%.*s", (int)strcspn(line + 1, " "), line + 1);
-	if (list)
-		pclose(list);
-	return missing;
-}
-
 /* Return: whether the program could not be loaded. */
 static bool nothing_explain_load(FILE *out, const char *path, const struct elf_facts *facts)
 {
-	char *library AUTO_FREE = elf_has_glibc(facts) ? nothing_missing_library(path) : NULL;
+	struct needed needed CLEANUP(needed_fini) =
+		elf_has_glibc(facts) ? needed_find(path) : (struct needed){ NULL, NULL };
+	const char *library = needed.missing;
 	char *dir AUTO_FREE = library ? own_library_dir(library) : NULL;
 
 	if (!library)

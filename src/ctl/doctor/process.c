@@ -17,6 +17,8 @@
 #include "doctor.h"
 #include "ctl/connect.h"
 #include "ctl/elf.h"
+#include "ctl/needed.h"
+#include "ctl/own.h"
 #include "ctl/points.h"
 #include "ctl/print.h"
 #include "ctl/reach.h"
@@ -409,11 +411,30 @@ bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
 
 /* ---- a program ---- */
 
+/* Return: whether the dynamic linker finds all of its libraries. */
+static bool doctor_process_check_needed(struct doctor *d, const struct inspected *g,
+					const struct needed *needed)
+{
+	char *dir AUTO_FREE = needed->missing ? own_library_dir(needed->missing) : NULL;
+
+	if (!needed->missing)
+		return true;
+	doctor_found(d, GRADE_BAD, "library",
+		     "%s can't be loaded: the dynamic linker finds no %s, which it needs", g->what,
+		     needed->missing);
+	doctor_repair(d, "LD_LIBRARY_PATH=%s PROGRAM", dir ? dir : "DIRECTORY");
+	return false;
+}
+
 static void doctor_process_check_file(struct doctor *d, struct inspected *g, const char *path)
 {
+	struct needed needed CLEANUP(needed_fini) = { NULL, NULL };
 	struct elf_facts facts = { 0 };
 	struct stat st;
 	int ret = elf_read(path, &facts);
+
+	if (ret == 0 && facts.dynamic && elf_has_glibc(&facts))
+		needed = needed_find(path);
 
 	if (stat(path, &st) == 0) {
 		g->uid = st.st_mode & S_ISUID ? st.st_uid : g->uid;
@@ -424,11 +445,17 @@ static void doctor_process_check_file(struct doctor *d, struct inspected *g, con
 			     "%s is a script; check its interpreter instead", g->what);
 	else if (ret == 0 && doctor_process_alien(d, g, &facts))
 		return;
+	else if (!doctor_process_check_needed(d, g, &needed))
+		return;
 	else if (ret == 0 && facts.instrumented)
 		doctor_found(d, GRADE_OK, "program", "%s has instrumentation points", g->what);
 	else if (ret == 0 && facts.dynamic && env_of(g, "LD_PRELOAD") &&
 		 strstr(env_of(g, "LD_PRELOAD"), "libltt"))
 		doctor_found(d, GRADE_OK, "program", "libltt is preloaded into %s", g->what);
+	else if (needed.instrumented)
+		doctor_found(d, GRADE_OK, "program",
+			     "%s needs %s, which has instrumentation points", g->what,
+			     needed.instrumented);
 	else if (ret == 0 && facts.dynamic) {
 		doctor_found(d, GRADE_WARN, "program",
 			     "%s has no instrumentation points of its own; libraries that it loads "

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * needed.h - the libraries that a program needs, as glibc's dynamic linker finds them. The linker
+ * lists them, and does not run the program.
+ */
+#ifndef CTL_NEEDED_H
+#define CTL_NEEDED_H
+
+/** struct needed - names of libraries, allocated. */
+struct needed {
+	char *missing;	    /* the first that is not found, which ends the program; NULL: all are */
+	char *instrumented; /* the first that has instrumentation points; NULL: none has */
+};
+
+/** @path: of a program for which elf_has_glibc(). Return: to be freed with needed_fini(). */
+struct needed needed_find(const char *path);
+void needed_fini(struct needed *needed);
+
+#endif
