@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "leftover.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "connect.h"
+#include "io/logplace.h"
 #include "text.h"
 
 /* One that is being sent is in use, too. */
@@ -49,4 +52,39 @@ void leftover_each(struct ctl *ctl,
 	}
 	ltt_ctl_spools_free(list);
 	ltt_ctl_sessions_free(sessions);
+}
+
+/* --- saved sessions ---------------------------------------------------------------------- */
+
+#define UNLOADED_BYTES 4096
+
+static char *unloaded_path(struct ctl *ctl)
+{
+	return xasprintf("%s/" LOGPLACE_AUTOLOAD, ltt_ctl_daemon(ctl->library)->rundir);
+}
+
+void leftover_unloaded(struct ctl *ctl, void (*report)(void *data, const char *sentence),
+		       void *data)
+{
+	static const char *const labels[] = { "Error: ", "Warning: " };
+	char *path AUTO_FREE = unloaded_path(ctl);
+	char *text AUTO_FREE = xalloc(UNLOADED_BYTES);
+	char *rest = text;
+
+	text_read(path, text, UNLOADED_BYTES);
+	for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
+		for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+			const char *said = line + strlen(labels[i]);
+
+			if (strncmp(line, labels[i], strlen(labels[i])) == 0 &&
+			    !isdigit((unsigned char)*said)) /* the number of files */
+				report(data, said);
+		}
+}
+
+void leftover_loaded(struct ctl *ctl)
+{
+	char *path AUTO_FREE = unloaded_path(ctl);
+
+	unlink(path);
 }

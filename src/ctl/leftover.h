@@ -11,4 +11,11 @@
 void leftover_each(struct ctl *ctl,
 		   void (*report)(void *data, const char *spool, const char *sentence), void *data);
 
+/** Call @report for each sentence about saved sessions that could not be loaded when the session
+ *  daemon started. Connected. */
+void leftover_unloaded(struct ctl *ctl, void (*report)(void *data, const char *sentence),
+		       void *data);
+/** Forget these: all sessions have been loaded. */
+void leftover_loaded(struct ctl *ctl);
+
 #endif

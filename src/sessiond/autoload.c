@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include "base/dir.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/logplace.h"
 #include "io/paths.h"
 
 /* Between two attempts to send spools. */
@@ -59,8 +61,9 @@ static char **autoload_environ(char *rundir)
 	return copy;
 }
 
-/* A process group of its own, as for the consumer. Return: 0 or negative errno. */
-static int autoload_spawn(struct autoload *a, char *const argv[])
+/* A process group of its own, as for the consumer. @errors: file for its standard error; NULL: it
+ * has ours. Return: 0 or negative errno. */
+static int autoload_spawn(struct autoload *a, char *const argv[], const char *errors)
 {
 	AUTO_FREE char *rundir = xasprintf("LTT_RUNDIR=%s", a->rundir);
 	AUTO_FREE char **env = autoload_environ(rundir);
@@ -73,6 +76,9 @@ static int autoload_spawn(struct autoload *a, char *const argv[])
 	posix_spawn_file_actions_init(&files);
 	for (int fd = 0; fd < 2; fd++)
 		posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+	if (errors)
+		posix_spawn_file_actions_addopen(&files, STDERR_FILENO, errors,
+						 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 	posix_spawnattr_setsigmask(&attr, &none);
@@ -86,11 +92,13 @@ static int autoload_spawn(struct autoload *a, char *const argv[])
 }
 
 /* Return: 0 or negative errno: the program does not run. */
-static int autoload_run(struct autoload *a, char *const argv[],
+static int autoload_run(struct autoload *a, char *const argv[], const char *errors,
 			void (*exited)(struct loop_child *child, int status))
 {
-	int ret = autoload_spawn(a, argv);
+	int ret = autoload_spawn(a, argv, errors);
 
+	if (ret < 0 && errors) /* the file, as on a full disk */
+		ret = autoload_spawn(a, argv, NULL);
 	if (ret == 0)
 		ret = loop_child_init(&a->child, a->loop, a->pid, exited);
 	if (ret < 0 && a->pid) { /* it can't be watched */
@@ -141,7 +149,7 @@ static void on_sent(struct loop_child *child, int status)
 static void send_spools(struct autoload *a)
 {
 	char *argv[] = { "lttctl", "--no-sessiond", "spool", "send", "--all", NULL };
-	int ret = has_spools() ? autoload_run(a, argv, on_sent) : 0;
+	int ret = has_spools() ? autoload_run(a, argv, NULL, on_sent) : 0;
 
 	if (ret < 0)
 		log_warn("spools of earlier sessions are not sent: can't start %s: %s", a->program,
@@ -165,6 +173,27 @@ void autoload_init(struct autoload *a, struct loop *loop, const char *program, c
 
 /* --- sessions -------------------------------------------------------------------- */
 
+static char *autoload_errors(const struct autoload *a)
+{
+	return xasprintf("%s/" LOGPLACE_AUTOLOAD, a->rundir);
+}
+
+/* The lines that the last run has added. */
+static void autoload_log_errors(struct autoload *a)
+{
+	AUTO_FREE char *path = autoload_errors(a);
+	char line[1024];
+	FILE *file = fopen(path, "re");
+
+	if (file && fseek(file, a->logged, SEEK_SET) == 0)
+		while (fgets(line, sizeof(line), file))
+			log_warn("%.*s", (int)strcspn(line, "\n"), line);
+	if (file) {
+		a->logged = ftell(file);
+		fclose(file);
+	}
+}
+
 static void autoload_exited(struct loop_child *child, int status)
 {
 	struct autoload *a = container_of(child, struct autoload, child);
@@ -172,6 +201,7 @@ static void autoload_exited(struct loop_child *child, int status)
 
 	loop_child_fini(child);
 	a->pid = 0;
+	autoload_log_errors(a);
 	if (WIFSIGNALED(status))
 		log_warn("lttctl was killed by signal %d while it loaded sessions of %s",
 			 WTERMSIG(status), path);
@@ -187,6 +217,7 @@ static void autoload_exited(struct loop_child *child, int status)
 static int load_sessions(struct autoload *a, const char *path)
 {
 	AUTO_FREE char *input = xasprintf("--input-path=%s", path);
+	AUTO_FREE char *errors = autoload_errors(a);
 	char *argv[] = { "lttctl",
 			 "--no-sessiond",
 			 "load",
@@ -196,11 +227,15 @@ static int load_sessions(struct autoload *a, const char *path)
 			 a->only_trusted ? "--only-trusted" : NULL,
 			 NULL };
 
-	return autoload_run(a, argv, autoload_exited);
+	return autoload_run(a, argv, errors, autoload_exited);
 }
 
 void autoload_begin(struct autoload *a)
 {
+	AUTO_FREE char *errors = autoload_errors(a);
+
+	if (!a->next && a->nr)
+		unlink(errors); /* an earlier daemon's */
 	while (a->next < a->nr && !a->pid) {
 		const char *path = a->paths[a->next++];
 		int ret = load_sessions(a, path);

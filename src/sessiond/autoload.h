@@ -4,7 +4,8 @@
  * load`), as this daemon reads no XML, and then sends the spools that sessions have left here whose
  * daemon or host has died (`lttctl spool send`), repeatedly, until all are sent. The program runs
  * once for each directory of sessions, one after the other, as a child with the limits of this
- * process; a failure is one line of the log. Owned by main().
+ * process; a failure is one line of the log. The sentences of `lttctl load` are in the log, too,
+ * and in a file of the runtime directory for `lttctl list` and `doctor`. Owned by main().
  */
 #ifndef SESSIOND_AUTOLOAD_H
 #define SESSIOND_AUTOLOAD_H
@@ -26,6 +27,7 @@ struct autoload {
 	uint64_t pause_us;	 /* before it; 0: none failed */
 	bool only_trusted; /* the directory is not one that was named by an option */
 	bool *running;	   /* set while the program runs */
+	long logged;	   /* bytes of its errors that are in the log */
 };
 
 /**

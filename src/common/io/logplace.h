@@ -9,6 +9,7 @@
 #define LOGPLACE_JOURNAL "/run/systemd/journal/stdout"
 #define LOGPLACE_SESSIOND "sessiond.log"
 #define LOGPLACE_RELAYD "relayd.log"
+#define LOGPLACE_AUTOLOAD "autoload.log" /* why saved sessions were not loaded; see autoload.h */
 
 /** Connect to the journal. @name: the daemon's, for `journalctl -t`. Return: a descriptor for
  *  lines, or negative errno. */

@@ -431,6 +431,12 @@ static void found_spool(void *data, const char *spool, const char *sentence)
 	doctor_repair(data, "lttctl spool send %s # or view, or remove it", word);
 }
 
+static void found_unloaded(void *data, const char *sentence)
+{
+	doctor_found(data, GRADE_WARN, "autoload", "a saved session was not loaded: %s", sentence);
+	doctor_repair(data, "lttctl load --all --skip-existing # when that is repaired");
+}
+
 void doctor_sessions(struct doctor *d, const char *name)
 {
 	struct json_object *sessions AUTO_RECORD = NULL;
@@ -438,6 +444,7 @@ void doctor_sessions(struct doctor *d, const char *name)
 	struct err err = { 0 };
 
 	leftover_each(d->ctl, found_spool, d);
+	leftover_unloaded(d->ctl, found_unloaded, d);
 	if (target_sessions(d->ctl, &sessions, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "session", "%s", err.text);
 		doctor_repair(d, "lttctl list");

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "ctl/home.h"
+#include "ctl/leftover.h"
 #include "ctl/options.h"
 #include "ctl/points.h"
 #include "ctl/record.h"
@@ -76,6 +77,11 @@ static void report_problems(struct ctl *ctl, struct json_object *sessions)
 			      nr - PROBLEMS_MAX);
 }
 
+static void warn_of_unloaded(void *data, const char *sentence)
+{
+	print_warning(data, "a saved session was not loaded: %s", sentence);
+}
+
 static enum status list_verb_list_sessions(struct ctl *ctl)
 {
 	struct json_object *sessions = NULL;
@@ -94,6 +100,7 @@ static enum status list_verb_list_sessions(struct ctl *ctl)
 	record_set(ctl->record, "sessions", sessions);
 	if (ctl->loading && json_object_array_length(sessions))
 		print_warning(ctl, "saved sessions are being loaded; repeat the command");
+	leftover_unloaded(ctl, warn_of_unloaded, ctl);
 	report_problems(ctl, sessions);
 	return report_unknown(ctl, sessions);
 }

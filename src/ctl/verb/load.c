@@ -10,6 +10,7 @@
 #include "ctl/connect.h"
 #include "ctl/create.h"
 #include "ctl/home.h"
+#include "ctl/leftover.h"
 #include "ctl/options.h"
 #include "ctl/print.h"
 #include "ctl/record.h"
@@ -324,8 +325,7 @@ static int make_all(struct making *making, struct json_object *sessions)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		if (destroy_existing(ctl, session) == 0 &&
-		    make_session(making, session) == 0)
+		if (destroy_existing(ctl, session) == 0 && make_session(making, session) == 0)
 			continue;
 		if (!opt.keep_going || !ctl_is_connected(ctl))
 			return ctl->err.code;
@@ -376,7 +376,12 @@ static enum status load_groups(struct ctl *ctl, struct loading *loading)
 		err_set(&ctl->err, loading->unsupported ? ERR_UNSUPPORTED : ERR_INVALID,
 			"%zu file%s not loaded", loading->failed,
 			loading->failed == 1 ? " was" : "s were");
-	return ctl->err.code ? STATUS_ERROR : loading->incomplete ? STATUS_WARNING : STATUS_OK;
+	if (ctl->err.code || loading->incomplete)
+		return ctl->err.code ? STATUS_ERROR : STATUS_WARNING;
+	if (!load_session(ctl) && !ctl->no_sessiond &&
+	    ctl_is_connected(ctl)) /* not one that the daemon itself has started */
+		leftover_loaded(ctl);
+	return STATUS_OK;
 }
 
 static enum status none_found(struct ctl *ctl)
