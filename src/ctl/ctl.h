@@ -61,6 +61,8 @@ const struct verb *verb_find(const char *name);
 const char *verb_near(const char *name);
 /** For a verb of another tool: how its purpose is reached here; NULL: unknown. */
 const char *verb_elsewhere(const char *name);
+/** Likewise for an option of another tool: its letter or name, with the dashes. */
+const char *verb_option_elsewhere(const char *verb, const char *option);
 /** The reason why a verb of LTTng is not supported yet, a sentence; NULL for any other word. */
 const char *verb_later(const char *name);
 /** Print all verbs that are not supported yet, as `NAME: SENTENCE`. */

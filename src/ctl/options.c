@@ -68,6 +68,15 @@ static unsigned int ctl_options_add_names(const char **names, unsigned int nr,
 	return nr;
 }
 
+/* An option without its argument; allocated. */
+static char *option_word(const char *bad)
+{
+	char *word = xstrdup(bad);
+
+	word[strncmp(bad, "--", 2) == 0 ? strcspn(bad, "=") : MIN(strlen(bad), 2u)] = '\0';
+	return word;
+}
+
 /* The long option that was nearly typed, or NULL. */
 static const char *nearest_option(const char *bad, const struct poptOption *table,
 				  const struct poptOption *more)
@@ -78,12 +87,11 @@ static const char *nearest_option(const char *bad, const struct poptOption *tabl
 
 	if (strncmp(bad, "--", 2) != 0)
 		return NULL;
-	word = xstrdup(bad + 2);
-	word[strcspn(word, "=")] = '\0';
+	word = option_word(bad);
 	nr = ctl_options_add_names(names, 0, table);
 	nr = ctl_options_add_names(names, nr, more);
 	names[nr] = NULL;
-	return *word ? nearest_word(word, names) : NULL;
+	return word[2] ? nearest_word(word + 2, names) : NULL;
 }
 
 enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct poptOption *table,
@@ -92,8 +100,14 @@ enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct
 	const char *bad = poptBadOption(pc, POPT_BADOPTION_NOALIAS);
 	const char *near = error == POPT_ERROR_BADOPT ? nearest_option(bad, table, more) : NULL;
 	const char *verb = ctl->verb ? ctl->verb->name : NULL;
+	char *option AUTO_FREE = option_word(bad);
+	const char *elsewhere = error == POPT_ERROR_BADOPT && verb ?
+					verb_option_elsewhere(verb, option) :
+					NULL;
 
-	if (near)
+	if (elsewhere)
+		err_set(&ctl->err, ERR_INVALID, "there is no option '%s': %s", option, elsewhere);
+	else if (near)
 		err_set(&ctl->err, ERR_INVALID, "unknown option '%s'; did you mean '--%s'?", bad,
 			near);
 	else if (error == POPT_ERROR_BADOPT)

@@ -65,19 +65,19 @@ static const struct {
 	const char *verb, *words;
 } synonyms[] = {
 	{ "record", "run exec trace strace ltrace perf profile launch spawn" },
-	{ "view", "show cat print dump read script replay tail babeltrace babeltrace2" },
+	{ "view", "show cat print read babeltrace babeltrace2" },
 	{ "verify", "check fsck validate test" },
 	{ "sync", "flush fsync" },
 	{ "crash", "crashes coredump coredumpctl post-mortem" },
 	{ "create", "new make add init session" },
 	{ "set-session", "use select switch" },
 	{ "list", "ls sessions events tracepoints probes" },
-	{ "status", "info state stat" },
+	{ "status", "info state" },
 	{ "stats", "count counts" },
-	{ "enable-event", "attach enable event add-event probe" },
-	{ "disable-event", "detach disable" },
+	{ "enable-event", "enable event add-event probe" },
+	{ "disable-event", "disable" },
 	{ "add-context", "context" },
-	{ "track", "pid follow" },
+	{ "track", "pid" },
 	{ "start", "resume continue begin" },
 	{ "stop", "pause end halt suspend" },
 	{ "destroy", "rm del delete remove drop" },
@@ -90,7 +90,7 @@ static const struct {
 };
 
 /* Whether a list of words, which blanks separate, has @word. */
-static bool has_synonym(const char *words, const char *word)
+static bool words_have(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -105,36 +105,97 @@ const char *verb_near(const char *name)
 	const char *names[ARRAY_SIZE(verbs)];
 
 	for (size_t i = 0; i < ARRAY_SIZE(synonyms); i++)
-		if (has_synonym(synonyms[i].words, name))
+		if (words_have(synonyms[i].words, name))
 			return synonyms[i].verb;
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		names[i] = verbs[i] ? verbs[i]->name : NULL;
 	return nearest_word(name, names);
 }
 
-/* Verbs of other tracers, whose purpose is an option of a verb here. */
+/* Words of other tools, whose purpose is an option of a verb here. */
 static const struct {
-	const char *name, *sentence;
+	const char *words, *sentence;
 } elsewhere[] = {
+	{ "attach", "'lttctl record --pid=PID' records a program that runs already, with '--for=10s' for "
+		    "this time" },
+	{ "detach", "'lttctl stop' ends the recording of a session, Ctrl-C that of 'lttctl record "
+		    "--pid=PID'" },
+	{ "dump convert", "'lttctl view' prints a trace as text, 'lttctl view --json' as objects" },
 	{ "export", "a trace is a directory of CTF, which babeltrace2 and Trace Compass open; 'lttctl "
 		    "view' prints it as text" },
-	{ "flame", "'lttctl calls' shows the calls of functions, by their callers" },
-	{ "flamegraph", "'lttctl calls' shows the calls of functions, by their callers" },
-	{ "graph", "'lttctl calls' shows the calls of functions, by their callers" },
-	{ "histogram", "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and 'lttctl "
-		       "stats' shows them" },
+	{ "flame flamegraph graph callgraph", "'lttctl calls' shows the calls of functions, by their "
+					      "callers" },
+	{ "follow monitor watch", "'lttctl status --follow' reports the changes of a session, 'lttctl view "
+				  "--live' its events" },
+	{ "grep search find", "'lttctl view --events=PATTERN' chooses events by their names, 'lttctl view "
+			      "--where=EXPRESSION' by their fields" },
+	{ "histogram hist", "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and "
+			    "'lttctl stats' shows them" },
 	{ "latency", "'lttctl view --durations' has the time of each call, 'lttctl view "
 		     "--pair=BEGIN,END' that between two events" },
-	{ "live", "'lttctl view --live' follows a session while it is recorded" },
+	{ "live tail", "'lttctl view --live' follows a session while it is recorded" },
+	{ "lock locks contention", "'lttctl record --wrap=pthread' records the locks of a program, and "
+				   "'lttctl report' shows its waits for them" },
+	{ "log logs journal", "'lttctl view' shows the events of a trace, 'lttctl doctor' the problems of "
+			      "the daemons" },
+	{ "mem memory malloc leak leaks", "'lttctl record --wrap=libc' records the allocations of a program, "
+					  "and 'lttctl report' sums them up" },
 	{ "query", "'lttctl view --where=EXPRESSION' chooses events by their fields" },
+	{ "replay", "a trace is shown, not run again: 'lttctl view' prints its events in the order of "
+		    "time" },
+	{ "script", "'lttctl view' prints each event as text, and 'lttctl view --json' as an object for "
+		    "a script" },
+	{ "stat summary", "'lttctl report' shows what a trace has, 'lttctl status' how a recording goes, "
+			  "'lttctl stats' what was counted" },
+	{ "syscalls", "'lttctl enable-event --kernel --syscall' records system calls, and 'lttctl view "
+		      "--durations' shows how long they took" },
 	{ "top", "'lttctl report' shows the events, locks and allocations of a trace, the most first" },
 };
 
 const char *verb_elsewhere(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
-		if (strcmp(elsewhere[i].name, name) == 0)
+		if (words_have(elsewhere[i].words, name))
 			return elsewhere[i].sentence;
+	return NULL;
+}
+
+/* Options of other tools: the verbs that may be given them, and how their purpose is reached. */
+static const struct {
+	const char *verbs, *options, *sentence;
+} options_elsewhere[] = {
+	{ "record", "-d --duration --time --timeout --sleep",
+	  "'lttctl record --for=10s' ends after this time, with --pid or --all; 'lttctl record -- "
+	  "timeout 10 PROGRAM' ends the program" },
+	{ "record", "--attach --tgid", "'lttctl record --pid=PID' records a program that runs already" },
+	{ "record", "--all-cpus", "'lttctl record --kernel' records all CPUs while the program runs" },
+	{ "record", "--call-graph --graph",
+	  "'lttctl record --wrap=cyg-profile' records the calls of functions, and 'lttctl calls' shows "
+	  "them" },
+	{ "record", "-F --freq --frequency",
+	  "no samples are taken, each event is recorded; 'lttctl enable-event --sample=1/N' records one "
+	  "of N" },
+	{ "record", "--live", "'lttctl create --live' makes a session that 'lttctl view --live' "
+			      "follows while it is recorded" },
+	{ "view report calls verify", "-i --input",
+	  "the trace is an operand: its session or its directory, as in 'lttctl view DIR'" },
+	{ "view report calls", "--since", "'lttctl view --begin=TIME' shows the events from this time on" },
+	{ "view report calls", "--until", "'lttctl view --end=TIME' shows the events up to this time" },
+	{ "view report calls", "--pid --comm", "'lttctl view --process=PID' shows the events of a process, by "
+					       "its id or its name" },
+	{ "view report calls", "--tid", "'lttctl view --thread=TID' shows the events of a thread, by its id "
+					"or its name" },
+	{ "view", "--follow --tail", "'lttctl view --live' follows a session while it is recorded" },
+	{ "view", "--format", "'lttctl view' prints text, 'lttctl view --json' an object for each event" },
+	{ "view report", "-o --output", "the answer is on standard output: 'lttctl view > FILE' stores it" },
+};
+
+const char *verb_option_elsewhere(const char *verb, const char *option)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options_elsewhere); i++)
+		if (words_have(options_elsewhere[i].options, option) &&
+		    words_have(options_elsewhere[i].verbs, verb))
+			return options_elsewhere[i].sentence;
 	return NULL;
 }
 

@@ -121,6 +121,12 @@ static void record_verb_check_attached(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID,
 			"missing program: use lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS], or "
 			"--pid or --all for programs that run already");
+	else if (attaches && operand(ctl, 1) && strcmp(operand(ctl, 0), "sleep") == 0)
+		err_set(&ctl->err, ERR_INVALID,
+			"'sleep %s': --pid and --all start no program; '--for=%s%s' ends the recording "
+			"after this time",
+			operand(ctl, 1), operand(ctl, 1),
+			operand(ctl, 1)[strspn(operand(ctl, 1), "0123456789")] ? "" : "s");
 	else if (operand(ctl, 0) && attaches)
 		err_set(&ctl->err, ERR_INVALID,
 			"'%s': --pid and --all record programs that run already, and start none",
