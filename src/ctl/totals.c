@@ -3,15 +3,39 @@
 
 #include "record.h"
 #include "text.h"
+#include "view/view.h"
+
+/* A larger trace takes too long to be read for a number. */
+#define EXAMINED_BYTES (64u << 20)
 
 const char *totals_count(struct json_object *totals, const char *key, char *buf)
 {
 	return totals ? text_count(buf, record_num(totals, key)) : "?";
 }
 
+uint64_t totals_events(struct json_object *totals)
+{
+	return record_num(totals, "recorded") - record_num(totals, "state_dump");
+}
+
+void totals_add_state_dump(struct json_object *totals, const char *path)
+{
+	const struct view_select select = { .names = VIEW_STATEDUMP };
+	const struct view_summary *summary;
+	struct view *view;
+
+	if (!record_num(totals, "bytes") || record_num(totals, "bytes") > EXAMINED_BYTES ||
+	    *path != '/' || view_open(path, NULL, NULL, &view) < 0)
+		return;
+	if (view_scan(view, &select) == 0 && view_summary(view, &summary) == 0 &&
+	    summary->events <= record_num(totals, "recorded"))
+		record_set_num(totals, "state_dump", summary->events);
+	view_free(view);
+}
+
 void totals_text(FILE *out, struct json_object *totals)
 {
-	uint64_t recorded = record_num(totals, "recorded");
+	uint64_t recorded = totals_events(totals);
 	bool unknown = record_num(totals, "lost_buffers") || record_num(totals, "unrecorded");
 	char buf[TEXT_BYTES];
 
@@ -23,6 +47,9 @@ void totals_text(FILE *out, struct json_object *totals)
 	else
 		fprintf(out, ", %s%s lost", unknown ? "at least " : "",
 			text_count(buf, record_num(totals, "lost")));
+	if (record_num(totals, "state_dump"))
+		fprintf(out, ", %s of state dumps",
+			text_count(buf, record_num(totals, "state_dump")));
 	if (record_num(totals, "not_sampled"))
 		fprintf(out, ", %s not sampled",
 			text_count(buf, record_num(totals, "not_sampled")));

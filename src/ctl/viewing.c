@@ -287,11 +287,15 @@ void viewing_remember(struct ctl *ctl, const char *session, const char *path)
 		print_warning(ctl, "the trace is not remembered as the last one: %s", err.text);
 }
 
-void viewing_remember_session(struct ctl *ctl, const char *session)
+char *viewing_remember_session(struct ctl *ctl, const char *session)
 {
-	char *path AUTO_FREE = NULL;
+	struct json_object *found AUTO_RECORD = NULL;
 	struct err ignored = { 0 };
+	const char *path;
 
-	if (of_daemon(ctl, session, &path) && remember(session, path, &ignored) != 0)
-		return; /* a convenience, not worth a sentence */
+	if (target_find_session(ctl, session, &found, &ignored) != 0 || !found)
+		return NULL;
+	path = record_str(found, "output");
+	(void)!remember(session, path, &ignored); /* a convenience, not worth a sentence */
+	return record_num(found, "snapshots") ? NULL : xstrdup(path);
 }

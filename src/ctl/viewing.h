@@ -29,7 +29,8 @@ void viewing_remember(struct ctl *ctl, const char *session, const char *path);
  *  @err. */
 int viewing_remember_current(const char *session, const char *path, const char *current,
 			     struct err *err) MUST_CHECK;
-/** As viewing_remember(), for an existing session; failures are not reported. */
-void viewing_remember_session(struct ctl *ctl, const char *session);
+/** As viewing_remember(), for an existing session; failures are not reported. Return: its trace;
+ *  allocated; NULL: it has none, or one of snapshots. */
+char *viewing_remember_session(struct ctl *ctl, const char *session);
 
 #endif

@@ -108,7 +108,7 @@ static int take_time(const struct show *show, const char *text, bool *ret_has, i
 		       text);
 }
 
-/* A summary counts all that was recorded; patterns may name events of state dumps. */
+/* Patterns may name events of state dumps. */
 static int select_events(struct show *show, struct err *err)
 {
 	const struct show_options *options = show->options;
@@ -118,7 +118,7 @@ static int select_events(struct show *show, struct err *err)
 	selection->processes = options->processes;
 	selection->threads = options->threads;
 	selection->where = options->where;
-	if (!options->statedump && !options->summary && !options->events)
+	if (!options->statedump && !options->events)
 		selection->hidden = VIEW_STATEDUMP;
 	if (check_limit(options->limit, &selection->limit, err) != 0 ||
 	    take_time(show, options->begin, &selection->has_begin, &selection->begin_ns, err) != 0)

@@ -382,6 +382,11 @@ static void summary_text(struct pen *pen, const struct view_summary *s)
 	pen_text(pen, "events:  ");
 	pen_u64(pen, s->events);
 	put_rate(pen, s);
+	if (s->hidden) {
+		pen_text(pen, "; and ");
+		pen_u64(pen, s->hidden);
+		pen_text(pen, " of state dumps");
+	}
 	pen_char(pen, '\n');
 	put_losses(pen, s);
 	put_not_sampled(pen, s);
@@ -492,6 +497,7 @@ static void summary_json(struct pen *pen, const struct view_summary *s)
 	pen_json_time(pen, s->first_ns);
 	pen_text(pen, ",\"last_ns\":");
 	pen_json_time(pen, s->last_ns);
+	view_summary_put_number(pen, "state_dump", s->hidden);
 	put_lost_object(pen, s->lost_by);
 	view_summary_put_number(pen, "given_up", s->before);
 	view_summary_put_number(pen, "lost_before", s->lost_before);

@@ -436,9 +436,11 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 		record_set(ctl->record, "attached", attached_record(run));
 	else
 		record_set(ctl->record, "program", flight_program(ctl, run));
+	if (ending.totals && !opt.flight)
+		totals_add_state_dump(ending.totals, output);
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
 	record_set_num(ctl->record, "cut", cut);
-	if (points && !record_num(ending.totals, "recorded"))
+	if (points && !totals_events(ending.totals))
 		record_set(ctl->record, "points", json_object_get(points));
 	if (opt.wrap && !opt.filter && !opt.flight && record_num(ending.totals, "recorded"))
 		record_set(ctl->record, "uncalled",
@@ -680,7 +682,7 @@ static void summary(FILE *out, struct json_object *record)
 	struct json_object *saved = record_get(record, "snapshot");
 	struct json_object *crashes = record_get(record, "crashes");
 	uint64_t ns = record_num(running ? running : program, "duration_ns"),
-		 n = record_num(totals, "recorded");
+		 n = totals_events(totals);
 	uint64_t signal = record_num(program, "signal");
 	bool whole = !*record_str(record, "problem") && !record_num(totals, "lost");
 	const struct nothing asked = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* stop.c - lttctl stop [SESSION]: stop recording, and wait until all data is written. */
+#include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/nothing.h"
@@ -22,6 +23,7 @@ static enum status stop(struct ctl *ctl, const char *session)
 {
 	struct ltt_ctl_totals *counts;
 	struct json_object *o, *totals;
+	char *path AUTO_FREE = NULL;
 	const char *problem;
 	enum status status;
 	int code = ltt_ctl_stop(ctl->library, session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
@@ -42,7 +44,9 @@ static enum status stop(struct ctl *ctl, const char *session)
 	loss_conflicts(ctl, o);
 	if (!*record_str(o, "problem"))
 		nothing_note(ctl, session, totals);
-	viewing_remember_session(ctl, session);
+	path = viewing_remember_session(ctl, session);
+	if (path && totals)
+		totals_add_state_dump(totals, path);
 	return status;
 }
 
