@@ -91,6 +91,21 @@ static const struct value *view_json_put_array(struct pen *pen, const struct val
 	return next;
 }
 
+/* "web:request_id":"r-17" */
+static const struct value *view_json_put_provided(struct pen *pen, const struct value *value)
+{
+	const struct value *provided = value_provided(value);
+
+	pen_char(pen, '"');
+	print_provided_name(pen, value);
+	pen_text(pen, "\":");
+	if (provided)
+		view_json_put_value(pen, provided);
+	else
+		pen_text(pen, "null");
+	return value_behind(value);
+}
+
 /* Without the braces. */
 static const struct value *view_json_put_member_list(struct pen *pen, const struct value *value)
 {
@@ -99,6 +114,10 @@ static const struct value *view_json_put_member_list(struct pen *pen, const stru
 	for (uint32_t i = 0; i < value->count; i++) {
 		if (i)
 			pen_char(pen, ',');
+		if (value_is_provided(next)) {
+			next = view_json_put_provided(pen, next);
+			continue;
+		}
 		put_key(pen, next->field->shown);
 		next = view_json_put_value(pen, next);
 	}

@@ -55,6 +55,19 @@ static inline bool is_hidden_member(const struct value *value)
 	return value->field && value->field->role != ROLE_NONE && type_is_scalar(value->type);
 }
 
+/** The name of a context that the application provides: PROVIDER:NAME. The trace has one underscore
+ *  for all characters that are no letters or digits; the first one is shown as the colon. */
+static inline void print_provided_name(struct pen *pen, const struct value *value)
+{
+	const char *provider = value_provider(value->field->shown);
+	size_t len = strcspn(provider, "_");
+
+	pen_name_bytes(pen, (const uint8_t *)provider, len);
+	if (provider[len])
+		pen_char(pen, ':');
+	pen_name(pen, provider + len + (provider[len] != '\0'));
+}
+
 /** The first member of a packet context, from @value on, that is shown; else @end. */
 static inline const struct value *next_shown(const struct value *value, const struct value *end)
 {

@@ -268,6 +268,20 @@ static void put_packet_context(struct pen *pen, const struct packet *packet)
 	pen_text(pen, " }");
 }
 
+/* web:request_id = "r-17" */
+static const struct value *view_text_put_provided(struct pen *pen, const struct value *value)
+{
+	const struct value *provided = value_provided(value);
+
+	print_provided_name(pen, value);
+	pen_bytes(pen, " = ", 3);
+	if (provided)
+		view_text_put_value(pen, provided);
+	else
+		pen_text(pen, "none");
+	return value_behind(value);
+}
+
 /* A context without the members that view_text_put_task() prints. Return: whether any is left. */
 static bool put_other_contexts(struct pen *pen, const struct value *scope, const struct task *task,
 			       bool comma)
@@ -281,6 +295,10 @@ static bool put_other_contexts(struct pen *pen, const struct value *scope, const
 			continue;
 		}
 		pen_text(pen, nr++ ? ", " : comma ? ", { " : "{ ");
+		if (value_is_provided(value)) {
+			value = view_text_put_provided(pen, value);
+			continue;
+		}
 		pen_bytes(pen, value->field->shown, value->field->shown_len);
 		pen_bytes(pen, " = ", 3);
 		value = view_text_put_value(pen, value);

@@ -139,6 +139,34 @@ static inline int read_scalar(struct reader *r, const struct ctf_type *type,
 	return READ_OK;
 }
 
+const char *value_provider(const char *shown)
+{
+	shown += *shown == '_';
+	return strncmp(shown, "app_", 4) == 0 ? shown + 4 : NULL;
+}
+
+bool value_is_provided(const struct value *value)
+{
+	static const char *const members[] = { "kind", "integer", "float", "string" };
+	static const uint8_t kinds[] = { TYPE_ENUM, TYPE_INT, TYPE_FLOAT, TYPE_STRING };
+
+	if (value->type->kind != TYPE_STRUCT || value->count != ARRAY_SIZE(members) ||
+	    !value->field || !value_provider(value->field->shown))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		if (value[i + 1].type->kind != kinds[i] ||
+		    strcmp(value[i + 1].field->shown, members[i]) != 0)
+			return false;
+	return true;
+}
+
+const struct value *value_provided(const struct value *value)
+{
+	uint64_t kind = value[1].u;
+
+	return kind >= 1 && kind <= 3 ? &value[1 + kind] : NULL;
+}
+
 struct value value_element(const struct value *array, uint64_t i)
 {
 	const struct ctf_type *elem = array->type->elem;

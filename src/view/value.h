@@ -79,6 +79,15 @@ const struct value *value_behind(const struct value *value);
  *  @scope: may be NULL. Return: NULL: none. */
 const struct value *value_member(const struct value *scope, const char *name);
 
+/** Where the provider begins in the name of a context that the application provides, which is shown
+ *  as app_PROVIDER_NAME; NULL: it is none. Our names have one underscore more than LTTng's. */
+const char *value_provider(const char *shown);
+/** A context that the application provides, with a value of any type, as metadata.c declares it:
+ *  a struct of a kind and a member of each kind. */
+bool value_is_provided(const struct value *value);
+/** The valid member of such a context; NULL: it has no value. */
+const struct value *value_provided(const struct value *value);
+
 /** An array's scalar element @i. */
 struct value value_element(const struct value *array, uint64_t i);
 

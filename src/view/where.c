@@ -79,30 +79,6 @@ static const struct value *where_skip(const struct value *value)
 	return next;
 }
 
-/* Where the provider begins in the name of a context that the application provides; NULL: it is
- * none. Our names have one underscore more than LTTng's. */
-static const char *where_provider(const char *shown)
-{
-	shown += *shown == '_';
-	return strncmp(shown, "app_", 4) == 0 ? shown + 4 : NULL;
-}
-
-/* A context that the application provides, with a value of any type; see metadata.c. */
-static bool where_is_provided(const struct value *value)
-{
-	static const char *const members[] = { "kind", "integer", "float", "string" };
-	static const uint8_t kinds[] = { TYPE_ENUM, TYPE_INT, TYPE_FLOAT, TYPE_STRING };
-
-	if (value->type->kind != TYPE_STRUCT || value->count != ARRAY_SIZE(members) ||
-	    !where_provider(value->field->shown))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-		if (value[i + 1].type->kind != kinds[i] ||
-		    strcmp(value[i + 1].field->shown, members[i]) != 0)
-			return false;
-	return true;
-}
-
 /* The members of a struct, and as `a.b` those of structs in it. Variants, and arrays of compounds,
  * have no fixed place: they are left out. Return: behind it. */
 static const struct value *where_each(const struct value *value, const char *prefix,
@@ -114,7 +90,7 @@ static const struct value *where_each(const struct value *value, const char *pre
 		if (at->type->kind == TYPE_STRUCT) {
 			char *inner AUTO_FREE = xasprintf("%s%s.", prefix, at->field->shown);
 
-			if (prefix == where_context && where_is_provided(at))
+			if (prefix == where_context && value_is_provided(at))
 				fn(priv, at, prefix);
 			at = where_each(at, inner, fn, priv);
 		} else {
@@ -256,7 +232,7 @@ static void where_add_name(struct where_contexts *contexts, char *name, enum ltt
 /* app_a_b_c is $app.a:b_c or $app.a_b:c. */
 static void where_name_provided(struct where_contexts *contexts, const char *shown)
 {
-	const char *provider = where_provider(shown);
+	const char *provider = value_provider(shown);
 
 	for (const char *at = strchr(provider, '_'); at; at = strchr(at + 1, '_'))
 		if (at > provider && at[1])
@@ -282,14 +258,6 @@ static void where_name_context(void *priv, const struct value *value, const char
 	contexts->nr++;
 }
 
-/* The member behind the first one that is valid by that one's number. */
-static const struct value *where_provided(const struct value *value)
-{
-	uint64_t kind = value[1].u;
-
-	return kind >= 1 && kind <= 3 ? &value[1 + kind] : NULL;
-}
-
 static void where_take_context(void *priv, const struct value *value, const char *prefix)
 {
 	struct where_contexts *contexts = priv;
@@ -300,7 +268,7 @@ static void where_take_context(void *priv, const struct value *value, const char
 		return;
 	contexts->nr++;
 	if (value->type->kind == TYPE_STRUCT)
-		value = where_provided(value);
+		value = value_provided(value);
 	*to = (struct ltt_filter_value){ .kind = value ? LTT_FILTER_INTEGER : LTT_FILTER_ABSENT };
 	if (!value)
 		return;
