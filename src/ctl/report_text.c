@@ -23,12 +23,14 @@ static void report_text_print_time(FILE *out, int64_t ns, const char *format)
 	fprintf(out, "%s.%06u", text, ns > 0 ? (unsigned int)(ns % 1000000000 / 1000) : 0);
 }
 
-/* Since the first event. */
+/* Since the first event, rounded down: `view --begin` then shows the event at this time. */
 static const char *report_text_since(char buf[TEXT_BYTES], struct json_object *record, uint64_t ns)
 {
-	uint64_t begin_ns = record_num(record, "begin_ns");
+	uint64_t origin_ns = record_num(record, "origin_ns");
 
-	snprintf(buf, TEXT_BYTES, "+%.6f", ns > begin_ns ? (double)(ns - begin_ns) / 1e9 : 0.0);
+	ns = ns > origin_ns ? ns - origin_ns : 0;
+	snprintf(buf, TEXT_BYTES, "+%" PRIu64 ".%06" PRIu64, ns / 1000000000,
+		 ns % 1000000000 / 1000);
 	return buf;
 }
 

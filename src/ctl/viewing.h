@@ -33,4 +33,17 @@ int viewing_remember_current(const char *session, const char *path, const char *
  *  allocated; NULL: it has none, or one of snapshots. */
 char *viewing_remember_session(struct ctl *ctl, const char *session);
 
+/** Options that select events by struct show_options, as `view` has them. */
+#define OPTIONS_SELECTION(show)                                                                   \
+	OPTION_TEXT("process", 'p', &(show).processes, "only events of these processes",          \
+		    "NAME|PID[,...]"),                                                            \
+		OPTION_TEXT("thread", 't', &(show).threads, "only events of these threads",       \
+			    "NAME|TID[,...]"),                                                    \
+		OPTION_TEXT("where", 0, &(show).where, "only events for which it holds",          \
+			    "EXPRESSION"),                                                        \
+		OPTION_TEXT("filter", 'f', &(show).where, "the same as --where", "EXPRESSION"),   \
+		OPTION_TEXT("begin", 0, &(show).begin,                                            \
+			    "from this time on; +1.5: in s since the first event", "TIME"),       \
+		OPTION_TEXT("end", 0, &(show).end, "up to this time", "TIME")
+
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 
 /** A trace that is shown. */
 struct show {
+	const char *path;
 	const struct show_options *options;
 	const struct show_host *host;
 	struct view_select selection;
@@ -94,45 +96,82 @@ static bool use_color(const char *when)
 	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-static int take_time(const struct show *show, const char *text, bool *ret_has, int64_t *ret_ns,
-		     struct err *err)
+int show_origin(const char *path, bool relay_clock, int64_t *ret_ns, struct err *err)
+{
+	const struct view_select first = { .hidden = VIEW_STATEDUMP, .limit = 1 };
+	const struct view_summary *summary;
+	struct view *view;
+	int rc;
+
+	if (show_open(path, relay_clock, NULL, NULL, &view, err) != 0)
+		return err->code;
+	rc = view_scan(view, &first);
+	if (rc == 0)
+		rc = view_summary(view, &summary);
+	if (rc == 0)
+		*ret_ns = summary->first_ns;
+	view_free(view);
+	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
+}
+
+/* +SECONDS[.frac], as reports have them. */
+static int show_take_offset(const char *text, const char *path, bool relay_clock, int64_t *ret_ns,
+			    struct err *err)
+{
+	int64_t origin_ns;
+	char *end;
+	double s = strtod(text + 1, &end);
+
+	if (text[1] < '0' || text[1] > '9' || *end || s > INT32_MAX)
+		return err_set(err, ERR_INVALID, "'%s' is not a time; +SECONDS[.frac] is", text);
+	if (show_origin(path, relay_clock, &origin_ns, err) != 0)
+		return err->code;
+	*ret_ns = origin_ns + (int64_t)(s * 1e9 + 0.5);
+	return 0;
+}
+
+static int show_take_time(struct view *view, const char *path, const struct show_options *options,
+			  const char *text, int64_t *ret_ns, struct err *err)
 {
 	if (!text)
 		return 0;
-	*ret_has = true;
-	if (view_parse_time(show->view, text, show->options->gmt, ret_ns) == 0)
+	if (*text == '+')
+		return show_take_offset(text, path, options->relay_clock, ret_ns, err);
+	if (view_parse_time(view, text, options->gmt, ret_ns) == 0)
 		return 0;
 	return err_set(err, ERR_INVALID,
-		       "'%s' is not a time; HH:MM[:SS[.frac]], YYYY-MM-DD[ HH:MM[:SS[.frac]]] or "
-		       "seconds since 1970 are",
+		       "'%s' is not a time; HH:MM[:SS[.frac]], YYYY-MM-DD[ HH:MM[:SS[.frac]]], "
+		       "seconds since 1970 and +SECONDS since the first event are",
 		       text);
 }
 
 /* Patterns may name events of state dumps. */
-static int select_events(struct show *show, struct err *err)
+int show_select(struct view *view, const char *path, const struct show_options *options,
+		struct view_select *ret, struct err *err)
 {
-	const struct show_options *options = show->options;
-	struct view_select *selection = &show->selection;
-
-	selection->names = options->events;
-	selection->processes = options->processes;
-	selection->threads = options->threads;
-	selection->where = options->where;
+	*ret = (struct view_select){
+		.names = options->events,
+		.processes = options->processes,
+		.threads = options->threads,
+		.where = options->where,
+		.has_begin = options->begin,
+		.has_end = options->end,
+	};
 	if (!options->statedump && !options->events)
-		selection->hidden = VIEW_STATEDUMP;
-	if (check_limit(options->limit, &selection->limit, err) != 0 ||
-	    take_time(show, options->begin, &selection->has_begin, &selection->begin_ns, err) != 0)
+		ret->hidden = VIEW_STATEDUMP;
+	if (check_limit(options->limit, &ret->limit, err) != 0 ||
+	    show_take_time(view, path, options, options->begin, &ret->begin_ns, err) != 0)
 		return err->code;
-	return take_time(show, options->end, &selection->has_end, &selection->end_ns, err);
+	return show_take_time(view, path, options, options->end, &ret->end_ns, err);
+}
+
+bool show_selects(const struct show_options *options)
+{
+	return options->events || options->processes || options->threads || options->where ||
+	       options->begin || options->end;
 }
 
 /* --- after the events ----------------------------------------------------------------- */
-
-static bool is_chosen(const struct view_select *selection)
-{
-	return selection->names || selection->processes || selection->threads || selection->where ||
-	       selection->has_begin || selection->has_end;
-}
 
 /* Empty output, and events that the output lacks, get a sentence. */
 static void note_missing(const struct show *show, const struct view_summary *summary)
@@ -149,7 +188,7 @@ static void note_missing(const struct show *show, const struct view_summary *sum
 			  summary->where_never);
 	else if (!summary->events)
 		SHOW_NOTE(show, "%s",
-			  is_chosen(&show->selection) ?
+			  show_selects(show->options) ?
 				  "no event of this trace matches the options" :
 				  "this trace has no events");
 	if (summary->without_task)
@@ -289,7 +328,7 @@ static bool is_unreadable(const struct show *show, const struct view_summary *su
 
 	for (size_t i = 0; i < summary->nr_streams; i++)
 		held += summary->streams[i].events;
-	return held && !summary->events && !summary->hidden && !is_chosen(&show->selection);
+	return held && !summary->events && !summary->hidden && !show_selects(show->options);
 }
 
 static void warn_conflicts(const struct show *show, const struct view_summary *summary)
@@ -408,7 +447,7 @@ static enum show_result show_events(struct show *show, struct err *err)
 	};
 	int rc;
 
-	if (select_events(show, err) != 0)
+	if (show_select(show->view, show->path, options, &show->selection, err) != 0)
 		return SHOW_FAILED;
 	rc = options->summary ? view_scan(show->view, &show->selection) :
 				view_print(show->view, &show->selection, &style, stdout);
@@ -471,7 +510,7 @@ static int open_with_guests(struct show *show, const char *path, struct err *err
 enum show_result show_trace(const char *path, const struct show_options *options,
 			    const struct show_host *host, struct err *err)
 {
-	struct show show = { .options = options, .host = host, .names.host = host };
+	struct show show = { .path = path, .options = options, .host = host, .names.host = host };
 	enum show_result result = SHOW_FAILED;
 
 	if (options->symbols && !host->name) {

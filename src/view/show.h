@@ -11,7 +11,7 @@
 
 /** Options as given; all 0: none. Flags are int, as the parsers of options set them. */
 struct show_options {
-#define SHOW_TEXT(member, name, description, argument) char *member;
+#define SHOW_TEXT(member, name, letter, description, argument) char *member;
 #define SHOW_FLAG(member, name, description) int member;
 #define SHOW_LIST(member, name, description, argument) char **member; /* ends with NULL */
 #include "show.def"
@@ -56,6 +56,16 @@ int show_check(const struct show_options *options, struct err *err) MUST_CHECK;
 /** show_trace() - print the traces below @path. A closed stdout is no error. @options: checked. */
 enum show_result show_trace(const char *path, const struct show_options *options,
 			    const struct show_host *host, struct err *err) MUST_CHECK;
+
+/** The events that the options select, of @view, which reads the traces below @path. Return: 0, or the
+ *  code in @err. */
+int show_select(struct view *view, const char *path, const struct show_options *options,
+		struct view_select *ret, struct err *err) MUST_CHECK;
+/** Whether the options select some events only. */
+bool show_selects(const struct show_options *options);
+/** The time of the first event below @path that is of no state dump, from which `+1.5` is counted;
+ *  0: there is none. Return: 0, or the code in @err. */
+int show_origin(const char *path, bool relay_clock, int64_t *ret_ns, struct err *err) MUST_CHECK;
 
 /** As view_open() and view_open_relay(). Return: 0, or the code in @err. */
 int show_open(const char *path, bool relay_clock, view_report_fn report, void *priv,

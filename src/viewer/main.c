@@ -22,17 +22,19 @@ enum viewer_status { VIEWER_OK = 0, VIEWER_ERROR = 1, VIEWER_UNDEFINED = 2, VIEW
  *  may be repeated. */
 struct viewer_row {
 	const char *name, *text, *argument;
+	char letter; /* 0: none */
 	size_t at;
 	bool is_list;
 };
 
 static const struct viewer_row rows[] = {
-#define SHOW_TEXT(member, name, text, what) \
-	{ name, text, what, offsetof(struct show_options, member), false },
+#define SHOW_TEXT(member, name, letter, text, what) \
+	{ name, text, what, letter, offsetof(struct show_options, member), false },
+#define SHOW_ALIAS SHOW_TEXT
 #define SHOW_FLAG(member, name, text) \
-	{ name, text, NULL, offsetof(struct show_options, member), false },
+	{ name, text, NULL, 0, offsetof(struct show_options, member), false },
 #define SHOW_LIST(member, name, text, what) \
-	{ name, text, what, offsetof(struct show_options, member), true },
+	{ name, text, what, 0, offsetof(struct show_options, member), true },
 #include "view/show.def"
 };
 
@@ -84,7 +86,11 @@ static void viewer_help(void)
 
 		snprintf(left, sizeof(left), "--%s%s%s", rows[i].name, rows[i].argument ? "=" : "",
 			 rows[i].argument ? rows[i].argument : "");
-		printf("      %-24s %s\n", left, rows[i].text);
+		if (rows[i].letter)
+			printf("  -%c, ", rows[i].letter);
+		else
+			fputs("      ", stdout);
+		printf("%-24s %s\n", left, rows[i].text);
 	}
 	puts("      --json                   one JSON object a line\n"
 	     "  -q, --quiet                  print only the events\n"
@@ -115,6 +121,16 @@ static void set_option(struct show_options *options, const struct viewer_row *ro
 		*(int *)member = 1;
 }
 
+/* The row of a letter. */
+static const struct viewer_row *find_row(int letter)
+{
+	size_t i = 0;
+
+	while (rows[i].letter != letter)
+		i++;
+	return &rows[i];
+}
+
 /* Return: VIEWER_OK: *@ret_done: everything was done; else the options are to be obeyed. */
 static enum viewer_status parse(int argc, char **argv, struct show_options *ret, bool *ret_done)
 {
@@ -127,10 +143,15 @@ static enum viewer_status parse(int argc, char **argv, struct show_options *ret,
 			.has_arg = rows[i].argument ? required_argument : no_argument,
 		};
 	memcpy(all + NR_ROWS, own_options, sizeof(own_options));
-	while ((value = getopt_long(argc, argv, "qVh", all, &row)) != -1) {
+	while ((value = getopt_long(argc, argv, "qVhf:n:p:", all, &row)) != -1) {
 		switch (value) {
 		case 0:
 			set_option(ret, &rows[row], optarg);
+			break;
+		case 'f':
+		case 'n':
+		case 'p':
+			set_option(ret, find_row(value), optarg);
 			break;
 		case 'j':
 			ret->json = true;

@@ -18,22 +18,22 @@
 #include "view/objects.h"
 
 static struct {
-	char *trace_path, *processes, *threads, *top;
+	char *trace_path, *top;
 	int flat, graph;
 } opt;
+
+static struct show_options chosen;
 
 static uint64_t top; /* 0: all */
 
 static const struct poptOption options[] = {
-	OPTION_TEXT("trace-path", 't', &opt.trace_path, "read the traces below this directory",
+	OPTION_TEXT("trace-path", 0, &opt.trace_path, "read the traces below this directory",
 		    "DIR"),
 	OPTION_FLAG("flat", 0, &opt.flat, "a list of the functions"),
 	OPTION_FLAG("graph", 0, &opt.graph, "one tree of all threads"),
-	OPTION_TEXT("top", 0, &opt.top, "only this number of functions, or of lines of a tree",
+	OPTION_TEXT("top", 'n', &opt.top, "only this number of functions, or of lines of a tree",
 		    "N"),
-	OPTION_TEXT("process", 0, &opt.processes, "only calls of these processes",
-		    "NAME|PID[,...]"),
-	OPTION_TEXT("thread", 0, &opt.threads, "only calls of these threads", "NAME|TID[,...]"),
+	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
 };
 
@@ -46,6 +46,8 @@ static enum status calls_verb_check(struct ctl *ctl)
 	else if (opt.top && (parse_u64(opt.top, &top) != 0 || !top))
 		err_set(&ctl->err, ERR_INVALID, "--top=%s: this is not a number of functions",
 			opt.top);
+	else
+		(void)!show_check(&chosen, &ctl->err);
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
@@ -237,8 +239,8 @@ static int calls_verb_refuse(struct ctl *ctl, const struct view_summary *sum, co
 			       "no event of %s can be read, but it has %s bytes of streams", path,
 			       text_count(bytes, sum->bytes));
 	return err_set(&ctl->err, ERR_NO_EVENT,
-		       opt.processes || opt.threads ?
-			       "no entry of a function is in %s of these processes and threads%s" :
+		       show_selects(&chosen) ?
+			       "no entry of a function in %s matches the options%s" :
 			       "no entry of a function is in %s; compile the program with "
 			       "-finstrument-functions and use lttctl record --wrap=cyg-profile%s",
 		       path, sum->problems ? "; some of its events can't be read" : "");
@@ -247,16 +249,15 @@ static int calls_verb_refuse(struct ctl *ctl, const struct view_summary *sum, co
 static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *calls,
 			   const char *path)
 {
-	const struct view_select select = {
-		.names = CALLS_EVENTS,
-		.processes = opt.processes,
-		.threads = opt.threads,
-	};
+	struct view_select select;
 	const struct view_summary *sum;
 	struct event event;
 	uint64_t nr = 0;
 	int r;
 
+	if (show_select(view, path, &chosen, &select, &ctl->err) != 0)
+		return ctl->err.code;
+	select.names = CALLS_EVENTS;
 	for (; (r = event_next(view, &select, &event)) > 0; nr++)
 		calls_take(calls, &event);
 	if (r == 0)

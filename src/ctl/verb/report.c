@@ -25,18 +25,19 @@
 #define ROWS_MOST 1000u
 
 static struct {
-	char *trace_path, *processes, *threads, *top;
+	char *trace_path, *top;
 } opt;
+
+static struct show_options chosen;
 
 static uint64_t top = ROWS;
 
 static const struct poptOption options[] = {
-	OPTION_TEXT("trace-path", 't', &opt.trace_path, "read the traces below this directory",
+	OPTION_TEXT("trace-path", 0, &opt.trace_path, "read the traces below this directory",
 		    "DIR"),
-	OPTION_TEXT("top", 0, &opt.top, "rows of each list; default: 5", "N"),
-	OPTION_TEXT("process", 0, &opt.processes, "only events of these processes",
-		    "NAME|PID[,...]"),
-	OPTION_TEXT("thread", 0, &opt.threads, "only events of these threads", "NAME|TID[,...]"),
+	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 5", "N"),
+	OPTION_TEXT("events", 'e', &chosen.events, "only events with such names", "PATTERN[,...]"),
+	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
 };
 
@@ -47,6 +48,8 @@ static enum status report_verb_check(struct ctl *ctl)
 	else if (opt.top && (parse_u64(opt.top, &top) != 0 || !top || top > ROWS_MOST))
 		err_set(&ctl->err, ERR_INVALID, "--top=%s: this is not a number of rows, 1 to %u",
 			opt.top, ROWS_MOST);
+	else
+		(void)!show_check(&chosen, &ctl->err);
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
@@ -458,9 +461,10 @@ static int report_verb_refuse(struct ctl *ctl, const struct overview *overview,
 		return err_set(&ctl->err, ERR_OUTPUT,
 			       "no event of %s can be read, but it has %s bytes of streams", path,
 			       text_count(bytes, sum->bytes));
-	if (!overview->events && !overview->state_dump && (opt.processes || opt.threads))
-		return err_set(&ctl->err, ERR_NO_EVENT,
-			       "no event in %s is of these processes and threads", path);
+	if (!overview->events && !overview->state_dump && show_selects(&chosen))
+		return err_set(&ctl->err, ERR_NO_EVENT, "no event in %s matches the options%s%s",
+			       path, sum->where_never ? ": " : "",
+			       sum->where_never ? sum->where_never : "");
 	return 0;
 }
 
@@ -499,11 +503,17 @@ static void report_verb_note(struct ctl *ctl, const struct overview *overview,
 static int report_verb_read(struct ctl *ctl, struct view *view, struct overview *overview,
 			    const char *path)
 {
-	const struct view_select select = { .processes = opt.processes };
 	const struct view_summary *sum;
+	struct view_select select;
 	struct event event;
+	int64_t origin_ns = 0;
 	int r;
 
+	if (show_select(view, path, &chosen, &select, &ctl->err) != 0 ||
+	    (show_selects(&chosen) && show_origin(path, false, &origin_ns, &ctl->err) != 0))
+		return ctl->err.code;
+	select.hidden = NULL; /* state dumps name things */
+	select.threads = NULL; /* others hold mutexes */
 	while ((r = event_next(view, &select, &event)) > 0)
 		overview_take(overview, &event);
 	if (r == 0)
@@ -514,6 +524,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 		return ctl->err.code;
 	overview_finish(overview);
 	ctl->record = report_verb_record(overview, sum, path);
+	record_set_time(ctl->record, "origin_ns", origin_ns ? origin_ns : overview->first_ns);
 	report_verb_note(ctl, overview, sum);
 	return 0;
 }
@@ -536,7 +547,7 @@ static enum status report_verb_run(struct ctl *ctl)
 		viewing_note_snapshots(ctl, path);
 	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
 	    show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0) {
-		overview = overview_new(objects, &host, opt.threads, (uint32_t)top);
+		overview = overview_new(objects, &host, chosen.threads, (uint32_t)top);
 		if (report_verb_read(ctl, view, overview, path) == 0)
 			symbols_report(host.names_priv, ctl);
 	}

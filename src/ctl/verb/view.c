@@ -32,7 +32,9 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("wait", 0, &opt.wait, "with --live: wait until the session exists"),
 	{ "in-tunnel", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL,
 	  NULL },
-#define SHOW_TEXT(member, name, text, what) OPTION_TEXT(name, 0, &show.member, text, what),
+#define SHOW_TEXT(member, name, letter, text, what) \
+	OPTION_TEXT(name, letter, &show.member, text, what),
+#define SHOW_ALIAS SHOW_TEXT
 #define SHOW_FLAG(member, name, text) OPTION_FLAG(name, 0, &show.member, text),
 #define SHOW_LIST(member, name, text, what) OPTION_LIST_OF(name, 0, &show.member, text, what),
 #include "view/show.def"
@@ -178,7 +180,7 @@ static bool is_for_files(const struct ctl *ctl)
 	struct show_options others = show;
 
 	others.raw = 0;
-#define SHOW_TEXT(member, name, text, what) any = any || others.member;
+#define SHOW_TEXT(member, name, letter, text, what) any = any || others.member;
 #define SHOW_FLAG(member, name, text) any = any || others.member;
 #define SHOW_LIST(member, name, text, what) any = any || others.member;
 #include "view/show.def"
