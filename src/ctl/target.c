@@ -89,6 +89,24 @@ enum status target_worse(enum status a, enum status b)
 	return rank[a] >= rank[b] ? a : b;
 }
 
+static bool target_is_meant(const struct ctl *ctl, const char *name)
+{
+	bool any = target_options.all;
+
+	for (unsigned int i = 0; i < ctl->nr_operands && !any; i++)
+		any = glob_match(operand(ctl, i), name);
+	return any;
+}
+
+static struct json_object *target_named(const struct ctl *ctl)
+{
+	struct json_object *names = json_object_new_array();
+
+	for (unsigned int i = 0; i < ctl->nr_operands; i++)
+		json_object_array_add(names, json_object_new_string(operand(ctl, i)));
+	return names;
+}
+
 /* Names of those sessions that are meant; an array. */
 static struct json_object *pick(struct ctl *ctl)
 {
@@ -101,7 +119,7 @@ static struct json_object *pick(struct ctl *ctl)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		const char *name = record_str(json_object_array_get_idx(sessions, i), "name");
 
-		if (target_options.all || glob_match(operand(ctl, 0), name))
+		if (target_is_meant(ctl, name))
 			json_object_array_add(names, json_object_new_string(name));
 	}
 	return names;
@@ -149,11 +167,11 @@ enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, co
 
 	ctl->record = json_object_new_object();
 	record_set(ctl->record, "sessions", json_object_new_array());
-	if (!target_options.all && !target_options.glob) {
+	if (!target_options.all && !target_options.glob && ctl->nr_operands < 2) {
 		name = target_session(ctl, operand(ctl, 0));
 		return name ? each(ctl, name) : STATUS_ERROR;
 	}
-	names = pick(ctl);
+	names = target_options.all || target_options.glob ? pick(ctl) : target_named(ctl);
 	if (!names)
 		return STATUS_ERROR;
 	if (json_object_array_length(names) == 0)

@@ -7,6 +7,8 @@
 #ifndef CTL_TARGET_H
 #define CTL_TARGET_H
 
+#include <limits.h>
+
 #include "ctl.h"
 
 /** @given, else the current session; allocated. NULL: ctl->err is set. */
@@ -14,6 +16,9 @@ char *target_session(struct ctl *ctl, const char *given);
 
 /** The same, and ctl->record is begun: session, domain, and an empty array @what. */
 char *target_begin(struct ctl *ctl, const char *given, unsigned int domain, const char *what);
+
+#define TARGET_OPERANDS "[SESSION]..."
+#define TARGET_MOST UINT_MAX /* operands */
 
 /** Options of verbs that take several sessions. */
 extern struct target_options {
@@ -28,7 +33,7 @@ extern struct target_options {
 enum status target_check(struct ctl *ctl);
 
 /**
- * target_each() - run @each on every session that the options and the first operand
+ * target_each() - run @each on every session that the options and the operands
  * select. If it fails for one of several sessions, its error is printed, and the next one
  * follows. ctl->record is begun.
  * @each: returns a status, with ctl->err set if it is STATUS_ERROR.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* destroy.c - lttctl destroy [SESSION]: end a session; its trace stays. */
+/* destroy.c - lttctl destroy [SESSION]...: end a session; its trace stays. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,11 +144,11 @@ static void destroy_text(FILE *out, struct json_object *record)
 
 const struct verb verb_destroy = {
 	.name = "destroy",
-	.operands = "[SESSION]",
+	.operands = TARGET_OPERANDS,
 	.help = "End a session; its trace stays",
 	.options = options,
 	.daemon = DAEMON_NEEDED,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = destroy_run,
 	.text = destroy_text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* flush.c - lttctl flush [SESSION]: write the events that the buffers have, while recording. */
+/* flush.c - lttctl flush [SESSION]...: write the events that the buffers have, while recording. */
 #include <inttypes.h>
 
 #include "ctl/connect.h"
@@ -42,11 +42,11 @@ static void flush_verb_text(FILE *out, struct json_object *record)
 
 const struct verb verb_flush = {
 	.name = "flush",
-	.operands = "[SESSION]",
+	.operands = TARGET_OPERANDS,
 	.help = "Write now the events that the buffers have",
 	.options = options,
 	.daemon = DAEMON_NEEDED,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = flush_verb_run,
 	.text = flush_verb_text,

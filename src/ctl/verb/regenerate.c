@@ -24,6 +24,10 @@ static enum status regenerate_check(struct ctl *ctl)
 {
 	const char *what = operand(ctl, 0);
 
+	if (what && opt.session && operand(ctl, 1)) {
+		err_set(&ctl->err, ERR_INVALID, "a session and --session exclude each other");
+		return STATUS_ERROR;
+	}
 	if (what && strcmp(what, "statedump") == 0)
 		return STATUS_OK;
 	if (what && strcmp(what, "metadata") == 0) {
@@ -38,7 +42,7 @@ static enum status regenerate_check(struct ctl *ctl)
 
 static enum status regenerate_run(struct ctl *ctl)
 {
-	char *session AUTO_FREE = target_session(ctl, opt.session);
+	char *session AUTO_FREE = target_session(ctl, opt.session ? opt.session : operand(ctl, 1));
 	uint32_t channels, applications, late;
 	struct ltt_ctl *lib = ctl->library;
 	int code;
@@ -74,11 +78,11 @@ static void regenerate_text(FILE *out, struct json_object *record)
 
 const struct verb verb_regenerate = {
 	.name = "regenerate",
-	.operands = "statedump",
+	.operands = "statedump [SESSION]",
 	.help = "Record the state of the system again",
 	.options = options,
 	.daemon = DAEMON_NEEDED,
-	.max_operands = 1,
+	.max_operands = 2,
 	.check = regenerate_check,
 	.run = regenerate_run,
 	.text = regenerate_text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* start.c - lttctl start [SESSION]: start recording. */
+/* start.c - lttctl start [SESSION]...: start recording. */
 #include <inttypes.h>
 
 #include "ctl/connect.h"
@@ -62,11 +62,11 @@ static void start_verb_text(FILE *out, struct json_object *record)
 
 const struct verb verb_start = {
 	.name = "start",
-	.operands = "[SESSION]",
+	.operands = TARGET_OPERANDS,
 	.help = "Record from now on",
 	.options = options,
 	.daemon = DAEMON_NEEDED,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = start_verb_run,
 	.text = start_verb_text,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* status.c - lttctl status [SESSION]: display the state of a session. */
+/* status.c - lttctl status [SESSION]...: display the state of sessions. */
 #include "base/mem.h"
 #include "ctl/follow.h"
+#include "ctl/home.h"
 #include "ctl/leftover.h"
 #include "ctl/nothing.h"
 #include "ctl/options.h"
@@ -9,6 +10,8 @@
 #include "ctl/record.h"
 #include "ctl/show.h"
 #include "ctl/target.h"
+
+extern const struct verb verb_list;
 
 static int follow;
 
@@ -24,30 +27,72 @@ static void warn_of_spool(void *data, const char *spool, const char *sentence)
 	print_warning(data, "%s; 'lttctl spool' lists, sends and removes such data", sentence);
 }
 
-static enum status status_run(struct ctl *ctl)
+static enum status status_check(struct ctl *ctl)
 {
-	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
+	if (!follow || ctl->nr_operands < 2)
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID, "--follow: name one session");
+	return STATUS_ERROR;
+}
 
-	leftover_each(ctl, warn_of_spool, ctl);
-	if (!session)
-		return STATUS_ERROR;
-	if (follow)
-		return follow_session(ctl, session);
-	if (show_fetch(ctl, session, &ctl->record, &ctl->err) != 0) {
+static enum status status_of(struct ctl *ctl, const char *session, struct json_object **ret)
+{
+	if (show_fetch(ctl, session, ret, &ctl->err) != 0) {
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	nothing_note(ctl, session, record_get(ctl->record, "totals"));
-	return show_warnings(ctl, ctl->record);
+	nothing_note(ctl, session, record_get(*ret, "totals"));
+	return show_warnings(ctl, *ret);
+}
+
+static enum status status_each(struct ctl *ctl, const char *session)
+{
+	struct json_object *shown = NULL;
+	enum status status = status_of(ctl, session, &shown);
+
+	if (shown)
+		record_append(ctl->record, "sessions", shown);
+	return status;
+}
+
+/* Without a session: the current one, else a list of them. */
+static enum status status_run(struct ctl *ctl)
+{
+	char *current AUTO_FREE = home_get(HOME_SESSION);
+	char *session AUTO_FREE = NULL;
+
+	leftover_each(ctl, warn_of_spool, ctl);
+	if (ctl->nr_operands > 1)
+		return target_each(ctl, status_each);
+	if (!operand(ctl, 0) && !current && !follow)
+		return verb_list.run(ctl);
+	session = target_session(ctl, operand(ctl, 0));
+	if (!session)
+		return STATUS_ERROR;
+	return follow ? follow_session(ctl, session) : status_of(ctl, session, &ctl->record);
+}
+
+static void status_text(FILE *out, struct json_object *record)
+{
+	if (record_get(record, "loading"))
+		verb_list.text(out, record);
+	else if (!record_get(record, "sessions"))
+		show_status(out, record);
+	else
+		for (size_t i = 0; i < record_len(record, "sessions"); i++) {
+			fputs(i ? "\n" : "", out);
+			show_status(out, record_at(record, "sessions", i));
+		}
 }
 
 const struct verb verb_status = {
 	.name = "status",
-	.operands = "[SESSION]",
+	.operands = TARGET_OPERANDS,
 	.help = "Show how recording goes: buffers, events, losses",
 	.options = options,
 	.daemon = DAEMON_NEEDED,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
+	.check = status_check,
 	.run = status_run,
-	.text = show_status,
+	.text = status_text,
 };

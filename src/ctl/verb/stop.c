@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* stop.c - lttctl stop [SESSION]: stop recording, and wait until all data is written. */
+/* stop.c - lttctl stop [SESSION]...: stop recording, and wait until all data is written. */
 #include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/loss.h"
@@ -67,11 +67,11 @@ static void stop_verb_text(FILE *out, struct json_object *record)
 
 const struct verb verb_stop = {
 	.name = "stop",
-	.operands = "[SESSION]",
+	.operands = TARGET_OPERANDS,
 	.help = "Record no more",
 	.options = options,
 	.daemon = DAEMON_NEEDED,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = stop_verb_run,
 	.text = stop_verb_text,
