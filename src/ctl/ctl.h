@@ -87,6 +87,7 @@ struct ctl {
 	bool no_sessiond;  /* start no session daemon, not even the successor of a killed one */
 	bool quiet;
 	bool json;
+	bool answers; /* a verb that prints its results has printed none: it failed */
 	bool printed; /* the verb has printed its results */
 	bool loading; /* the daemon was loading saved sessions when it listed them */
 	int verbose;

@@ -31,7 +31,7 @@ static const struct cause {
 	  "application can't use restartable sequences, or one with buffers of its own forked "
 	  "while the session daemon did not answer; see ENVIRONMENT in libltt(3)",
 	  NULL },
-	{ "output", "lost because the trace could not be written",
+	{ "output_failed", "lost because the trace could not be written",
 	  "check the space, the quota and the health of the disk of the output directory, and "
 	  "the limits of the session (lttctl list SESSION)",
 	  NULL },

@@ -296,7 +296,8 @@ int main(int argc, char **argv)
 		status = ctl_run_verb(&ctl, words, &done);
 	status = final_status(&ctl, status);
 	print_waiting_end();
-	if (!done && ctl.json && !ctl.printed && !(ctl.verb && ctl.verb->prints_itself))
+	if (!done && ctl.json && !ctl.printed &&
+	    (!ctl.verb || !ctl.verb->prints_itself || ctl.answers))
 		ctl_print_json(&ctl, status);
 	else
 		ctl_print_text(&ctl);

@@ -53,7 +53,7 @@ struct json_object *nothing_fetch(struct ctl *ctl, const char *session)
 	record_set_bool(points, "registered",
 			programs->matched || programs->applications || programs->nr_points);
 	record_set(points, "others", names);
-	record_set_bool(points, "more", programs->more);
+	record_set_bool(points, "incomplete", programs->more);
 	ltt_ctl_programs_free(programs);
 	return points;
 }
@@ -86,7 +86,7 @@ static void name_points(FILE *out, struct json_object *points, const char *event
 		events, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ".");
 	for (size_t i = 0; i < nr && i < MAX_NAMES_LISTED; i++)
 		fprintf(out, "  %s\n", json_object_get_string(record_at(points, "others", i)));
-	if (nr > MAX_NAMES_LISTED || record_bool(points, "more"))
+	if (nr > MAX_NAMES_LISTED || record_bool(points, "incomplete"))
 		fputs("  and more; 'lttctl list -u' shows all while it runs\n", out);
 }
 
@@ -211,7 +211,7 @@ static char *nothing_list(struct json_object *points)
 		list = xasprintf("%s%s%s", before, i ? ", " : "",
 				 json_object_get_string(record_at(points, "others", i)));
 	}
-	if (nr > MAX_NAMES_LISTED || record_bool(points, "more")) {
+	if (nr > MAX_NAMES_LISTED || record_bool(points, "incomplete")) {
 		char *before AUTO_FREE = list;
 
 		list = xasprintf("%s and more", before);

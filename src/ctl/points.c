@@ -171,12 +171,12 @@ static void point_text(FILE *out, struct json_object *point)
 		fprintf(out, "      is never recorded: it %s\n", refused);
 	if (*format)
 		fprintf(out, "      format: \"%s\"\n", format);
-	for (size_t i = 0; i < record_len(point, "fields"); i++) {
-		struct json_object *field = record_at(point, "fields", i);
+	for (size_t i = 0; i < record_len(point, "field_list"); i++) {
+		struct json_object *field = record_at(point, "field_list", i);
 
 		fprintf(out, "      %s: %s%s\n", record_str(field, "name"),
 			record_str(field, "type"),
-			record_bool(field, "recorded") ? "" : ", for filters only");
+			record_bool(field, "is_recorded") ? "" : ", for filters only");
 	}
 }
 
@@ -221,7 +221,7 @@ static void preset_text(FILE *out, struct json_object *preset)
 	uint64_t size = record_num(preset, "subbuf_size"), nr = record_num(preset, "num_subbuf");
 	char buf[TEXT_BYTES];
 
-	fprintf(out, "  %s: %s", record_str(preset, "name"), record_str(preset, "events"));
+	fprintf(out, "  %s: %s", record_str(preset, "name"), record_str(preset, "pattern"));
 	if (nr)
 		fprintf(out, ", %" PRIu64 " sub-buffers", nr);
 	if (size)

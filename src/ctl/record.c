@@ -130,7 +130,7 @@ static struct json_object *ctl_record_lost(const struct ltt_ctl_totals *t)
 	record_set_num(o, "buffer_full", t->lost_full);
 	record_set_num(o, "too_large", t->lost_size);
 	record_set_num(o, "buffer_busy", t->lost_busy);
-	record_set_num(o, "output", t->lost_output);
+	record_set_num(o, "output_failed", t->lost_output);
 	record_set_num(o, "invalid_bytes", t->invalid_bytes);
 	return o;
 }
@@ -198,7 +198,7 @@ static const char *loss_cause(unsigned int cause)
 	/* members of lost_by_cause */
 	static const char *const words[] = {
 		[LTT_CTL_LOSS_FULL] = "buffer_full",	  [LTT_CTL_LOSS_SIZE] = "too_large",
-		[LTT_CTL_LOSS_BUSY] = "buffer_busy",	  [LTT_CTL_LOSS_OUTPUT] = "output",
+		[LTT_CTL_LOSS_BUSY] = "buffer_busy",	  [LTT_CTL_LOSS_OUTPUT] = "output_failed",
 		[LTT_CTL_LOSS_INVALID] = "invalid_bytes",
 	};
 
@@ -341,7 +341,7 @@ struct json_object *record_rule(const struct ltt_ctl_rule *r)
 #include "model/rule.def"
 	if (r->level_type == LTT_CTL_LEVEL_ALL)
 		json_object_object_del(o, "loglevel");
-	record_set_num(o, "points", r->points);
+	record_set_num(o, "nr_points", r->points);
 	if (*r->filter)
 		record_set_num(o, "points_never", r->points_never);
 	return o;
@@ -386,7 +386,7 @@ static struct json_object *point_field(const struct ltt_ctl_field *m)
 
 	record_set_str(o, "name", m->name);
 	record_set_str(o, "type", m->type);
-	record_set_bool(o, "recorded", m->recorded);
+	record_set_bool(o, "is_recorded", m->recorded);
 	return o;
 }
 
@@ -395,7 +395,7 @@ struct json_object *record_preset(const struct ltt_ctl_preset *m)
 	struct json_object *o = json_object_new_object();
 
 	record_set_str(o, "name", m->name);
-	record_set_str(o, "events", m->events);
+	record_set_str(o, "pattern", m->events);
 	record_set_num(o, "subbuf_size", m->subbuf_size);
 	record_set_num(o, "num_subbuf", m->num_subbuf);
 	record_set_num(o, "uid", m->uid);
@@ -422,7 +422,7 @@ struct json_object *record_point(const struct ltt_ctl_point *p)
 	record_set_num(o, "line", p->line);
 	record_set_num(o, "active", p->active);
 	for (size_t i = 0; i < p->nr_fields; i++)
-		record_append(o, "fields", point_field(p->fields[i]));
+		record_append(o, "field_list", point_field(p->fields[i]));
 	if (*p->refused)
 		record_set_str(o, "refused", p->refused);
 	return o;

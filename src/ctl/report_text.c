@@ -92,8 +92,8 @@ static void report_text_print_head(FILE *out, struct json_object *record)
 		record_num(record, "all_processes") == 1 ? "" : "es",
 		record_num(record, "all_threads"), text_plural(record_num(record, "all_threads")),
 		record_num(record, "cpus"), text_plural(record_num(record, "cpus")));
-	fprintf(out, "%" PRIu64 " stream%s\n", record_num(record, "streams"),
-		text_plural(record_num(record, "streams")));
+	fprintf(out, "%" PRIu64 " stream%s\n", record_num(record, "nr_streams"),
+		text_plural(record_num(record, "nr_streams")));
 }
 
 static void report_text_print_others(FILE *out, uint64_t all, size_t shown)
@@ -159,7 +159,7 @@ static void report_text_hold_row(struct table *table, struct json_object *record
 	char holds[2 * WHERE_BYTES] = "", nr[TEXT_BYTES], held[TEXT_BYTES];
 
 	table_cell(table, "%s%s", record_bool(hold, "uncertain") ? "~" : "",
-		   text_time(ns, record_num(hold, "ns")));
+		   text_time(ns, record_num(hold, "duration_ns")));
 	table_cell(table, "%s", report_text_since(since, record, record_num(hold, "from_ns")));
 	table_cell(table, "held by %s", report_text_task(task, hold));
 	report_text_where(where, record_get(hold, "place"));
@@ -177,7 +177,7 @@ static void report_text_wait_row(struct table *table, struct json_object *record
 	char mutex[WHERE_BYTES];
 
 	table_cell(table, "%s%s", record_bool(wait, "lossy") ? "~" : "",
-		   text_time(ns, record_num(wait, "ns")));
+		   text_time(ns, record_num(wait, "duration_ns")));
 	table_cell(table, "%s", report_text_since(since, record, record_num(wait, "from_ns")));
 	table_cell(table, "%s", report_text_task(task, wait));
 	report_text_where(where, record_get(wait, "place"));
@@ -240,7 +240,7 @@ static void report_text_print_mutexes(FILE *out, struct json_object *locks)
 		table_cell(&table, "%s%s", record_bool(o, "lossy") ? "~" : "",
 			   text_time(total, record_num(o, "wait_ns")));
 		table_cell(&table, "%s%s", record_bool(longest, "uncertain") ? "~" : "",
-			   text_time(ns, record_num(longest, "ns")));
+			   text_time(ns, record_num(longest, "duration_ns")));
 		table_cell(&table, "%s", report_text_mutex_name(name, o));
 		table_cell(&table, "%s", longest ? report_text_task(task, longest) : "");
 	}
@@ -281,7 +281,7 @@ static void report_text_site_row(struct table *table, struct json_object *site, 
 	char calls[TEXT_BYTES], bytes[TEXT_BYTES], where[WHERE_BYTES];
 
 	table_cell(table, "%s%s", mark,
-		   text_count(calls, record_num(site, live ? "live" : "calls")));
+		   text_count(calls, record_num(site, live ? "live" : "count")));
 	table_cell(table, "%s%s", mark,
 		   text_count(bytes, record_num(site, live ? "live_bytes" : "bytes")));
 	report_text_where(where, record_get(site, "place"));
@@ -346,7 +346,7 @@ static void report_text_print_allocations(FILE *out, struct json_object *record)
 		return;
 	}
 	fprintf(out, "\nallocations: %s of %s; at most %s at a time, at %s s",
-		text_count(calls, record_num(o, "calls")), text_size(bytes, record_num(o, "bytes")),
+		text_count(calls, record_num(o, "count")), text_size(bytes, record_num(o, "bytes")),
 		text_size(most, record_num(o, "most_bytes")),
 		report_text_since(since, record, record_num(o, "most_ns")));
 	if (record_num(o, "failed"))
@@ -373,7 +373,7 @@ static void report_text_print_gap(FILE *out, struct json_object *record)
 	if (!gap)
 		return;
 	fprintf(out, "\nlongest time without an event: %s, at %s s",
-		text_time(ns, record_num(gap, "ns")),
+		text_time(ns, record_num(gap, "duration_ns")),
 		report_text_since(since, record, record_num(gap, "from_ns")));
 	for (int i = 0; i < 2; i++) {
 		struct json_object *end = record_get(gap, i ? "behind" : "before");
@@ -387,14 +387,6 @@ static void report_text_print_gap(FILE *out, struct json_object *record)
 
 static void report_text_print_lost(FILE *out, struct json_object *o)
 {
-	static const struct {
-		const char *key;
-		enum view_lost cause;
-	} causes[] = {
-		{ "buffer_full", VIEW_LOST_FULL }, { "too_large", VIEW_LOST_SIZE },
-		{ "buffer_busy", VIEW_LOST_BUSY }, { "output", VIEW_LOST_OUTPUT },
-		{ "other", VIEW_LOST_OTHER },
-	};
 	struct json_object *by_cause = record_get(o, "lost_by_cause");
 	const char *comma = " (";
 	char nr[TEXT_BYTES];
@@ -402,11 +394,13 @@ static void report_text_print_lost(FILE *out, struct json_object *o)
 	fprintf(out, "lost: %s event%s",
 		text_count(nr, record_num(o, "lost") + record_num(o, "lost_before")),
 		text_plural(record_num(o, "lost") + record_num(o, "lost_before")));
-	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
-		if (!record_num(by_cause, causes[i].key))
+	for (int i = 0; i < VIEW_NR_LOST; i++) {
+		uint64_t lost = record_num(by_cause, view_lost_key((enum view_lost)i));
+
+		if (!lost)
 			continue;
-		fprintf(out, "%s%s: %s", comma, view_lost_name(causes[i].cause),
-			text_count(nr, record_num(by_cause, causes[i].key)));
+		fprintf(out, "%s%s: %s", comma, view_lost_name((enum view_lost)i),
+			text_count(nr, lost));
 		comma = ", ";
 	}
 	fprintf(out, "%s; times and counts marked with ~ lack some\n", comma[0] == ',' ? ")" : "");

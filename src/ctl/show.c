@@ -303,7 +303,7 @@ static void show_sampling(FILE *out, struct json_object *rule)
 
 static void show_rule(FILE *out, struct json_object *rule, bool kernel)
 {
-	uint64_t points = record_num(rule, "points");
+	uint64_t points = record_num(rule, "nr_points");
 	const char *exclude = record_str(rule, "exclude");
 	char level[64];
 	const char *loglevel = record_loglevel(rule, level, sizeof(level));

@@ -99,7 +99,7 @@ struct json_object *text_printable(struct json_object *record)
 
 /* ---- JSON ---- */
 
-/* {"text": "a\ufffd", "bytes": "61ff"} */
+/* {"text": "a\ufffd", "hex": "61ff"} */
 static struct json_object *ctl_text_bytes(const char *s)
 {
 	struct json_object *o = json_object_new_object();
@@ -108,7 +108,7 @@ static struct json_object *ctl_text_bytes(const char *s)
 	for (size_t i = 0; s[i]; i++)
 		sprintf(hex + 2 * i, "%02x", (unsigned char)s[i]);
 	json_object_object_add(o, "text", json_object_new_string(s));
-	json_object_object_add(o, "bytes", json_object_new_string(hex));
+	json_object_object_add(o, "hex", json_object_new_string(hex));
 	return o;
 }
 

@@ -237,7 +237,7 @@ void pen_json(struct pen *pen, const uint8_t *s, size_t len)
 	}
 	pen_text(pen, "{\"text\":");
 	json_text(pen, s, len);
-	pen_text(pen, ",\"bytes\":\"");
+	pen_text(pen, ",\"hex\":\"");
 	for (size_t i = 0; i < len; i++) {
 		pen_char(pen, "0123456789abcdef"[s[i] >> 4]);
 		pen_char(pen, "0123456789abcdef"[s[i] & 15]);

@@ -15,6 +15,8 @@
 #include "names.h"
 #include "pairs.h"
 
+#define SHOW_STATUS_WARNING 4 /* of lttctl, and of ltt-view */
+
 /** A trace that is shown. */
 struct show {
 	const char *path;
@@ -395,7 +397,7 @@ static enum show_result show_failure(int rc, struct err *err)
 }
 
 /* Losses and damage are reported after the events, so that they are noticed. */
-static enum show_result show_conclude(const struct show *show, const struct view_style *style,
+static enum show_result show_conclude(const struct show *show, struct view_style *style,
 				      struct err *err)
 {
 	const struct view_summary *summary;
@@ -407,11 +409,12 @@ static enum show_result show_conclude(const struct show *show, const struct view
 	if (view_summary(show->view, &summary) != 0)
 		return SHOW_DONE;
 	unreadable = is_unreadable(show, summary);
-	if (show->options->summary) {
+	style->status = summary->problems || summary->where_never ? SHOW_STATUS_WARNING : 0;
+	if (show->options->summary && !(unreadable && show->options->json)) {
 		rc = view_summary_print(summary, style, stdout);
 		if (rc != 0)
 			return show_failure(rc, err);
-	} else {
+	} else if (!show->options->summary) {
 		if (!unreadable)
 			note_missing(show, summary);
 		if (show->pairs)
@@ -426,7 +429,7 @@ static enum show_result show_conclude(const struct show *show, const struct view
 			text_count(buf, summary->bytes));
 		return SHOW_FAILED;
 	}
-	return summary->problems || summary->where_never ? SHOW_WARNING : SHOW_DONE;
+	return style->status ? SHOW_WARNING : SHOW_DONE;
 }
 
 /* --- all of it -------------------------------------------------------------------------- */
@@ -434,7 +437,7 @@ static enum show_result show_conclude(const struct show *show, const struct view
 static enum show_result show_events(struct show *show, struct err *err)
 {
 	const struct show_options *options = show->options;
-	const struct view_style style = {
+	struct view_style style = {
 		.format = options->json ? VIEW_JSON : VIEW_TEXT,
 		.color = !options->json && use_color(options->color),
 		.clock_seconds = options->seconds,

@@ -7,17 +7,24 @@
 #include "pen.h"
 #include "view_priv.h"
 
+static const struct {
+	const char *name, *key;
+} view_causes[VIEW_NR_LOST] = {
+	[VIEW_LOST_FULL] = { "buffer full", "buffer_full" },
+	[VIEW_LOST_SIZE] = { "too large", "too_large" },
+	[VIEW_LOST_BUSY] = { "buffer busy", "buffer_busy" },
+	[VIEW_LOST_OUTPUT] = { "output failed", "output_failed" },
+	[VIEW_LOST_OTHER] = { "discarded by the tracer", "other" },
+};
+
 const char *view_lost_name(enum view_lost cause)
 {
-	static const char *const names[VIEW_NR_LOST] = {
-		[VIEW_LOST_FULL] = "buffer full",
-		[VIEW_LOST_SIZE] = "record too large",
-		[VIEW_LOST_BUSY] = "no buffer to write",
-		[VIEW_LOST_OUTPUT] = "output failed",
-		[VIEW_LOST_OTHER] = "discarded by the tracer",
-	};
+	return (unsigned)cause < VIEW_NR_LOST ? view_causes[cause].name : "?";
+}
 
-	return (unsigned)cause < VIEW_NR_LOST ? names[cause] : "?";
+const char *view_lost_key(enum view_lost cause)
+{
+	return (unsigned)cause < VIEW_NR_LOST ? view_causes[cause].key : "?";
 }
 
 /* --- collecting ----------------------------------------------------------- */
@@ -418,16 +425,21 @@ static void view_summary_put_number(struct pen *pen, const char *key, uint64_t v
 	pen_json_u64(pen, v);
 }
 
-static void put_lost_object(struct pen *pen, const uint64_t *lost)
+/* As `verify` and `report` have them. */
+static void put_lost_members(struct pen *pen, const uint64_t *lost)
 {
-	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
-							"output", "other" };
+	uint64_t sum = 0;
 
-	pen_text(pen, ",\"lost\":{\"total\":");
-	pen_json_u64(pen, lost[0] + lost[1] + lost[2] + lost[3] + lost[4]);
 	for (int i = 0; i < VIEW_NR_LOST; i++)
-		view_summary_put_number(pen, keys[i], lost[i]);
-	pen_char(pen, '}');
+		sum += lost[i];
+	view_summary_put_number(pen, "lost", sum);
+	pen_text(pen, ",\"lost_by_cause\":{");
+	for (int i = 0; i < VIEW_NR_LOST; i++) {
+		view_summary_put_string(pen, view_lost_key(i));
+		pen_char(pen, ':');
+		pen_json_u64(pen, lost[i]);
+		pen_char(pen, i + 1 < VIEW_NR_LOST ? ',' : '}');
+	}
 }
 
 static void put_stream_object(struct pen *pen, const struct view_stream *stream)
@@ -444,7 +456,7 @@ static void put_stream_object(struct pen *pen, const struct view_stream *stream)
 	view_summary_put_number(pen, "lost_packets", stream->lost_packets);
 	view_summary_put_number(pen, "given_up", stream->before);
 	view_summary_put_number(pen, "lost_before", stream->lost_before);
-	put_lost_object(pen, stream->lost);
+	put_lost_members(pen, stream->lost);
 	pen_char(pen, '}');
 }
 
@@ -489,16 +501,18 @@ static void put_conflict_array(struct pen *pen, const struct view_summary *s)
 	pen_char(pen, ']');
 }
 
-static void summary_json(struct pen *pen, const struct view_summary *s)
+static void summary_json(struct pen *pen, const struct view_summary *s, int status)
 {
-	pen_text(pen, "{\"events\":");
+	pen_text(pen, "{\"verb\":\"view\",\"status\":");
+	pen_json_i64(pen, status);
+	pen_text(pen, ",\"success\":true,\"result\":{\"events\":");
 	pen_json_u64(pen, s->events);
 	pen_text(pen, ",\"first_ns\":");
 	pen_json_time(pen, s->first_ns);
 	pen_text(pen, ",\"last_ns\":");
 	pen_json_time(pen, s->last_ns);
 	view_summary_put_number(pen, "state_dump", s->hidden);
-	put_lost_object(pen, s->lost_by);
+	put_lost_members(pen, s->lost_by);
 	view_summary_put_number(pen, "given_up", s->before);
 	view_summary_put_number(pen, "lost_before", s->lost_before);
 	view_summary_put_number(pen, "lost_buffers", s->lost_buffers);
@@ -518,7 +532,7 @@ static void summary_json(struct pen *pen, const struct view_summary *s)
 		pen_text(pen, i ? "," : "");
 		put_stream_object(pen, &s->streams[i]);
 	}
-	pen_text(pen, "]}\n");
+	pen_text(pen, "]}}\n");
 }
 
 int view_summary_print(const struct view_summary *summary, const struct view_style *style,
@@ -529,7 +543,7 @@ int view_summary_print(const struct view_summary *summary, const struct view_sty
 
 	pen_init(&pen, out);
 	if (style && style->format == VIEW_JSON)
-		summary_json(&pen, summary);
+		summary_json(&pen, summary, style->status);
 	else
 		summary_text(&pen, summary);
 	r = pen_flush(&pen);

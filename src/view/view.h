@@ -132,6 +132,7 @@ enum view_format {
  * @pairs: print with the end of each pair (pairs.h) its duration: in JSON "duration_ns",
  *      and "lossy" if events were lost meanwhile; or NULL.
  * @names: print with each event the names of its addresses (names.h); in JSON "symbols"; or NULL.
+ * @status: of the answer in which a summary is printed as JSON.
  */
 struct view_style {
 	enum view_format format;
@@ -143,6 +144,7 @@ struct view_style {
 	bool tasks;
 	struct pairs *pairs;
 	struct names *names;
+	int status;
 };
 
 /**
@@ -179,8 +181,10 @@ enum view_lost {
 	VIEW_NR_LOST
 };
 
-/** view_lost_name() - "ring full", "record too large", ... */
+/** view_lost_name() - "buffer full", "too large", ... */
 const char *view_lost_name(enum view_lost cause);
+/** The same word as the name of a member in JSON: "buffer_full", "too_large", ... */
+const char *view_lost_key(enum view_lost cause);
 
 /**
  * struct view_stream - one stream in a summary.
@@ -313,7 +317,7 @@ struct view_summary {
 int view_summary(struct view *view, const struct view_summary **ret_summary)
 	__attribute__((warn_unused_result));
 
-/** view_summary_print() - a summary as text, or as one JSON object. */
+/** view_summary_print() - a summary as text, or as one JSON object, the answer of `lttctl view`. */
 int view_summary_print(const struct view_summary *summary, const struct view_style *style,
 		       FILE *out) __attribute__((warn_unused_result));
 

@@ -77,8 +77,32 @@ def check(value, schema, where="answer", strict=True):
         check(value, schema["then"], where, False if "properties" in schema["then"] else strict)
 
 
+def types(schema):
+    """The types that a value may have, but null; of items, too."""
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix("#/$defs/")
+        return {name} if name in ("integer", "time", "text") else types(SCHEMA["$defs"][name])
+    found = set().union(*map(types, schema.get("anyOf", ())))
+    for one in [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type", ()):
+        found |= {f"array of {sorted(types(schema['items']))}" if one == "array" else {"string": "text"}.get(one, one)}
+    return found - {"null"}
+
+
+def types_by_name(schema=SCHEMA["$defs"]):
+    """{name of a member: its types, wherever it is described}."""
+    found = {}
+    for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if key == "properties":
+            for name, member in value.items():
+                found[name] = found.get(name, set()) | types(member)
+        if isinstance(value, (dict, list)) and key not in ("if", "then"):
+            for name, those in types_by_name(value).items():
+                found[name] = found.get(name, set()) | those
+    return found
+
+
 def answer(value, kind="answer"):
-    """Check a line of lttctl; @kind: its name in the schema, event_line or view_summary."""
+    """Check a line of lttctl; @kind: its name in the schema, event_line."""
     check(value, SCHEMA)
     check(value, {"$ref": f"#/$defs/{kind}"})
     if kind == "answer" and value["success"]:

@@ -134,8 +134,8 @@ def answer(s):
 def quota(t, uid, name, guest=False):
     """(used, refused) of a user, as reported to root."""
     for q in t.ctl_json("quota")["result"]["quotas"]:
-        if q["user"] == uid and q["name"] == name and q["guest"] == guest:
-            return q["used"], q["refused"]
+        if q["user"] == uid and q["name"] == name and q["in_roots"] == guest:
+            return q["used"], q["times_refused"]
     return 0, 0
 
 

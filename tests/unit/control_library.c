@@ -541,13 +541,13 @@ static void outcomes(void)
 	       "but \"len %d\" is recorded under this name\n"
 	       "Warning: event 'web:*' is not counted: libltt is too old\n"
 	       "Warning: the kernel's event 'sched_switch' is not recorded: it has no fields\n");
-	EXPECT_PART("lttctl --json enable-event -u -s demo net:x | jq -c .result.events", 0,
+	EXPECT_PART("lttctl --json enable-event -u -s demo net:x | jq -c .result.rules", 0,
 		    "[{\"conflicts\":[{\"name\":\"net_rx\",\"armed\":\"len %d\",\"refused\":"
 		    "\"len %s\",\"pid\":4711}],\"refusals\":[{\"name\":\"web:*\",\"why\":"
 		    "\"libltt is too old\",\"domain\":\"user\",\"refused\":\"count\"},{\"name\":"
 		    "\"sched_switch\",\"why\":\"it has no fields\",\"domain\":\"kernel\","
 		    "\"refused\":\"record\"}],\"pattern\":\"net:x\",\"channel\":\"channel0\","
-		    "\"points\":0}]\n");
+		    "\"nr_points\":0}]\n");
 	EXPECT("lttctl start demo", 4, "Tracing started for session demo (2 applications)\n",
 	       "Note: session 'demo': 1 of 2 applications had not answered within a second; they "
 	       "record as soon as they do\n"

@@ -275,7 +275,7 @@ static void json(void)
 	ctl_model.rule = "tr\033[2Jouble\x7f\xc2\x9b\xff";
 	EXPECT_PART("lttctl status", 0, "tr\\x1b[2Jouble\\x7f\\xc2\\x9b\\xff");
 	EXPECT_PART("lttctl --json status", 0, "\"text\": \"tr\\u001b[2Jouble\\u007f\\u009b\\ufffd\"");
-	EXPECT_PART("lttctl --json status", 0, "\"bytes\": \"74721b5b324a6f75626c657fc29bff\"");
+	EXPECT_PART("lttctl --json status", 0, "\"hex\": \"74721b5b324a6f75626c657fc29bff\"");
 	ctl_model.rule = "web\xe2\x80\xae:*\xe2\x80\x8b\xf3\xa0\x81\x81";
 	EXPECT_PART("lttctl status", 0, "web\\xe2\\x80\\xae:*\\xe2\\x80\\x8b\\xf3\\xa0\\x81\\x81");
 	EXPECT_PART("lttctl --json status", 0, "\"web\\u202e:*\\u200b\\udb40\\udc41\"");

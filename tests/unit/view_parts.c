@@ -196,9 +196,9 @@ static void test_strings(struct pen *pen)
 		  "\"a\\udb40\\udc41"
 		  "b\"" }, /* an invisible tag */
 		{ "\xff\xc3", "\"\\xff\\xc3\"",
-		  "{\"text\":\"\\ufffd\\ufffd\",\"bytes\":\"ffc3\"}" },
+		  "{\"text\":\"\\ufffd\\ufffd\",\"hex\":\"ffc3\"}" },
 		{ "\xc0\xaf\xed\xa0\x80", "\"\\xc0\\xaf\\xed\\xa0\\x80\"",
-		  "{\"text\":\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\",\"bytes\":\"c0afeda080\"}" },
+		  "{\"text\":\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\",\"hex\":\"c0afeda080\"}" },
 		/* too long, surrogate */
 	};
 

@@ -276,7 +276,8 @@ static void test_summary(const char *dir)
 	CHECK(view_summary_print(seen.sum, &json, out) == 0 && fclose(out) == 0);
 	object = json_tokener_parse(text);
 	CHECK(object);
-	CHECK(json_object_object_get_ex(object, "names", &names));
+	CHECK(json_object_object_get_ex(object, "result", &names));
+	CHECK(json_object_object_get_ex(names, "names", &names));
 	CHECK_IS(json_object_array_length(names), ==, 4);
 	json_object_put(object);
 	free(text);

@@ -162,7 +162,7 @@ def test_list():
     points = ctl("list", "-k", "--fields")["result"]["points"]
     switch = [p for p in points if p["name"] == "sched_switch"]
     check(len(switch) == 1 and switch[0]["process"] == "sched", switch)
-    check([f["name"] for f in switch[0]["fields"]][:2] == ["prev_comm", "prev_pid"], switch)
+    check([f["name"] for f in switch[0]["field_list"]][:2] == ["prev_comm", "prev_pid"], switch)
     calls = ctl("list", "-k", "--syscall")["result"]["points"]
     check("syscall_entry_openat" in {p["name"] for p in calls}, f"{len(calls)} calls")
     ctl("create", "slip", "-o", "/dev/shm/slip")
@@ -797,10 +797,10 @@ def test_filter_changes():
     check("did you mean 'state'?" in never, never)
     never = ctl("enable-event", "-k", "-c", "c", "cpu_frequency", "--filter", "state == 1.5", status=1)["error"]["text"]
     check("no floating point" in never, never)
-    shown = ctl("filter", "-k", "--check", "prev_tid == 1", "--event", "sched:sched_switch", status=4)["result"]["events"]
+    shown = ctl("filter", "-k", "--check", "prev_tid == 1", "--event", "sched:sched_switch", status=4)["result"]["verdicts"]
     check(len(shown) == 1 and "prev_pid" in shown[0]["why"], shown)
     shown = ctl("filter", "-k", "--check", '$ctx.cgroup_id > 1 && prev_comm == "x"',
-                "--event", "sched_switch")["result"]["events"]
+                "--event", "sched_switch")["result"]["verdicts"]
     check(len(shown) == 1 and shown[0]["can_hold"], shown)
     finish("change", out)
     calls = [e[2]["offset"] for e in read_fields(out)
@@ -1178,7 +1178,7 @@ def test_bytes():
     whole = filtered_session("whole", [("example:page",)])
     some = filtered_session("some", [("example:page", "--filter", 'size_text == "4*"')])
     page, = (p for p in ctl("list", "-k", "--fields")["result"]["points"] if p["name"] == "page")
-    check([f["type"] for f in page["fields"]] == ["integer", "sequence of integers", "string", "string"], page)
+    check([f["type"] for f in page["field_list"]] == ["integer", "sequence of integers", "string", "string"], page)
     for argument, why in ("--filter=data == 1", "'data' is an array"), ("--histogram=data", "no integer field 'data'"):
         said = ctl("enable-event", "-k", "-s", "some", "-c", "d", argument, "example:page", status=1)["error"]["text"]
         check(why in said, said)
@@ -1389,7 +1389,7 @@ def test_stats():
     ctl("enable-event", "-k", "--histogram=cpu_id", event)
     ctl("enable-event", "-k", "--histogram=state", event)
     ctl("enable-event", "-k", "--count", "--syscall", "getpriority")
-    rules = {(r["kind"], r["pattern"], r.get("location")): r["points"]
+    rules = {(r["kind"], r["pattern"], r.get("location")): r["nr_points"]
              for r in ctl("status")["result"]["channels"][0]["rules"]}
     check(rules.get(("histogram", event, "state")) == 1 and rules.get(("count", call, None)) == 1, rules)
     ctl("start")
@@ -1577,7 +1577,7 @@ def test_kill_all():
 
 def findings(*argv, status):
     """The doctor's findings about the kernel: {about: (grade, text, command)}"""
-    return {f["about"]: (f["grade"], f["text"], f.get("command", ""))
+    return {f["subject"]: (f["grade"], f["text"], f.get("repair", ""))
             for f in ctl("doctor", *argv, status=status)["result"]["findings"]}
 
 

@@ -377,14 +377,14 @@ static void check_quotas(struct doctor *d)
 	for (size_t i = 0; i < json_object_array_length(quotas); i++) {
 		struct json_object *q = json_object_array_get_idx(quotas, i);
 
-		if (!record_num(q, "refused"))
+		if (!record_num(q, "times_refused"))
 			continue;
 		doctor_found(d, GRADE_WARN, "quota",
 			     "user %" PRIu64 "%s was refused %s %" PRIu64 " times; has %" PRIu64
 			     " of %" PRIu64,
 			     record_num(q, "user"),
-			     record_bool(q, "guest") ? ", in root's sessions," : "",
-			     record_str(q, "name"), record_num(q, "refused"), record_num(q, "used"),
+			     record_bool(q, "in_roots") ? ", in root's sessions," : "",
+			     record_str(q, "name"), record_num(q, "times_refused"), record_num(q, "used"),
 			     record_num(q, "limit"));
 		doctor_repair(d,
 			      "lttctl quota # root starts ltt-sessiond with a higher --quota=%s=N",

@@ -20,7 +20,7 @@ void doctor_found(struct doctor *d, enum grade grade, const char *about, const c
 		text = NULL;
 	va_end(args);
 	record_set_str(finding, "grade", grades[grade]);
-	record_set_str(finding, "about", about);
+	record_set_str(finding, "subject", about);
 	record_set_str(finding, "text", text ? text : "");
 	json_object_array_add(d->findings, finding);
 	d->counts[grade]++;
@@ -37,5 +37,5 @@ void doctor_repair(struct doctor *d, const char *fmt, ...)
 		text = NULL;
 	va_end(args);
 	if (nr && text)
-		record_set_str(json_object_array_get_idx(d->findings, nr - 1), "command", text);
+		record_set_str(json_object_array_get_idx(d->findings, nr - 1), "repair", text);
 }

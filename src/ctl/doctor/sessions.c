@@ -153,7 +153,7 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 		return;
 	}
 	p->rules++;
-	if (record_num(rule, "points")) {
+	if (record_num(rule, "nr_points")) {
 		p->fitting++;
 		return;
 	}
@@ -237,7 +237,7 @@ static void doctor_sessions_check_losses(struct doctor *d, struct patient *p)
 {
 	struct json_object *lost = record_get(record_get(p->session, "totals"), "lost_by_cause");
 	uint64_t full = record_num(lost, "buffer_full"), large = record_num(lost, "too_large");
-	uint64_t busy = record_num(lost, "buffer_busy"), output = record_num(lost, "output");
+	uint64_t busy = record_num(lost, "buffer_busy"), output = record_num(lost, "output_failed");
 	uint64_t subbuf = largest(p->session, "subbuf_size");
 	char buf[TEXT_BYTES], size[TEXT_BYTES];
 

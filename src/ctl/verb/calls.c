@@ -67,7 +67,7 @@ static struct json_object *calls_verb_record(const struct calls_function *functi
 	record_set_num(o, "count", sum->calls);
 	record_set_num(o, "total_ns", sum->total_ns);
 	record_set_num(o, "self_ns", sum->self_ns);
-	record_set_num(o, "lossy", sum->lossy);
+	record_set_num(o, "lossy_calls", sum->lossy);
 	return o;
 }
 
@@ -168,7 +168,7 @@ static struct json_object *calls_verb_result(struct calls *calls, const char *pa
 	struct calls_node root = { 0 };
 
 	record_set_str(record, "path", path);
-	record_set_num(record, "open", calls->open);
+	record_set_num(record, "open_calls", calls->open);
 	record_set_num(record, "left", calls->left);
 	record_set_num(record, "alone", calls->alone);
 	if (opt.flat) {
@@ -302,7 +302,7 @@ static enum status calls_verb_run(struct ctl *ctl)
 static void calls_verb_row(struct table *table, struct json_object *o, int depth)
 {
 	const char *file = record_str(o, "file"), *slash = strrchr(file, '/');
-	const char *mark = record_num(o, "lossy") ? "~" : "";
+	const char *mark = record_num(o, "lossy_calls") ? "~" : "";
 	char total[TEXT_BYTES], self[TEXT_BYTES], count[TEXT_BYTES];
 
 	table_cell(table, "%s%s", mark, text_time(total, record_num(o, "total_ns")));

@@ -28,7 +28,7 @@ static enum status disable_channel_one(struct ctl *ctl, const char *session,
 		target_suggest(ctl, session, channel, NULL);
 		return STATUS_ERROR;
 	}
-	record_append(ctl->record, "channels", json_object_new_string(channel));
+	record_append(ctl->record, "channel_names", json_object_new_string(channel));
 	return STATUS_OK;
 }
 
@@ -46,7 +46,7 @@ static enum status disable_channel_run(struct ctl *ctl)
 {
 	enum ltt_ctl_domain domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
 	struct names names CLEANUP(names_fini) = { 0 };
-	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channels");
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channel_names");
 	enum status status = STATUS_OK;
 
 	if (!session)
@@ -59,9 +59,9 @@ static enum status disable_channel_run(struct ctl *ctl)
 
 static void disable_channel_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "channels"); i++)
+	for (size_t i = 0; i < record_len(record, "channel_names"); i++)
 		fprintf(out, "%s channel %s disabled for session %s\n", domain_title(record),
-			json_object_get_string(record_at(record, "channels", i)),
+			json_object_get_string(record_at(record, "channel_names", i)),
 			record_str(record, "session"));
 }
 

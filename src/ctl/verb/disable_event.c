@@ -44,7 +44,7 @@ static enum status disable_event_one(struct ctl *ctl, const char *session,
 		target_suggest(ctl, session, opt.channel, pattern);
 		return STATUS_ERROR;
 	}
-	record_append(ctl->record, "events", json_object_new_string(pattern));
+	record_append(ctl->record, "patterns", json_object_new_string(pattern));
 	return STATUS_OK;
 }
 
@@ -133,16 +133,16 @@ static enum status disable_event_check(struct ctl *ctl)
 static enum status disable_event_run(struct ctl *ctl)
 {
 	enum ltt_ctl_domain domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
-	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "events");
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "patterns");
 
 	return session ? disable_all(ctl, session, domain) : STATUS_ERROR;
 }
 
 static void disable_event_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "events"); i++)
+	for (size_t i = 0; i < record_len(record, "patterns"); i++)
 		fprintf(out, "%s event %s disabled in session %s\n", domain_title(record),
-			json_object_get_string(record_at(record, "events", i)),
+			json_object_get_string(record_at(record, "patterns", i)),
 			record_str(record, "session"));
 }
 

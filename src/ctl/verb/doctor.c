@@ -71,7 +71,7 @@ static void doctor_text(FILE *out, struct json_object *record)
 
 	for (size_t i = 0; i < record_len(record, "findings"); i++) {
 		struct json_object *finding = record_at(record, "findings", i);
-		const char *command = record_str(finding, "command");
+		const char *command = record_str(finding, "repair");
 
 		fprintf(out, "%-5s %s\n", record_str(finding, "grade"),
 			record_str(finding, "text"));

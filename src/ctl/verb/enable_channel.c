@@ -199,7 +199,7 @@ static enum status enable_channel_one(struct ctl *ctl)
 	struct ltt_ctl *lib = ctl->library;
 
 	if (ctl_done(ctl, ltt_ctl_enable_channel(lib, &channel), &ctl->err) == 0) {
-		record_append(ctl->record, "channels", json_object_new_string(channel.name));
+		record_append(ctl->record, "channel_names", json_object_new_string(channel.name));
 		if (*ltt_ctl_warning(lib))
 			print_note(ctl, "%s", ltt_ctl_warning(lib));
 		return STATUS_OK;
@@ -256,7 +256,7 @@ static enum status enable_channel_check(struct ctl *ctl)
 static enum status enable_channel_run(struct ctl *ctl)
 {
 	enum ltt_ctl_domain domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
-	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channels");
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channel_names");
 
 	if (!session)
 		return STATUS_ERROR;
@@ -267,9 +267,9 @@ static enum status enable_channel_run(struct ctl *ctl)
 
 static void enable_channel_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "channels"); i++)
+	for (size_t i = 0; i < record_len(record, "channel_names"); i++)
 		fprintf(out, "%s channel %s enabled for session %s\n", domain_title(record),
-			json_object_get_string(record_at(record, "channels", i)),
+			json_object_get_string(record_at(record, "channel_names", i)),
 			record_str(record, "session"));
 }
 

@@ -230,7 +230,7 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 	loss_take_outcome(ctl, rule);
 	record_set_str(rule, "pattern", o->pattern);
 	record_set_str(rule, "channel", channel);
-	record_set_num(rule, "points", points);
+	record_set_num(rule, "nr_points", points);
 	if (o->location)
 		record_set_str(rule, "location", o->location);
 	if (o->filter)
@@ -239,7 +239,7 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 		record_set_str(rule, "sampling", o->sampling);
 	if (o->by)
 		record_set_str(rule, "by", o->by);
-	record_append(ctl->record, "events", rule);
+	record_append(ctl->record, "rules", rule);
 	loss_conflicts(ctl, rule);
 	if (points == 0 && (o->domain == LTT_CTL_KERNEL || !glob_is_pattern(o->pattern)))
 		names_add(unknown, o->pattern);
@@ -400,7 +400,7 @@ static enum status enable_event_run(struct ctl *ctl)
 	AUTO_FREE char *sampling = enable_event_sampling();
 	struct names names CLEANUP(names_fini) = { 0 };
 	char *session AUTO_FREE =
-		target_begin(ctl, opt.session, domain_named(&opt.domain), "events");
+		target_begin(ctl, opt.session, domain_named(&opt.domain), "rules");
 
 	enable_event_take_options(&o);
 	if (!session || take_loglevel(ctl, &o) != 0)
@@ -418,9 +418,9 @@ static void enable_event_text(FILE *out, struct json_object *record)
 	const char *title = domain_title(record);
 	bool kernel = *title == 'K';
 
-	for (size_t i = 0; i < record_len(record, "events"); i++) {
-		struct json_object *rule = record_at(record, "events", i);
-		uint64_t points = record_num(rule, "points");
+	for (size_t i = 0; i < record_len(record, "rules"); i++) {
+		struct json_object *rule = record_at(record, "rules", i);
+		uint64_t points = record_num(rule, "nr_points");
 
 		fprintf(out, "%s event %s %s in channel %s of session %s", title,
 			record_str(rule, "pattern"),

@@ -44,10 +44,10 @@ static struct json_object *filter_verdict(const struct ltt_ctl_verdict *verdict)
 /* A warning, so that a script notices: as it is now, nothing would be recorded. */
 static enum status filter_judge(struct ctl *ctl)
 {
-	size_t nr = record_len(ctl->record, "events");
+	size_t nr = record_len(ctl->record, "verdicts");
 
 	for (size_t i = 0; i < nr; i++)
-		if (record_bool(record_at(ctl->record, "events", i), "can_hold"))
+		if (record_bool(record_at(ctl->record, "verdicts", i), "can_hold"))
 			return STATUS_OK;
 	if (nr)
 		print_warning(ctl, "it holds for no event that there is now");
@@ -66,7 +66,7 @@ static enum status filter_run(struct ctl *ctl)
 
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "expression", opt.expression);
-	record_set(ctl->record, "events", json_object_new_array());
+	record_set(ctl->record, "verdicts", json_object_new_array());
 	ltt_ctl_filter_options_init(&o);
 	o.expression = opt.expression;
 	o.pattern = opt.event;
@@ -74,15 +74,15 @@ static enum status filter_run(struct ctl *ctl)
 	if (ctl_done(ctl, ltt_ctl_check_filter(ctl->library, &o, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	for (size_t i = 0; i < list->nr; i++)
-		record_append(ctl->record, "events", filter_verdict(list->verdicts[i]));
+		record_append(ctl->record, "verdicts", filter_verdict(list->verdicts[i]));
 	ltt_ctl_verdicts_free(list);
 	return filter_judge(ctl);
 }
 
 static void filter_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "events"); i++) {
-		struct json_object *event = record_at(record, "events", i);
+	for (size_t i = 0; i < record_len(record, "verdicts"); i++) {
+		struct json_object *event = record_at(record, "verdicts", i);
 
 		if (record_bool(event, "can_hold"))
 			fprintf(out, "%s: it can hold\n", record_str(event, "name"));

@@ -149,7 +149,7 @@ static enum status list_active(struct ctl *ctl)
 		return status;
 	record_set(ctl->record, "points",
 		   points_active(json_object_get(record_get(ctl->record, "points"))));
-	record_set_bool(ctl->record, "active", true);
+	record_set_bool(ctl->record, "only_active", true);
 	json_object_object_del(ctl->record, "presets");
 	if (both && points_fetch(ctl, DOMAIN_KERNEL, false, &kernel, NULL, &err) != 0)
 		print_verbose(ctl, "events of the kernel are not listed: %s", err.text);
@@ -337,7 +337,7 @@ static void domains_text(FILE *out, struct json_object *record)
 
 static void list_verb_list_text(FILE *out, struct json_object *record)
 {
-	if (record_bool(record, "active") && record_len(record, "points") == 0)
+	if (record_bool(record, "only_active") && record_len(record, "points") == 0)
 		fputs("No event is recorded now.\n", out);
 	else
 		points_text(out, record_get(record, "points"));

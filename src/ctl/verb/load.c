@@ -135,7 +135,7 @@ static int report_problems(struct ctl *ctl, struct loading *loading, struct prob
 		!opt.keep_going && !(loading->is_searching && record_len(group, "sessions") == 0);
 
 	for (size_t i = 0; i < problems->nr; i++) {
-		record_append(ctl->record, "problems", json_object_new_string(problems->texts[i]));
+		record_append(ctl->record, "not_loaded", json_object_new_string(problems->texts[i]));
 		if (fatal)
 			print_error(ctl, "%s", problems->texts[i]);
 		else

@@ -25,11 +25,11 @@ static void quota_verb_add_row(struct table *table, struct json_object *quota)
 	char buf[TEXT_BYTES];
 
 	table_cell(table, "%" PRIu64 "%s", record_num(quota, "user"),
-		   record_bool(quota, "guest") ? " in root's sessions" : "");
+		   record_bool(quota, "in_roots") ? " in root's sessions" : "");
 	table_cell(table, "%s", record_str(quota, "name"));
 	table_cell(table, "%s", text_count(buf, record_num(quota, "used")));
 	table_cell(table, "%s", limit ? text_count(buf, limit) : "none");
-	table_cell(table, "%s", text_count(buf, record_num(quota, "refused")));
+	table_cell(table, "%s", text_count(buf, record_num(quota, "times_refused")));
 }
 
 static void quota_verb_text(FILE *out, struct json_object *record)

@@ -376,9 +376,9 @@ static struct json_object *attached_record(const struct run *run)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set(o, "processes", json_object_new_array());
+	record_set(o, "pids", json_object_new_array());
 	for (size_t i = 0; i < attached.nr; i++)
-		record_append(o, "processes", json_object_new_uint64(attached.pids[i]));
+		record_append(o, "pids", json_object_new_uint64(attached.pids[i]));
 	record_set_num(o, "duration_ns", run->duration_ns);
 	record_set_num(o, "silent", attached.silent);
 	return o;
@@ -431,7 +431,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	if (saved)
 		record_set(ctl->record, "snapshot", saved);
 	if (crashes)
-		record_set(ctl->record, "crashes", crashes);
+		record_set(ctl->record, "crash_report", crashes);
 	if (record_verb_attaches())
 		record_set(ctl->record, "attached", attached_record(run));
 	else
@@ -439,9 +439,9 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	if (ending.totals && !opt.flight)
 		totals_add_state_dump(ending.totals, output);
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
-	record_set_num(ctl->record, "cut", cut);
+	record_set_num(ctl->record, "still_recording", cut);
 	if (points && !totals_events(ending.totals))
-		record_set(ctl->record, "points", json_object_get(points));
+		record_set(ctl->record, "point_names", json_object_get(points));
 	if (opt.wrap && !opt.filter && !opt.flight && record_num(ending.totals, "recorded"))
 		record_set(ctl->record, "uncalled",
 			   wrap_find_uncalled(opt.wrap, opt.events, created->output,
@@ -680,7 +680,7 @@ static void summary(FILE *out, struct json_object *record)
 	struct json_object *totals = record_get(record, "totals");
 	struct json_object *running = record_get(record, "attached");
 	struct json_object *saved = record_get(record, "snapshot");
-	struct json_object *crashes = record_get(record, "crashes");
+	struct json_object *crashes = record_get(record, "crash_report");
 	uint64_t ns = record_num(running ? running : program, "duration_ns"),
 		 n = totals_events(totals);
 	uint64_t signal = record_num(program, "signal");
@@ -732,7 +732,7 @@ static void summary(FILE *out, struct json_object *record)
 		      "-u' shows the\npoints of the programs that run.\n",
 		      out);
 	else if (!opt.kernel && whole && !running)
-		nothing_text(out, record_get(record, "points"), &asked);
+		nothing_text(out, record_get(record, "point_names"), &asked);
 	for (size_t i = 0; i < record_len(record, "uncalled"); i++)
 		wrap_explain_uncalled(out, asked.program,
 				      json_object_get_string(record_at(record, "uncalled", i)));

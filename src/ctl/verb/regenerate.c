@@ -56,7 +56,7 @@ static enum status regenerate_run(struct ctl *ctl)
 	}
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", session);
-	record_set_num(ctl->record, "channels", channels);
+	record_set_num(ctl->record, "nr_channels", channels);
 	record_set_num(ctl->record, "applications", applications);
 	record_set_num(ctl->record, "late", late);
 	if (late)
@@ -68,7 +68,7 @@ static void regenerate_text(FILE *out, struct json_object *record)
 {
 	uint64_t applications = record_num(record, "applications") - record_num(record, "late");
 
-	if (record_num(record, "channels"))
+	if (record_num(record, "nr_channels"))
 		fprintf(out, "The state of the system is being recorded in session %s\n",
 			record_str(record, "session"));
 	if (applications)

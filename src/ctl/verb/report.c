@@ -103,7 +103,7 @@ static void report_verb_add_tasks(struct json_object *record, const struct overv
 	for (size_t i = 0; i < nr && i < top; i++) {
 		record_append(record, "processes", o = report_verb_process(processes[i]));
 		record_set_num(o, "events", processes[i]->events);
-		record_set_num(o, "threads", processes[i]->nr_threads);
+		record_set_num(o, "nr_threads", processes[i]->nr_threads);
 	}
 	threads = overview_busiest_threads(overview, &nr);
 	record_set_num(record, "all_threads", nr);
@@ -130,7 +130,7 @@ static void report_verb_add_gap(struct json_object *record, const struct overvie
 	if (!overview->gap_ns)
 		return;
 	record_set(record, "gap", o = json_object_new_object());
-	record_set_num(o, "ns", overview->gap_ns);
+	record_set_num(o, "duration_ns", overview->gap_ns);
 	record_set_time(o, "from_ns", overview->gap_from_ns);
 	record_set(o, "before", report_verb_end(&overview->gap_before));
 	record_set(o, "behind", report_verb_end(&overview->gap_behind));
@@ -168,7 +168,7 @@ static struct json_object *report_verb_hold(const struct locks_hold *hold, struc
 	struct json_object *o = report_verb_thread(hold->thread);
 
 	record_set_time(o, "from_ns", hold->from_ns);
-	record_set_num(o, "ns", hold->ns);
+	record_set_num(o, "duration_ns", hold->ns);
 	record_set_bool(o, "uncertain", hold->uncertain);
 	report_verb_set_place(o, "place", sites, hold->site, true);
 	return o;
@@ -179,7 +179,7 @@ static struct json_object *report_verb_wait(const struct locks_wait *wait, struc
 	struct json_object *o = report_verb_thread(wait->thread);
 
 	record_set_time(o, "from_ns", wait->from_ns);
-	record_set_num(o, "ns", wait->ns);
+	record_set_num(o, "duration_ns", wait->ns);
 	record_set_bool(o, "lossy", wait->lossy);
 	record_set_bool(o, "open", wait->open);
 	record_set_num(o, "mutex", wait->mutex->address);
@@ -248,7 +248,7 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 		record_append(o, key, site = json_object_new_object());
 		record_set_str(site, "function", allocations_name(sites[i]->action));
 		report_verb_set_place(site, "place", overview->callsites, sites[i]->place, true);
-		record_set_num(site, "calls", sites[i]->calls);
+		record_set_num(site, "count", sites[i]->calls);
 		record_set_num(site, "bytes", sites[i]->bytes);
 		record_set_num(site, "live", sites[i]->live);
 		record_set_num(site, "live_bytes", sites[i]->live_bytes);
@@ -264,7 +264,7 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 	if (!all->calls && !all->frees && !all->failed)
 		return;
 	record_set(record, "allocations", o = json_object_new_object());
-	record_set_num(o, "calls", all->calls);
+	record_set_num(o, "count", all->calls);
 	record_set_num(o, "bytes", all->bytes);
 	record_set_num(o, "frees", all->frees);
 	record_set_num(o, "unknown_frees", all->unknown_frees);
@@ -322,15 +322,13 @@ static void report_verb_add_streams(struct json_object *o, const struct view_sum
 
 static void report_verb_add_losses(struct json_object *record, const struct view_summary *sum)
 {
-	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
-							"output", "other" };
 	struct json_object *o = json_object_new_object(), *causes = json_object_new_object();
 
 	record_set(record, "losses", o);
 	record_set_num(o, "lost", sum->lost);
 	record_set(o, "lost_by_cause", causes);
 	for (int i = 0; i < VIEW_NR_LOST; i++)
-		record_set_num(causes, keys[i], sum->lost_by[i]);
+		record_set_num(causes, view_lost_key((enum view_lost)i), sum->lost_by[i]);
 	record_set_num(o, "lost_before", sum->lost_before);
 	record_set_num(o, "lost_buffers", sum->lost_buffers);
 	record_set_num(o, "not_sampled", sum->not_sampled);
@@ -427,7 +425,7 @@ static struct json_object *report_verb_record(const struct overview *overview,
 	record_set_num(record, "state_dump", overview->state_dump);
 	record_set_time(record, "begin_ns", overview->first_ns);
 	record_set_time(record, "end_ns", overview->last_ns);
-	record_set_num(record, "streams", sum->nr_streams);
+	record_set_num(record, "nr_streams", sum->nr_streams);
 	record_set_num(record, "cpus", overview->nr_cpus);
 	record_set_num(record, "no_thread", overview->no_thread);
 	record_set_num(record, "left_out", overview->left_out);

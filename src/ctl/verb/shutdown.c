@@ -35,13 +35,13 @@ static enum status shutdown_run(struct ctl *ctl)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
 	record_set_num(ctl->record, "pid", pid);
-	record_set_num(ctl->record, "sessions", sessions);
+	record_set_num(ctl->record, "nr_sessions", sessions);
 	return STATUS_OK;
 }
 
 static void shutdown_text(FILE *out, struct json_object *record)
 {
-	uint64_t sessions = record_num(record, "sessions");
+	uint64_t sessions = record_num(record, "nr_sessions");
 
 	fprintf(out, "Session daemon (pid %" PRIu64 ") ended", record_num(record, "pid"));
 	if (sessions)

@@ -108,9 +108,9 @@ static void stats_verb_add_keys(struct json_object *o, const struct ltt_ctl_coun
 	struct names by CLEANUP(names_fini) = { 0 };
 
 	names_split(c->by, &by);
-	record_set(o, "by", json_object_new_array());
+	record_set(o, "keyed_by", json_object_new_array());
 	for (size_t i = 0; i < by.nr; i++)
-		record_append(o, "by", json_object_new_string(by.names[i]));
+		record_append(o, "keyed_by", json_object_new_string(by.names[i]));
 	record_set_num(o, "overflow", c->overflow);
 	if (!*c->field)
 		record_set_num(o, "missed", c->missed);
@@ -279,8 +279,8 @@ static void stats_verb_value_cell(struct table *table, struct json_object *value
 
 static void stats_verb_title(struct table *table, struct json_object *o)
 {
-	for (size_t i = 0; i < record_len(o, "by"); i++)
-		table_cell(table, "%s", json_object_get_string(record_at(o, "by", i)));
+	for (size_t i = 0; i < record_len(o, "keyed_by"); i++)
+		table_cell(table, "%s", json_object_get_string(record_at(o, "keyed_by", i)));
 	table_cell(table, "COUNT");
 	if (*record_str(o, "field"))
 		table_cell(table, "AVERAGE");
@@ -298,7 +298,7 @@ static void stats_verb_average_cell(struct table *table, struct json_object *key
 
 static void show_keys(FILE *out, struct json_object *o)
 {
-	bool histogram = *record_str(o, "field"), two = record_len(o, "by") > 1;
+	bool histogram = *record_str(o, "field"), two = record_len(o, "keyed_by") > 1;
 	struct table table = { .columns = histogram ? two ? "llrr" : "lrr" : two ? "llr" : "lr" };
 	char buf[TEXT_BYTES];
 
@@ -329,7 +329,7 @@ static void stats_verb_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < record_len(record, "counted"); i++) {
 		struct json_object *o = record_at(record, "counted", i);
 
-		if (record_len(o, "by")) {
+		if (record_len(o, "keyed_by")) {
 			fprintf(out, "\n%s:\n", record_str(o, "event"));
 			show_keys(out, o);
 		}
@@ -355,8 +355,8 @@ static bool stats_verb_is_same(struct json_object *a, struct json_object *b)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(record_str(a, names[i]), record_str(b, names[i])) != 0)
 			return false;
-	x = json_object_object_get(a, "by");
-	y = json_object_object_get(b, "by");
+	x = json_object_object_get(a, "keyed_by");
+	y = json_object_object_get(b, "keyed_by");
 	return json_object_equal(x, y);
 }
 

@@ -56,12 +56,10 @@ static uint64_t sum_of(const uint64_t lost[VIEW_NR_LOST])
 
 static struct json_object *record_losses(const uint64_t lost[VIEW_NR_LOST])
 {
-	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
-							"output", "other" };
 	struct json_object *o = json_object_new_object();
 
 	for (int i = 0; i < VIEW_NR_LOST; i++)
-		record_set_num(o, keys[i], lost[i]);
+		record_set_num(o, view_lost_key((enum view_lost)i), lost[i]);
 	return o;
 }
 

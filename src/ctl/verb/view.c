@@ -226,6 +226,7 @@ static enum status view_verb_show(struct ctl *ctl, const char *path)
 
 	show.json = ctl->json;
 	result = show_trace(path, &show, &host, &ctl->err);
+	ctl->answers = ctl->answers && result == SHOW_FAILED;
 	if (symbols && result != SHOW_FAILED && !show.summary)
 		symbols_report(symbols, ctl);
 	symbols_free(symbols);
@@ -246,6 +247,7 @@ static enum status view_verb_run(struct ctl *ctl)
 
 	if (opt.live)
 		return run_live(ctl);
+	ctl->answers = show.summary;
 	path = opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	if (!path)
 		return STATUS_ERROR;
