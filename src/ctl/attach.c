@@ -27,11 +27,9 @@
 
 int attach_limit(struct attach *attach, const char *text, struct err *err)
 {
-	size_t len = strlen(text);
 	uint64_t us;
 
-	if (len == 0 || isdigit((unsigned char)text[len - 1]) || parse_period(text, &us) != 0 ||
-	    us == 0 || us > UINT64_MAX / 1000)
+	if (parse_period(text, &us) != 0 || us == 0 || us > UINT64_MAX / 1000)
 		return err_set(err, ERR_INVALID,
 			       "--for=%s: this is not a time, such as 500ms, 10s or 5m", text);
 	attach->limit_ns = us * 1000;

@@ -254,6 +254,11 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 	return status ? status : take_operands(ctl, pc);
 }
 
+int options_parse_period(const char *text, uint64_t *ret_us)
+{
+	return parse_u64(text, ret_us) == 0 ? 0 : parse_period(text, ret_us);
+}
+
 bool domain_any(const struct domain_options *domain)
 {
 	return domain->kernel || domain->user || domain->jul || domain->log4j || domain->log4j2 ||

@@ -79,6 +79,10 @@ enum domain_id domain_named(const struct domain_options *domain);
 /** "Kernel" or "User", for the domain in a record. */
 const char *domain_title(struct json_object *record);
 
+/** Parse a period of an option that LTTng has, too: a number without a unit is one of microseconds.
+ *  Return: as parse_period(). */
+int options_parse_period(const char *text, uint64_t *ret_us) MUST_CHECK;
+
 /** Options that every verb has. */
 extern const struct poptOption options_common[];
 

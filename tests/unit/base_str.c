@@ -59,7 +59,7 @@ static void numbers(void)
 	CHECK(parse_size("3M", &v) == 0 && v == 3 << 20);
 	CHECK(parse_size("1G", &v) == 0 && v == 1ull << 30);
 	CHECK(parse_size("999T", &v) == 0 && v == 999ull << 40);
-	CHECK(parse_period("250", &v) == 0 && v == 250 && parse_period("7us", &v) == 0 && v == 7);
+	CHECK(parse_period("250", &v) == -EINVAL && parse_period("0", &v) == 0 && v == 0 && parse_period("7us", &v) == 0 && v == 7);
 	CHECK(parse_period("20ms", &v) == 0 && v == 20000);
 	CHECK(parse_period("5s", &v) == 0 && v == 5000000);
 	CHECK(parse_period("2m", &v) == 0 && v == 120000000);

@@ -53,7 +53,7 @@ static void create_unnamed(void)
 	EXPECT("lttctl create x --data-url=tcp://127.0.0.1", 1, "", "goes with --ctrl-url");
 	EXPECT("lttctl create x -C tcp://a -D tcp://b", 5, "", "one host");
 	EXPECT("lttctl create x --set-url=file://relative", 1, "", "absolute");
-	EXPECT("lttctl create x --live=500", 1, "", "least period is 20000 microseconds");
+	EXPECT("lttctl create x --live=500", 1, "", "the shortest is 20000 us");
 	EXPECT("lttctl create x --live=soon", 1, "", "not a period");
 	EXPECT("lttctl create x --live -o here", 1, "", "--output and --no-output have none");
 	EXPECT("lttctl create x --live --spool=0 -U net://127.0.0.1:1", 1, "", "no relay answers");

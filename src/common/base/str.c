@@ -176,7 +176,7 @@ int parse_period(const char *text, uint64_t *ret_us)
 	static const struct {
 		const char *name;
 		uint64_t us;
-	} units[] = { { "", 1 },	 { "us", 1 },	      { "ms", 1000 },	   { "s", 1000000 },
+	} units[] = { { "us", 1 },	 { "ms", 1000 },      { "s", 1000000 },
 		      { "m", 60000000 }, { "h", 3600000000 }, { "d", 86400000000 } };
 	unsigned long long v;
 	const char *end;
@@ -184,6 +184,10 @@ int parse_period(const char *text, uint64_t *ret_us)
 
 	if (err)
 		return err;
+	if (v == 0 && !*end) {
+		*ret_us = 0;
+		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (strcmp(end, units[i].name) != 0)
 			continue;

@@ -28,8 +28,8 @@ bool glob_match_list(const char *patterns, const char *text);
 
 /** Parse a size: "64k", "2M", "1G" (1024-based) or bytes. Return: 0, -EINVAL, -ERANGE. */
 int parse_size(const char *text, uint64_t *ret_bytes) MUST_CHECK;
-/** Parse a period: "200us", "20ms", "5s", "1m", "12h", "30d", or a number of microseconds. Return:
- *  as parse_size(). */
+/** Parse a period: "200us", "20ms", "5s", "1m", "12h", "30d"; the unit may be omitted of 0 only.
+ *  Return: as parse_size(). */
 int parse_period(const char *text, uint64_t *ret_us) MUST_CHECK;
 int parse_u64(const char *text, uint64_t *ret) MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* create.c - lttctl create [SESSION]: create a session, which becomes the current one. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -124,6 +125,10 @@ static int create_take_sync(struct ctl *ctl)
 		wanted.sync = LTT_CTL_SYNC_PACKET;
 		return 0;
 	}
+	if (parse_u64(opt.sync, &us) == 0 && us)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--sync=%s: the unit is missing; use %sms or %ss, for example", opt.sync,
+			       opt.sync, opt.sync);
 	if (parse_period(opt.sync, &us) != 0 || us == 0 || us > UINT32_MAX)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--sync=%s: this is not 'none', 'packet' or a period, such as 500ms "
@@ -145,7 +150,7 @@ static int take_live(struct ctl *ctl)
 	if (opt.live && !strchr("0123456789", *opt.live) && !operand(ctl, 0) &&
 	    !options_has_joined(ctl, "live")) {
 		wanted.name = opt.live;
-	} else if (opt.live && (parse_period(opt.live, &us) != 0 || !us || us > UINT32_MAX)) {
+	} else if (opt.live && (options_parse_period(opt.live, &us) != 0 || !us || us > UINT32_MAX)) {
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--live=%s: this is not a period, such as 200000 (microseconds), "
 			       "200ms or 1s",
@@ -153,8 +158,8 @@ static int take_live(struct ctl *ctl)
 	}
 	if (us < LIVE_MIN_US)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "--live=%s: the least period is %u microseconds", opt.live,
-			       LIVE_MIN_US);
+			       "--live=%s: %" PRIu64 " us is too short a period; the shortest is %u us",
+			       opt.live, us, LIVE_MIN_US);
 	if (opt.output || opt.no_output || (opt.url && !relayurl_is_one(opt.url)))
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--live: viewers follow a session at a relay; --output and "

@@ -100,6 +100,19 @@ static int enable_channel_take_number(struct ctl *ctl, const char *option, const
 	return 0;
 }
 
+static int enable_channel_take_timer(struct ctl *ctl)
+{
+	uint64_t us;
+
+	if (!opt.switch_timer)
+		return 0;
+	if (options_parse_period(opt.switch_timer, &us) != 0 || us > UINT32_MAX)
+		return bad_value(ctl, "switch-timer", opt.switch_timer,
+				 "a period, such as 200000 (microseconds), 200ms or 1s");
+	channel.switch_timer_us = (uint32_t)us;
+	return 0;
+}
+
 static int take_ownership(struct ctl *ctl)
 {
 	const char *text = opt.ownership;
@@ -173,8 +186,7 @@ static int take_attributes(struct ctl *ctl)
 		    0 ||
 	    enable_channel_take_number(ctl, "num-subbuf", opt.num_subbuf, false,
 				       &channel.num_subbuf) != 0 ||
-	    enable_channel_take_number(ctl, "switch-timer", opt.switch_timer, true,
-				       &channel.switch_timer_us) != 0 ||
+	    enable_channel_take_timer(ctl) != 0 ||
 	    enable_channel_take_file_size(ctl) != 0 ||
 	    enable_channel_take_number(ctl, "tracefile-count", opt.tracefile_count, true,
 				       &channel.tracefile_count) != 0 ||
