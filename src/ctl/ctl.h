@@ -56,6 +56,8 @@ struct verb {
 /** All verbs, NULL at the end, in the order of the help. */
 extern const struct verb *const verbs[];
 const struct verb *verb_find(const char *name);
+/** The title of the group of verbs that begins with this one; NULL: it is none's first. */
+const char *verb_group(const struct verb *verb);
 /** The verb that was probably meant: that of a common word, or the one with the nearest name; NULL:
  *  there is none. */
 const char *verb_near(const char *name);

@@ -9,12 +9,11 @@
 #include "base/mem.h"
 #include "main.h"
 #include "options.h"
-#include "table.h"
 
 void help_verb(FILE *out, const struct verb *verb)
 {
-	fprintf(out, "Usage: lttctl [OPTIONS] %s %s\n\n%s.\n\n", verb->name, verb->operands,
-		verb->help);
+	fprintf(out, "Usage: lttctl %s [OPTION]...%s%s\n\n%s.\n\n", verb->name,
+		*verb->operands ? " " : "", verb->operands, verb->help);
 	if (verb->options)
 		options_help(out, verb->options);
 	options_help(out, options_common);
@@ -22,19 +21,17 @@ void help_verb(FILE *out, const struct verb *verb)
 
 void help_general(FILE *out)
 {
-	struct table table = { .columns = "ll" };
-
-	fputs("Usage: lttctl [OPTIONS] VERB [OPTIONS] [OPERANDS]\n\n"
+	fputs("Usage: lttctl [OPTION]... VERB [OPTION]... [OPERAND]...\n\n"
 	      "Records what programs do, as a trace. The short way:\n\n"
 	      "  lttctl record -- ./app      run a program and record all its events\n"
 	      "  lttctl view                 read what was recorded last\n\n"
-	      "Verbs (lttctl VERB -h lists its options, lttctl help VERB opens its manual page):\n\n",
+	      "Verbs (lttctl VERB -h lists its options, lttctl help VERB opens its manual page):\n",
 	      out);
 	for (size_t i = 0; verbs[i]; i++) {
-		table_cell(&table, "%s", verbs[i]->name);
-		table_cell(&table, "%s", verbs[i]->help);
+		if (verb_group(verbs[i]))
+			fprintf(out, "\n%s:\n", verb_group(verbs[i]));
+		fprintf(out, "  %-16s  %s\n", verbs[i]->name, verbs[i]->help);
 	}
-	table_print(out, &table);
 	fputs("\nOptions:\n\n", out);
 	options_help(out, options_general);
 }

@@ -16,41 +16,61 @@ extern const struct verb verb_record, verb_view, verb_calls, verb_report, verb_c
 const struct verb *const verbs[] = {
 	&verb_record,
 	&verb_view,
-	&verb_calls,
 	&verb_report,
+	&verb_calls,
 	&verb_verify,
-	&verb_sync,
 	&verb_crash,
 	&verb_create,
 	&verb_set_session,
 	&verb_list,
 	&verb_status,
-	&verb_stats,
-	&verb_enable_channel,
-	&verb_disable_channel,
-	&verb_enable_event,
-	&verb_disable_event,
-	&verb_add_context,
-	&verb_track,
-	&verb_untrack,
-	&verb_regenerate,
-	&verb_snapshot,
 	&verb_start,
-	&verb_flush,
 	&verb_stop,
 	&verb_destroy,
 	&verb_save,
 	&verb_load,
+	&verb_enable_event,
+	&verb_disable_event,
+	&verb_enable_channel,
+	&verb_disable_channel,
+	&verb_add_context,
+	&verb_track,
+	&verb_untrack,
+	&verb_filter,
+	&verb_stats,
+	&verb_flush,
+	&verb_sync,
+	&verb_snapshot,
 	&verb_spool,
-	&verb_recover,
+	&verb_regenerate,
 	&verb_doctor,
 	&verb_quota,
-	&verb_filter,
+	&verb_recover,
 	&verb_shutdown,
 	&verb_version,
 	&verb_help,
 	NULL,
 };
+
+/* Of the help: from this verb on. */
+static const struct {
+	const struct verb *first;
+	const char *title;
+} verb_groups[] = {
+	{ &verb_record, "Record and read a trace" },
+	{ &verb_create, "Sessions" },
+	{ &verb_enable_event, "What a session records" },
+	{ &verb_flush, "Data of a session" },
+	{ &verb_doctor, "Daemons and help" },
+};
+
+const char *verb_group(const struct verb *verb)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verb_groups); i++)
+		if (verb_groups[i].first == verb)
+			return verb_groups[i].title;
+	return NULL;
+}
 
 const struct verb *verb_find(const char *name)
 {

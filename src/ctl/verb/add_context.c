@@ -171,7 +171,7 @@ static void add_context_text(FILE *out, struct json_object *record)
 
 const struct verb verb_add_context = {
 	.name = "add-context",
-	.operands = "{-k|-u} -t TYPE[,TYPE]... | [-k|-u] --list",
+	.operands = "(-u | -k) -t TYPE[,TYPE]... | [-u | -k] --list",
 	.help = "Record something about the thread with each event",
 	.options = options,
 	.daemon = DAEMON_STARTED,

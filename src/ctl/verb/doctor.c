@@ -90,7 +90,7 @@ static void doctor_text(FILE *out, struct json_object *record)
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.operands = "[--pid=PID | [--] PROGRAM [ARGUMENTS]]",
+	.operands = "[--pid=PID | [--] PROGRAM [ARGUMENT]...]",
 	.help = "Show why there is no data, and the remedy",
 	.options = options,
 	.daemon = DAEMON_UNUSED, /* that none can be reached is a finding */

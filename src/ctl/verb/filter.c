@@ -24,7 +24,7 @@ static enum status filter_check_options(struct ctl *ctl)
 	if (opt.expression)
 		return domain_any(&opt.domain) ? domain_check(ctl, &opt.domain) : STATUS_OK;
 	err_set(&ctl->err, ERR_INVALID,
-		"missing expression: use lttctl filter [-k] --check EXPRESSION [--event PATTERN]");
+		"missing expression: use lttctl filter [-k] --check EXPRESSION [--event=PATTERN]");
 	return STATUS_ERROR;
 }
 

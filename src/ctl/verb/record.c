@@ -119,7 +119,7 @@ static void record_verb_check_attached(struct ctl *ctl)
 
 	if (!operand(ctl, 0) && !attaches)
 		err_set(&ctl->err, ERR_INVALID,
-			"missing program: use lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS], or "
+			"missing program: use lttctl record [OPTION]... -- PROGRAM [ARGUMENT]..., or "
 			"--pid or --all for programs that run already");
 	else if (attaches && operand(ctl, 1) && strcmp(operand(ctl, 0), "sleep") == 0)
 		err_set(&ctl->err, ERR_INVALID,
@@ -740,7 +740,7 @@ static void summary(FILE *out, struct json_object *record)
 
 const struct verb verb_record = {
 	.name = "record",
-	.operands = "{[--] PROGRAM [ARGUMENTS] | -p PID[,PID]... | -a}",
+	.operands = "([--] PROGRAM [ARGUMENT]... | -p PID[,PID]... | -a)",
 	.help = "Record a program, or programs that run already; the trace is kept",
 	.options = options,
 	.daemon = DAEMON_UNUSED, /* the program is examined first */

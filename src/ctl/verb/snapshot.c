@@ -311,8 +311,8 @@ static void snapshot_text(FILE *out, struct json_object *record)
 
 const struct verb verb_snapshot = {
 	.name = "snapshot",
-	.operands = "{record [PATH | file:///PATH] | add-output {PATH | file:///PATH} | "
-		    "del-output {1 | NAME} | list-output}",
+	.operands = "(record [PATH | file:///PATH] | add-output (PATH | file:///PATH) | "
+		    "del-output (1 | NAME) | list-output)",
 	.help = "Write the events that the buffers have now",
 	.options = options,
 	.daemon = DAEMON_NEEDED,

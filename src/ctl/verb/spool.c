@@ -273,7 +273,7 @@ static void spool_verb_text(FILE *out, struct json_object *record)
 
 const struct verb verb_spool = {
 	.name = "spool",
-	.operands = "list | send SPOOL... | remove SPOOL...",
+	.operands = "(list | send SPOOL... | remove SPOOL...)",
 	.help = "What ended sessions could not send to their relay: list, send or remove it",
 	.options = options,
 	.daemon = DAEMON_WELCOME,

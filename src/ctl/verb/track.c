@@ -9,7 +9,7 @@ static enum status track_run(struct ctl *ctl)
 
 const struct verb verb_track = {
 	.name = "track",
-	.operands = "{-k|-u} (--pid | --vpid | --uid | ...)[=ID[,ID]...]... [--all]",
+	.operands = "(-u | -k) (--pid | --vpid | --uid | ...)[=ID[,ID]...]... [--all]",
 	.help = "Record events of these processes, users or groups",
 	.options = tracking_options,
 	.daemon = DAEMON_NEEDED,

@@ -9,7 +9,7 @@ static enum status untrack_run(struct ctl *ctl)
 
 const struct verb verb_untrack = {
 	.name = "untrack",
-	.operands = "{-k|-u} (--pid | --vpid | --uid | ...)[=ID[,ID]...]... [--all]",
+	.operands = "(-u | -k) (--pid | --vpid | --uid | ...)[=ID[,ID]...]... [--all]",
 	.help = "Record no more events of these processes, users or groups",
 	.options = tracking_options,
 	.daemon = DAEMON_NEEDED,
