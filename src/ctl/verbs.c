@@ -14,42 +14,18 @@ extern const struct verb verb_record, verb_view, verb_calls, verb_report, verb_c
 	verb_doctor, verb_quota, verb_filter, verb_shutdown, verb_version, verb_help;
 
 const struct verb *const verbs[] = {
-	&verb_record,
-	&verb_view,
-	&verb_report,
-	&verb_calls,
-	&verb_verify,
-	&verb_crash,
-	&verb_create,
-	&verb_set_session,
-	&verb_list,
-	&verb_status,
-	&verb_start,
-	&verb_stop,
-	&verb_destroy,
-	&verb_save,
-	&verb_load,
-	&verb_enable_event,
-	&verb_disable_event,
-	&verb_enable_channel,
-	&verb_disable_channel,
-	&verb_add_context,
-	&verb_track,
-	&verb_untrack,
-	&verb_filter,
-	&verb_stats,
-	&verb_flush,
-	&verb_sync,
-	&verb_snapshot,
-	&verb_spool,
-	&verb_regenerate,
-	&verb_doctor,
-	&verb_quota,
-	&verb_recover,
-	&verb_shutdown,
-	&verb_version,
-	&verb_help,
-	NULL,
+	&verb_record,	       &verb_view,	    &verb_report,
+	&verb_calls,	       &verb_verify,	    &verb_crash,
+	&verb_create,	       &verb_set_session,   &verb_list,
+	&verb_status,	       &verb_start,	    &verb_stop,
+	&verb_destroy,	       &verb_save,	    &verb_load,
+	&verb_enable_event,    &verb_disable_event, &verb_enable_channel,
+	&verb_disable_channel, &verb_add_context,   &verb_track,
+	&verb_untrack,	       &verb_filter,	    &verb_stats,
+	&verb_flush,	       &verb_sync,	    &verb_snapshot,
+	&verb_spool,	       &verb_regenerate,    &verb_doctor,
+	&verb_quota,	       &verb_recover,	    &verb_shutdown,
+	&verb_version,	       &verb_help,	    NULL,
 };
 
 /* Of the help: from this verb on. */
@@ -57,10 +33,8 @@ static const struct {
 	const struct verb *first;
 	const char *title;
 } verb_groups[] = {
-	{ &verb_record, "Record and read a trace" },
-	{ &verb_create, "Sessions" },
-	{ &verb_enable_event, "What a session records" },
-	{ &verb_flush, "Data of a session" },
+	{ &verb_record, "Record and read a trace" }, { &verb_create, "Sessions" },
+	{ &verb_enable_event, "Recorded events" },   { &verb_flush, "Recorded data" },
 	{ &verb_doctor, "Daemons and help" },
 };
 
@@ -136,40 +110,54 @@ const char *verb_near(const char *name)
 static const struct {
 	const char *words, *sentence;
 } elsewhere[] = {
-	{ "attach", "'lttctl record --pid=PID' records a program that runs already, with '--for=10s' for "
-		    "this time" },
+	{ "attach",
+	  "'lttctl record --pid=PID' records a program that runs already, with '--for=10s' for "
+	  "this time" },
 	{ "detach", "'lttctl stop' ends the recording of a session, Ctrl-C that of 'lttctl record "
 		    "--pid=PID'" },
 	{ "dump convert", "'lttctl view' prints a trace as text, 'lttctl view --json' as objects" },
-	{ "export", "a trace is a directory of CTF, which babeltrace2 and Trace Compass open; 'lttctl "
-		    "view' prints it as text" },
-	{ "flame flamegraph graph callgraph", "'lttctl calls' shows the calls of functions, by their "
-					      "callers" },
-	{ "follow monitor watch", "'lttctl status --follow' reports the changes of a session, 'lttctl view "
-				  "--live' its events" },
-	{ "grep search find", "'lttctl view --events=PATTERN' chooses events by their names, 'lttctl view "
-			      "--where=EXPRESSION' by their fields" },
-	{ "histogram hist", "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and "
-			    "'lttctl stats' shows them" },
+	{ "export",
+	  "a trace is a directory of CTF, which babeltrace2 and Trace Compass open; 'lttctl "
+	  "view' prints it as text" },
+	{ "flame flamegraph graph callgraph",
+	  "'lttctl calls' shows the calls of functions, by their "
+	  "callers" },
+	{ "follow monitor watch",
+	  "'lttctl status --follow' reports the changes of a session, 'lttctl view "
+	  "--live' its events" },
+	{ "grep search find",
+	  "'lttctl view --events=PATTERN' chooses events by their names, 'lttctl view "
+	  "--where=EXPRESSION' by their fields" },
+	{ "histogram hist",
+	  "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and "
+	  "'lttctl stats' shows them" },
 	{ "latency", "'lttctl view --durations' has the time of each call, 'lttctl view "
 		     "--pair=BEGIN,END' that between two events" },
 	{ "live tail", "'lttctl view --live' follows a session while it is recorded" },
-	{ "lock locks contention", "'lttctl record --wrap=pthread' records the locks of a program, and "
-				   "'lttctl report' shows its waits for them" },
-	{ "log logs journal", "'lttctl view' shows the events of a trace, 'lttctl doctor' the problems of "
-			      "the daemons" },
-	{ "mem memory malloc leak leaks", "'lttctl record --wrap=libc' records the allocations of a program, "
-					  "and 'lttctl report' sums them up" },
+	{ "lock locks contention",
+	  "'lttctl record --wrap=pthread' records the locks of a program, and "
+	  "'lttctl report' shows its waits for them" },
+	{ "log logs journal",
+	  "'lttctl view' shows the events of a trace, 'lttctl doctor' the problems of "
+	  "the daemons" },
+	{ "mem memory malloc leak leaks",
+	  "'lttctl record --wrap=libc' records the allocations of a program, "
+	  "and 'lttctl report' sums them up" },
 	{ "query", "'lttctl view --where=EXPRESSION' chooses events by their fields" },
-	{ "replay", "a trace is shown, not run again: 'lttctl view' prints its events in the order of "
-		    "time" },
-	{ "script", "'lttctl view' prints each event as text, and 'lttctl view --json' as an object for "
-		    "a script" },
-	{ "stat summary", "'lttctl report' shows what a trace has, 'lttctl status' how a recording goes, "
-			  "'lttctl stats' what was counted" },
-	{ "syscalls", "'lttctl enable-event --kernel --syscall' records system calls, and 'lttctl view "
-		      "--durations' shows how long they took" },
-	{ "top", "'lttctl report' shows the events, locks and allocations of a trace, the most first" },
+	{ "replay",
+	  "a trace is shown, not run again: 'lttctl view' prints its events in the order of "
+	  "time" },
+	{ "script",
+	  "'lttctl view' prints each event as text, and 'lttctl view --json' as an object for "
+	  "a script" },
+	{ "stat summary",
+	  "'lttctl report' shows what a trace has, 'lttctl status' how a recording goes, "
+	  "'lttctl stats' what was counted" },
+	{ "syscalls",
+	  "'lttctl enable-event --kernel --syscall' records system calls, and 'lttctl view "
+	  "--durations' shows how long they took" },
+	{ "top",
+	  "'lttctl report' shows the events, locks and allocations of a trace, the most first" },
 };
 
 const char *verb_elsewhere(const char *name)
@@ -187,27 +175,37 @@ static const struct {
 	{ "record", "-d --duration --time --timeout --sleep",
 	  "'lttctl record --for=10s' ends after this time, with --pid or --all; 'lttctl record -- "
 	  "timeout 10 PROGRAM' ends the program" },
-	{ "record", "--attach --tgid", "'lttctl record --pid=PID' records a program that runs already" },
-	{ "record", "--all-cpus", "'lttctl record --kernel' records all CPUs while the program runs" },
+	{ "record", "--attach --tgid",
+	  "'lttctl record --pid=PID' records a program that runs already" },
+	{ "record", "--all-cpus",
+	  "'lttctl record --kernel' records all CPUs while the program runs" },
 	{ "record", "--call-graph --graph",
 	  "'lttctl record --wrap=cyg-profile' records the calls of functions, and 'lttctl calls' shows "
 	  "them" },
 	{ "record", "-F --freq --frequency",
 	  "no samples are taken, each event is recorded; 'lttctl enable-event --sample=1/N' records one "
 	  "of N" },
-	{ "record", "--live", "'lttctl create --live' makes a session that 'lttctl view --live' "
-			      "follows while it is recorded" },
+	{ "record", "--live",
+	  "'lttctl create --live' makes a session that 'lttctl view --live' "
+	  "follows while it is recorded" },
 	{ "view report calls verify", "-i --input",
 	  "the trace is an operand: its session or its directory, as in 'lttctl view DIR'" },
-	{ "view report calls", "--since", "'lttctl view --begin=TIME' shows the events from this time on" },
-	{ "view report calls", "--until", "'lttctl view --end=TIME' shows the events up to this time" },
-	{ "view report calls", "--pid --comm", "'lttctl view --process=PID' shows the events of a process, by "
-					       "its id or its name" },
-	{ "view report calls", "--tid", "'lttctl view --thread=TID' shows the events of a thread, by its id "
-					"or its name" },
-	{ "view", "--follow --tail", "'lttctl view --live' follows a session while it is recorded" },
-	{ "view", "--format", "'lttctl view' prints text, 'lttctl view --json' an object for each event" },
-	{ "view report", "-o --output", "the answer is on standard output: 'lttctl view > FILE' stores it" },
+	{ "view report calls", "--since",
+	  "'lttctl view --begin=TIME' shows the events from this time on" },
+	{ "view report calls", "--until",
+	  "'lttctl view --end=TIME' shows the events up to this time" },
+	{ "view report calls", "--pid --comm",
+	  "'lttctl view --process=PID' shows the events of a process, by "
+	  "its id or its name" },
+	{ "view report calls", "--tid",
+	  "'lttctl view --thread=TID' shows the events of a thread, by its id "
+	  "or its name" },
+	{ "view", "--follow --tail",
+	  "'lttctl view --live' follows a session while it is recorded" },
+	{ "view", "--format",
+	  "'lttctl view' prints text, 'lttctl view --json' an object for each event" },
+	{ "view report", "-o --output",
+	  "the answer is on standard output: 'lttctl view > FILE' stores it" },
 };
 
 const char *verb_option_elsewhere(const char *verb, const char *option)

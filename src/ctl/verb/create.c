@@ -150,7 +150,8 @@ static int take_live(struct ctl *ctl)
 	if (opt.live && !strchr("0123456789", *opt.live) && !operand(ctl, 0) &&
 	    !options_has_joined(ctl, "live")) {
 		wanted.name = opt.live;
-	} else if (opt.live && (options_parse_period(opt.live, &us) != 0 || !us || us > UINT32_MAX)) {
+	} else if (opt.live &&
+		   (options_parse_period(opt.live, &us) != 0 || !us || us > UINT32_MAX)) {
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--live=%s: this is not a period, such as 200000 (microseconds), "
 			       "200ms or 1s",
