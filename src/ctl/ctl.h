@@ -16,11 +16,12 @@
 #include "base/err.h"
 #include "proto/enums.h"
 
-/** Exit statuses: those of LTTng, and one addition. */
+/** Exit statuses: those of LTTng, and two that it has not; lttctl(1) lists them. */
 enum status {
 	STATUS_OK = 0,
 	STATUS_ERROR = 1,
 	STATUS_UNDEFINED = 2, /* no such verb or option */
+	STATUS_DAMAGED = 3, /* the trace is */
 	STATUS_WARNING = 4, /* done before, or only in part */
 	STATUS_UNSUPPORTED = 5,
 	STATUS_LOST = 6, /* done, but events were lost */

@@ -82,8 +82,9 @@ struct json_object *target_find(struct json_object *sessions, const char *name)
 enum status target_worse(enum status a, enum status b)
 {
 	static const unsigned char rank[] = {
-		[STATUS_OK] = 0,	  [STATUS_WARNING] = 1, [STATUS_LOST] = 2,
-		[STATUS_UNSUPPORTED] = 3, [STATUS_ERROR] = 4,	[STATUS_UNDEFINED] = 5,
+		[STATUS_OK] = 0,      [STATUS_WARNING] = 1,	[STATUS_LOST] = 2,
+		[STATUS_DAMAGED] = 3, [STATUS_UNSUPPORTED] = 4, [STATUS_ERROR] = 5,
+		[STATUS_UNDEFINED] = 6,
 	};
 
 	return rank[a] >= rank[b] ? a : b;

@@ -15,8 +15,6 @@
 #include "names.h"
 #include "pairs.h"
 
-#define SHOW_STATUS_WARNING 4 /* of lttctl, and of ltt-view */
-
 /** A trace that is shown. */
 struct show {
 	const char *path;
@@ -396,6 +394,26 @@ static enum show_result show_failure(int rc, struct err *err)
 	return SHOW_FAILED;
 }
 
+enum show_result show_verdict(const struct view_summary *summary)
+{
+	if (summary->problems)
+		return SHOW_DAMAGED;
+	if (summary->where_never)
+		return SHOW_WARNING;
+	return summary->lost || summary->lost_before || summary->lost_buffers ? SHOW_LOST :
+										SHOW_DONE;
+}
+
+int show_exit_status(enum show_result result)
+{
+	static const int statuses[] = {
+		[SHOW_DONE] = 0,    [SHOW_FAILED] = 1, [SHOW_DAMAGED] = 3,
+		[SHOW_WARNING] = 4, [SHOW_LOST] = 6,
+	};
+
+	return statuses[result];
+}
+
 /* Losses and damage are reported after the events, so that they are noticed. */
 static enum show_result show_conclude(const struct show *show, struct view_style *style,
 				      struct err *err)
@@ -409,7 +427,7 @@ static enum show_result show_conclude(const struct show *show, struct view_style
 	if (view_summary(show->view, &summary) != 0)
 		return SHOW_DONE;
 	unreadable = is_unreadable(show, summary);
-	style->status = summary->problems || summary->where_never ? SHOW_STATUS_WARNING : 0;
+	style->status = show_exit_status(show_verdict(summary));
 	if (show->options->summary && !(unreadable && show->options->json)) {
 		rc = view_summary_print(summary, style, stdout);
 		if (rc != 0)
@@ -429,7 +447,7 @@ static enum show_result show_conclude(const struct show *show, struct view_style
 			text_count(buf, summary->bytes));
 		return SHOW_FAILED;
 	}
-	return style->status ? SHOW_WARNING : SHOW_DONE;
+	return show_verdict(summary);
 }
 
 /* --- all of it -------------------------------------------------------------------------- */

@@ -48,8 +48,15 @@ struct show_host {
 enum show_result {
 	SHOW_DONE,
 	SHOW_FAILED,  /* with an error */
-	SHOW_WARNING, /* the trace is damaged, or an expression can't hold */
+	SHOW_DAMAGED, /* the trace is; the rest of it was shown */
+	SHOW_WARNING, /* an expression can't hold */
+	SHOW_LOST,    /* events were lost when the trace was recorded */
 };
+
+/** The result of showing a trace, by its summary. */
+enum show_result show_verdict(const struct view_summary *summary);
+/** The exit status of a result, of lttctl and of ltt-view. */
+int show_exit_status(enum show_result result);
 
 /** Check the options before a trace is opened. Return: 0, or the code in @err. */
 int show_check(const struct show_options *options, struct err *err) MUST_CHECK;
@@ -57,8 +64,8 @@ int show_check(const struct show_options *options, struct err *err) MUST_CHECK;
 enum show_result show_trace(const char *path, const struct show_options *options,
 			    const struct show_host *host, struct err *err) MUST_CHECK;
 
-/** The events that the options select, of @view, which reads the traces below @path. Return: 0, or the
- *  code in @err. */
+/** The events that the options select, of @view, which reads the traces below @path. Return: 0, or
+ *  the code in @err. */
 int show_select(struct view *view, const char *path, const struct show_options *options,
 		struct view_select *ret, struct err *err) MUST_CHECK;
 /** Whether the options select some events only. */

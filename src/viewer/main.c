@@ -16,7 +16,8 @@
 #include "base/text.h"
 #include "view/show.h"
 
-enum viewer_status { VIEWER_OK = 0, VIEWER_ERROR = 1, VIEWER_UNDEFINED = 2, VIEWER_WARNING = 4 };
+/** And those of show_exit_status(). */
+enum viewer_status { VIEWER_OK = 0, VIEWER_ERROR = 1, VIEWER_UNDEFINED = 2 };
 
 /** An option that `lttctl view` has, too. @argument: NULL: a flag. @at: of its member. @is_list: it
  *  may be repeated. */
@@ -177,19 +178,14 @@ static enum viewer_status parse(int argc, char **argv, struct show_options *ret,
 static enum viewer_status viewer_show(const char *path, const struct show_options *options)
 {
 	const struct show_host host = { .warn = viewer_warn, .note = viewer_note, .priv = NULL };
+	enum show_result result;
 	struct err err = { 0 };
 
 	if (show_check(options, &err) != 0)
 		return viewer_error(&err, VIEWER_ERROR);
-	switch (show_trace(path, options, &host, &err)) {
-	case SHOW_DONE:
-		return VIEWER_OK;
-	case SHOW_WARNING:
-		return VIEWER_WARNING;
-	case SHOW_FAILED:
-		break;
-	}
-	return viewer_error(&err, VIEWER_ERROR);
+	result = show_trace(path, options, &host, &err);
+	return result == SHOW_FAILED ? viewer_error(&err, VIEWER_ERROR) :
+				       (enum viewer_status)show_exit_status(result);
 }
 
 /* A closed pipe is no error. Anything else is: the output is incomplete. */

@@ -247,7 +247,7 @@ static int calls_verb_refuse(struct ctl *ctl, const struct view_summary *sum, co
 }
 
 static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *calls,
-			   const char *path)
+			   const char *path, enum show_result *ret)
 {
 	struct view_select select;
 	const struct view_summary *sum;
@@ -268,6 +268,7 @@ static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *cal
 		return calls_verb_refuse(ctl, sum, path);
 	calls_end(calls);
 	calls_verb_note(ctl, calls, sum);
+	*ret = show_verdict(sum);
 	return 0;
 }
 
@@ -278,6 +279,7 @@ static enum status calls_verb_run(struct ctl *ctl)
 	const struct show_host host = { .name = symbols_name, .names_priv = symbols_new() };
 	struct objects *objects = NULL;
 	struct calls *calls = NULL;
+	enum show_result verdict = SHOW_FAILED;
 	struct view *view = NULL;
 
 	if (path)
@@ -285,7 +287,7 @@ static enum status calls_verb_run(struct ctl *ctl)
 	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
 	    show_open(path, false, calls_verb_warn, ctl, &view, &ctl->err) == 0) {
 		calls = calls_new(objects, &host);
-		if (calls_verb_read(ctl, view, calls, path) == 0) {
+		if (calls_verb_read(ctl, view, calls, path, &verdict) == 0) {
 			ctl->record = calls_verb_result(calls, path);
 			symbols_report(host.names_priv, ctl);
 		}
@@ -294,7 +296,7 @@ static enum status calls_verb_run(struct ctl *ctl)
 	view_free(view);
 	objects_free(objects);
 	symbols_free(host.names_priv);
-	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+	return ctl->err.code ? STATUS_ERROR : (enum status)show_exit_status(verdict);
 }
 
 /* --- text ------------------------------------------------------------------------------------ */

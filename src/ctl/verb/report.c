@@ -499,7 +499,7 @@ static void report_verb_note(struct ctl *ctl, const struct overview *overview,
 }
 
 static int report_verb_read(struct ctl *ctl, struct view *view, struct overview *overview,
-			    const char *path)
+			    const char *path, enum show_result *ret)
 {
 	const struct view_summary *sum;
 	struct view_select select;
@@ -524,12 +524,8 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	ctl->record = report_verb_record(overview, sum, path);
 	record_set_time(ctl->record, "origin_ns", origin_ns ? origin_ns : overview->first_ns);
 	report_verb_note(ctl, overview, sum);
+	*ret = show_verdict(sum);
 	return 0;
-}
-
-static bool report_verb_has_problem(struct json_object *record)
-{
-	return record_num(record_get(record, "losses"), "problems") > 0;
 }
 
 static enum status report_verb_run(struct ctl *ctl)
@@ -539,6 +535,7 @@ static enum status report_verb_run(struct ctl *ctl)
 	const struct show_host host = { .name = symbols_name, .names_priv = symbols_new() };
 	struct objects *objects = NULL;
 	struct overview *overview = NULL;
+	enum show_result verdict = SHOW_FAILED;
 	struct view *view = NULL;
 
 	if (path)
@@ -546,7 +543,7 @@ static enum status report_verb_run(struct ctl *ctl)
 	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
 	    show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0) {
 		overview = overview_new(objects, &host, chosen.threads, (uint32_t)top);
-		if (report_verb_read(ctl, view, overview, path) == 0)
+		if (report_verb_read(ctl, view, overview, path, &verdict) == 0)
 			symbols_report(host.names_priv, ctl);
 	}
 	overview_free(overview);
@@ -555,7 +552,7 @@ static enum status report_verb_run(struct ctl *ctl)
 	symbols_free(host.names_priv);
 	if (ctl->err.code)
 		return STATUS_ERROR;
-	return report_verb_has_problem(ctl->record) ? STATUS_WARNING : STATUS_OK;
+	return (enum status)show_exit_status(verdict);
 }
 
 const struct verb verb_report = {

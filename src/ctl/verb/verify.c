@@ -269,13 +269,13 @@ static enum status verify_verb_conclude(struct ctl *ctl, const char *path,
 	if (!sum->damaged_packets) {
 		err_set(&ctl->err, ERR_OUTPUT, "%s is damaged: %s problem%s, named above", path,
 			text_count(packets, sum->problems), text_plural(sum->problems));
-		return STATUS_ERROR;
+		return STATUS_DAMAGED;
 	}
 	err_set(&ctl->err, ERR_OUTPUT,
 		"%s is damaged: %s packet%s can't be read, with %s event%s or more", path,
 		text_count(packets, sum->damaged_packets), text_plural(sum->damaged_packets),
 		text_count(events, sum->damaged_events), text_plural(sum->damaged_events));
-	return STATUS_ERROR;
+	return STATUS_DAMAGED;
 }
 
 static enum status verify_verb_run(struct ctl *ctl)

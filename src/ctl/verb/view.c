@@ -230,15 +230,7 @@ static enum status view_verb_show(struct ctl *ctl, const char *path)
 	if (symbols && result != SHOW_FAILED && !show.summary)
 		symbols_report(symbols, ctl);
 	symbols_free(symbols);
-	switch (result) {
-	case SHOW_DONE:
-		return STATUS_OK;
-	case SHOW_WARNING:
-		return STATUS_WARNING;
-	case SHOW_FAILED:
-		break;
-	}
-	return STATUS_ERROR;
+	return (enum status)show_exit_status(result);
 }
 
 static enum status view_verb_run(struct ctl *ctl)
