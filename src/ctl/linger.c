@@ -107,15 +107,22 @@ static bool read_process(int pid, struct process *ret)
 			    &ret->state, &ret->parent, &ret->begin) == 3;
 }
 
-bool linger_is_young(const char *pid)
+uint64_t linger_age_ms(int pid)
 {
 	struct process process;
 	struct timespec now;
+	uint64_t begin_ms;
 
+	if (!read_process(pid, &process) || process.state == 'Z' || process.state == 'X')
+		return UINT64_MAX;
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	return read_process(atoi(pid), &process) && process.state != 'Z' && process.state != 'X' &&
-	       (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 <
-		       process.begin * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK) + YOUNG_MS;
+	begin_ms = process.begin * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 - begin_ms;
+}
+
+bool linger_is_young(const char *pid)
+{
+	return linger_age_ms(atoi(pid)) < YOUNG_MS;
 }
 
 int linger_is_descendant(int pid)

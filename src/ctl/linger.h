@@ -24,6 +24,8 @@ struct others {
 
 /** Whether a process, by its directory in /proc, has libltt. */
 bool linger_has_libltt(const char *pid);
+/** Age of a process; UINT64_MAX: it has ended. */
+uint64_t linger_age_ms(int pid);
 /** Whether a process has begun just now, so that it may have libltt soon. */
 bool linger_is_young(const char *pid);
 /** Return: 1: a process is a descendant of this one; 0: not; negative: it has ended, or one of its

@@ -29,17 +29,17 @@ static struct json_object *show_channel(const struct ltt_ctl_channel *c)
 	return o;
 }
 
-#define REGISTER_MS 1000 /* most applications register anew within milliseconds */
+#define REGISTER_MS 3000u /* most applications register anew within milliseconds */
 #define REGISTER_POLL_MS 50
 
-/* Applications register anew with a daemon that has taken a session over just now. */
+/* Applications register anew with a daemon that has taken a session over just now: one that is
+ * younger than the recording. */
 static bool show_lacks_programs(struct ctl *ctl, const struct ltt_ctl_session_status *status)
 {
-	char pid[16];
+	uint64_t age_ms = linger_age_ms((int)ltt_ctl_daemon(ctl->library)->pid);
 
-	snprintf(pid, sizeof(pid), "%u", ltt_ctl_daemon(ctl->library)->pid);
-	return status->session->state == LTT_CTL_RECORDING &&
-	       !status->session->applications && linger_is_young(pid);
+	return status->session->state == LTT_CTL_RECORDING && !status->session->applications &&
+	       age_ms < REGISTER_MS && age_ms < status->session->recording_ns / 1000000;
 }
 
 int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, struct err *err)
@@ -47,10 +47,10 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 	struct ltt_ctl_session_status *status;
 	struct json_object *o;
 
-	for (int waited_ms = 0;; waited_ms += REGISTER_POLL_MS) {
+	while (true) {
 		if (ctl_done(ctl, ltt_ctl_status(ctl->library, session, &status), err) != 0)
 			return err->code;
-		if (waited_ms >= REGISTER_MS || !show_lacks_programs(ctl, status))
+		if (!show_lacks_programs(ctl, status))
 			break;
 		ltt_ctl_status_free(status);
 		poll(NULL, 0, REGISTER_POLL_MS);
