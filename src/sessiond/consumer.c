@@ -394,7 +394,7 @@ int consumer_attach(struct consumer *consumer, int fd)
 /* A process group of its own: a terminal's Ctrl-C is for sessiond, which then
  * ends the consumer in good order. Signals that sessiond blocks are unblocked. */
 static int consumer_spawn_process(const char *path, const char *socket, const struct caller *user,
-				  bool mute, int fd, pid_t *ret)
+				  int fd, pid_t *ret)
 {
 	char ids[32];
 	char *argv[] = { "ltt-consumerd",	 "--listen", (char *)socket,
@@ -409,8 +409,6 @@ static int consumer_spawn_process(const char *path, const char *socket, const st
 	sigemptyset(&none);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, fd, CHILD_FD);
-	for (int i = 0; mute && i < 3; i++)
-		posix_spawn_file_actions_addopen(&files, i, "/dev/null", O_RDWR, 0);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 	posix_spawnattr_setsigmask(&attr, &none);
@@ -422,7 +420,7 @@ static int consumer_spawn_process(const char *path, const char *socket, const st
 }
 
 int consumer_spawn(struct consumer *consumer, const char *path, const char *socket,
-		   const struct caller *user, bool mute)
+		   const struct caller *user)
 {
 	int fds[2], ret = sock_pair(fds);
 	pid_t pid = -1;
@@ -435,7 +433,7 @@ int consumer_spawn(struct consumer *consumer, const char *path, const char *sock
 		close(fds[1]);
 		fds[1] = moved;
 	}
-	ret = fds[1] < 0 ? -EMFILE : consumer_spawn_process(path, socket, user, mute, fds[1], &pid);
+	ret = fds[1] < 0 ? -EMFILE : consumer_spawn_process(path, socket, user, fds[1], &pid);
 	close_fd(fds[1]);
 	if (ret < 0) {
 		close(fds[0]);

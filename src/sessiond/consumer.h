@@ -75,10 +75,9 @@ void consumer_fini(struct consumer *consumer);
 
 /** Start the program at @path. Requests from here to consumer_resend() set up its state.
  *  @socket: where it listens for the next session daemon. @user: it becomes that user, for good;
- *  NULL: it does not.
- *  @mute: its standard descriptors are /dev/null. Return: 0 or negative errno. */
+ *  NULL: it does not. It has our standard descriptors. Return: 0 or negative errno. */
 int consumer_spawn(struct consumer *consumer, const char *path, const char *socket,
-		   const struct caller *user, bool mute) MUST_CHECK;
+		   const struct caller *user) MUST_CHECK;
 /** The same with the consumer at the other end of @fd (taken over). */
 int consumer_attach(struct consumer *consumer, int fd) MUST_CHECK;
 /** Request the consumer to write all data and end; `gone` follows. Later requests are for its

@@ -142,8 +142,7 @@ static int find_consumer(struct consumer_slot *slot)
 		return consumer_attach(&slot->consumer, fd);
 	close_fd(fd);
 	ret = consumer_spawn(&slot->consumer, slot->consumers->program, slot->socket,
-			     slot->kind == CONSUMER_USER ? &slot->user : NULL,
-			     slot->consumers->mute);
+			     slot->kind == CONSUMER_USER ? &slot->user : NULL);
 	slot->met = ret < 0 ? 0 : consumer_pid(&slot->consumer);
 	if (ret == 0)
 		slot->consumer.hides = true; /* it is of this version */
@@ -424,12 +423,10 @@ void consumers_init(struct consumers *consumers, struct loop *loop, struct sessi
 	slot_init(&consumers->own, consumers);
 }
 
-void consumers_place(struct consumers *consumers, const char *rundir, const char *program,
-		     bool mute)
+void consumers_place(struct consumers *consumers, const char *rundir, const char *program)
 {
 	consumers->rundir = xstrdup(rundir);
 	consumers->program = xstrdup(program);
-	consumers->mute = mute;
 	consumers->own.socket = xasprintf("%s/consumer.sock", rundir);
 }
 

@@ -53,17 +53,15 @@ struct consumers {
 	struct list_node slots; /* struct consumer_slot: all, the own one first */
 	char *rundir;
 	char *program; /* path of ltt-consumerd; NULL: none is ever started (tests) */
-	bool mute;
-	bool started; /* the sessions of an earlier daemon are restored; false again at the end */
+	bool started;  /* the sessions of an earlier daemon are restored; false again at the end */
 };
 
 void consumers_init(struct consumers *consumers, struct loop *loop, struct sessions *sessions);
 /** Drops calls in flight without answering them, as each of these two. */
 void consumers_drop(struct consumers *consumers);
 void consumers_fini(struct consumers *consumers);
-/** The place of their sockets, and the program (copied). @mute: see consumer_spawn(). */
-void consumers_place(struct consumers *consumers, const char *rundir, const char *program,
-		     bool mute);
+/** The place of their sockets, and the program (copied). */
+void consumers_place(struct consumers *consumers, const char *rundir, const char *program);
 /** Find or start those that have sessions, and the own one; end others of an earlier daemon.
  *  Return: 0 or negative errno: the own one can't be started. */
 int consumers_start(struct consumers *consumers) MUST_CHECK;

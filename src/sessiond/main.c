@@ -94,10 +94,9 @@ static int sessiond_start(struct program *p, struct err *err)
 							 "ltt-consumerd", LTT_WAY_TO_HELPERS);
 	AUTO_FREE char *keeper =
 		sessiond_find_program(NULL, "LTT_KEEPERD", "ltt-keeperd", LTT_WAY_TO_HELPERS);
-	bool mute = p->options.daemonize && !p->options.background;
 	int ret = access(consumer, X_OK) < 0 ?
 			  -errno :
-			  sessiond_set_up(&p->sd, p->dir.path, consumer, keeper, mute);
+			  sessiond_set_up(&p->sd, p->dir.path, consumer, keeper);
 
 	if (ret < 0)
 		return err_errno(err, ERR_CONSUMER, -ret,

@@ -157,11 +157,11 @@ static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t
 }
 
 int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consumer,
-		    const char *keeper, bool mute)
+		    const char *keeper)
 {
 	AUTO_FREE char *socket = xasprintf("%s/keeper.sock", rundir);
 
-	consumers_place(&sd->consumers, rundir, consumer, mute);
+	consumers_place(&sd->consumers, rundir, consumer);
 	keeper_init(&sd->keeper, sd->loop, socket, keeper, rundir, refill);
 	sd->keeper.store = sd->store;
 	state_load(sd, rundir);

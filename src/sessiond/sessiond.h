@@ -67,7 +67,7 @@ void sessiond_fini(struct sessiond *sd);
  * Return: 0 or negative errno: no consumer can be started.
  */
 int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consumer,
-		    const char *keeper, bool mute) MUST_CHECK;
+		    const char *keeper) MUST_CHECK;
 /** Account for queued messages to a user's peers; @bytes may be negative. Return: 0, or
  *  -ENOBUFS: too many. */
 int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes) MUST_CHECK;

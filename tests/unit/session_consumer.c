@@ -83,7 +83,7 @@ int main(void)
 	CHECK_IS(loop_new(&loop), ==, 0);
 	loop_timer_init(&timer, loop, look);
 	consumer_init(&consumer, loop, &ops);
-	CHECK_IS(consumer_spawn(&consumer, make_dying(), "none.sock", NULL, false), ==, 0);
+	CHECK_IS(consumer_spawn(&consumer, make_dying(), "none.sock", NULL), ==, 0);
 	CONSUMER_CALL(&consumer, con_adopted, &adopted, NULL, state_done, NULL);
 	consumer_resend(&consumer); /* it has received all requests */
 	ask(&consumer, "a");
