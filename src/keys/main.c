@@ -38,10 +38,15 @@ static const struct {
 	int (*run)(const struct order *order, struct err *err);
 	size_t least, most;
 } verbs[] = {
-	{ "ca", verb_ca, 0, 0 },	 { "relay", verb_relay, 1, 64 },
-	{ "host", verb_host, 1, 1 },	 { "viewer", verb_viewer, 1, 1 },
-	{ "psk", verb_psk, 2, 2 },	 { "renew", verb_renew, 1, 1 },
-	{ "revoke", verb_revoke, 1, 1 }, { "show", verb_show, 1, SIZE_MAX },
+	{ "ca", verb_ca, 0, 0 },
+	{ "relay", verb_relay, 1, 64 },
+	{ "host", verb_host, 1, 1 },
+	{ "viewer", verb_viewer, 1, 1 },
+	{ "psk", verb_psk, 2, 2 },
+	{ "renew", verb_renew, 1, 1 },
+	{ "revoke", verb_revoke, 1, 1 },
+	{ "show", verb_show, 1, SIZE_MAX },
+	{ "check", verb_check, 0, SIZE_MAX },
 };
 
 /* @word: the first argument; NULL: there is none. */
@@ -53,7 +58,7 @@ static void report_usage(const char *word)
 		if (strcmp(word, verbs[i].word) == 0)
 			problem = "wrong number of names";
 	log_error("%s%s%s: use one of ca, relay NAME..., host NAME, viewer NAME, psk RELAY HOST, "
-		  "renew NAME, revoke NAME, show DIR...; see ltt-keys(1)",
+		  "renew NAME, revoke NAME, show DIR..., check [DIR...]; see ltt-keys(1)",
 		  word ? word : "", word ? ": " : "", problem);
 }
 
@@ -110,8 +115,9 @@ int main(int argc, char **argv)
 	stdfds_open();
 	log_init("ltt-keys", LOG_WARN);
 	umask(022);
-	poptSetOtherOptionHelp(ctx, "[OPTION...] ca | relay NAME... | host NAME | viewer NAME | "
-				    "psk RELAY HOST | renew NAME | revoke NAME | show DIR...");
+	poptSetOtherOptionHelp(
+		ctx, "[OPTION...] ca | relay NAME... | host NAME | viewer NAME | "
+		     "psk RELAY HOST | renew NAME | revoke NAME | show DIR... | check [DIR...]");
 	while ((rc = poptGetNextOpt(ctx)) > 0)
 		;
 	ret = check_options(ctx, rc, &days);

@@ -68,8 +68,8 @@ static int office_open(struct office *office, const struct order *order, bool ma
 
 	for (size_t i = 0; i < order->nr; i++)
 		if (name_check(order->names[i]))
-			return err_set(err, ERR_INVALID, "the host name '%.80s' %s", order->names[i],
-				       name_check(order->names[i]));
+			return err_set(err, ERR_INVALID, "the host name '%.80s' %s",
+				       order->names[i], name_check(order->names[i]));
 	office->dir = place_open(AT_FDCWD, order->dir, false, err);
 	if (office->dir < 0 || place_read(office->dir, PLACE_CA_KEY, true, &key, err) ||
 	    place_read(office->dir, TLS_FILE_CA, false, &office->ca_crt, err) ||
@@ -161,4 +161,31 @@ int verb_show(const struct order *order, struct err *err)
 		printf("%s: %s\n", order->names[i], line);
 	}
 	return 0;
+}
+
+static int keys_check(const char *dir, struct err *err)
+{
+	struct tls_keys *keys;
+	AUTO_FREE char *sentence = NULL;
+
+	if (tls_keys_load(dir, &keys, err) != 0)
+		return err->code;
+	sentence = tls_keys_expiry(keys, dir);
+	tls_keys_unref(keys);
+	if (sentence)
+		puts(sentence);
+	return 0;
+}
+
+int verb_check(const struct order *order, struct err *err)
+{
+	AUTO_FREE char *usual = order->nr ? NULL : tls_keys_default_dir();
+
+	if (!order->nr && !usual)
+		return err_set(err, ERR_INVALID, "HOME is not set: name the directory of the keys");
+	if (usual)
+		return keys_check(usual, err);
+	for (size_t i = 0; i < order->nr && err->code == 0; i++)
+		(void)!keys_check(order->names[i], err);
+	return err->code;
 }

@@ -27,5 +27,6 @@ int verb_psk(const struct order *order, struct err *err);
 int verb_renew(const struct order *order, struct err *err);
 int verb_revoke(const struct order *order, struct err *err);
 int verb_show(const struct order *order, struct err *err);
+int verb_check(const struct order *order, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "io/tcp.h"
 
@@ -62,6 +63,16 @@ static struct tls_keys *keyring_acquire_keys(struct keyring *ring)
 	keys = tls_keys_ref(ring->keys);
 	pthread_mutex_unlock(&ring->lock);
 	return keys;
+}
+
+void keyring_warn(struct keyring *ring)
+{
+	struct tls_keys *keys = keyring_acquire_keys(ring);
+	AUTO_FREE char *sentence = tls_keys_expiry(keys, ring->path);
+
+	tls_keys_unref(keys);
+	if (sentence)
+		log_warn("%s", sentence);
 }
 
 /* Both ends see the same address, and decide by it alike. */

@@ -30,6 +30,9 @@ void keyring_fini(struct keyring *ring);
 /** Load the directory's current contents; the loaded ones stay if those are invalid. */
 int keyring_reload(struct keyring *ring, struct err *err) MUST_CHECK;
 
+/** Log a warning if the relay's certificate expires soon. */
+void keyring_warn(struct keyring *ring);
+
 /**
  * keyring_accept() - begin TLS, if required, for a peer that has connected with @fd, at an address
  * that was opened as @link.

@@ -261,6 +261,7 @@ struct house {
 	struct relay relay;
 	struct viewers viewers;
 	struct keyring ring;
+	struct loop_timer expiry; /* of the keys: a daily check */
 	struct retention_rules rules;
 	struct relquotas quotas;
 	uint32_t sync_us;
@@ -279,9 +280,20 @@ static void reload(struct house *h)
 		log_error("the previous keys remain in use: %s", err.text);
 	} else {
 		log_info("the keys have been read again");
+		keyring_warn(&h->ring);
 		relworkers_recheck(&h->relay);
 		viewers_recheck(&h->viewers);
 	}
+}
+
+#define EXPIRY_US (86400 * 1000000ull)
+
+static void relayd_check_expiry(struct loop_timer *timer)
+{
+	struct house *h = container_of(timer, struct house, expiry);
+
+	keyring_warn(&h->ring);
+	loop_timer_set(timer, EXPIRY_US);
 }
 
 static void relayd_on_signal(int signo, void *data)
@@ -475,8 +487,12 @@ static int relayd_run(int out_fd, int ready_fd)
 		return 1;
 	h.relay.started_ns = relayd_await_tick();
 	ret = listeners_open(&listen, &h.relay, &h.viewers, &h.ring);
+	loop_timer_init(&h.expiry, h.loop, relayd_check_expiry);
+	if (ret == 0 && h.ring.keys)
+		relayd_check_expiry(&h.expiry);
 	if (ret == 0)
 		ret = relayd_serve(&h);
+	loop_timer_cancel(&h.expiry);
 	repairer_stop(h.relay.repairer);
 	relworkers_stop(&h.relay); /* they call the others */
 	repairer_free(h.relay.repairer);

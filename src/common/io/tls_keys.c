@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gnutls/x509.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -247,6 +249,38 @@ static int load_certificate(struct tls_keys *keys, int dir_fd, const char *path,
 	if (use_certificate(keys, path, ca, cert, key, err))
 		return err->code;
 	return use_crl(keys, dir_fd, path, err);
+}
+
+#define DAY_S 86400
+#define EXPIRY_DAYS 30
+
+char *tls_keys_expiry(const struct tls_keys *keys, const char *path)
+{
+	gnutls_x509_crt_t *crts = NULL;
+	time_t end = (time_t)-1, left;
+	unsigned int nr = 0;
+	char date[32] = "";
+	struct tm tm;
+
+	if (!keys->cert || gnutls_certificate_get_x509_crt(keys->cert, 0, &crts, &nr) < 0)
+		return NULL;
+	if (nr)
+		end = gnutls_x509_crt_get_expiration_time(crts[0]);
+	for (unsigned int i = 0; i < nr; i++)
+		gnutls_x509_crt_deinit(crts[i]);
+	gnutls_free(crts);
+	left = end - time(NULL);
+	if (end == (time_t)-1 || left > EXPIRY_DAYS * DAY_S || !gmtime_r(&end, &tm))
+		return NULL;
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &tm);
+	if (left <= 0)
+		return xasprintf("the certificate %s/" TLS_FILE_CERT " expired on %s UTC: have its "
+				 "authority renew it (ltt-keys renew NAME)",
+				 path, date);
+	return xasprintf("the certificate %s/" TLS_FILE_CERT
+			 " expires on %s UTC, in %d day%s: have "
+			 "its authority renew it (ltt-keys renew NAME)",
+			 path, date, (int)(left / DAY_S), left / DAY_S == 1 ? "" : "s");
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */

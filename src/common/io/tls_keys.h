@@ -44,6 +44,10 @@ int tls_keys_load_at(int dir_fd, const char *path, struct tls_keys **ret,
 struct tls_keys *tls_keys_ref(struct tls_keys *keys);
 struct tls_keys *tls_keys_unref(struct tls_keys *keys);
 
+/** A sentence about the certificate of @path if it expires within 30 days, or has expired.
+ *  Allocated; NULL: it does not, or there is none. */
+char *tls_keys_expiry(const struct tls_keys *keys, const char *path);
+
 /** Read a file of the directory, at most 1 MB. @secret: reject it if others may read it.
  *  Return: 0, with the text in @ret (NULL: there is no such file); or the code in @err. */
 int tls_file_read(int dir_fd, const char *path, const char *name, bool secret, char **ret,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "relay_conn_keys.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 
 char *relay_conn_host_of(const char *addr)
@@ -29,6 +32,22 @@ static int load_as_daemon(const char *dir, struct tls_keys **ret, struct err *er
 	return err_set(err, ERR_INTERNAL, "can't restore the user id of the session's owner");
 }
 
+#define DAY_S 86400
+
+/* Once a day, of all workers. */
+static void warn_of_expiry(const struct tls_keys *keys, const char *dir)
+{
+	static _Atomic time_t warned_s;
+	time_t now = time(NULL), last = warned_s;
+	AUTO_FREE char *sentence = NULL;
+
+	if ((last && now - last < DAY_S) || !atomic_compare_exchange_strong(&warned_s, &last, now))
+		return;
+	sentence = tls_keys_expiry(keys, dir);
+	if (sentence)
+		log_warn("%s", sentence);
+}
+
 int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct tls_keys **ret,
 		      struct err *err)
 {
@@ -42,8 +61,10 @@ int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct 
 	if (!dir)
 		return err_set(err, ERR_INVALID,
 			       "HOME is not set: the directory of the keys is not known");
-	if (load_as_daemon(dir, ret, &why) == 0)
+	if (load_as_daemon(dir, ret, &why) == 0) {
+		warn_of_expiry(*ret, dir);
 		return 0;
+	}
 	return err_set(err, why.code,
 		       "%s; make keys (ltt-keys), or ask for clear text (create --clear-text)",
 		       why.text);

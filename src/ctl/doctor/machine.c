@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "doctor.h"
+#include "ctl/expiry.h"
 #include "ctl/text.h"
 
 #define LITTLE_MEMORY (64u << 20)
@@ -100,10 +101,17 @@ static void check_environment(struct doctor *d)
 	doctor_repair(d, "unset LTT_APP_DISABLE");
 }
 
+static void found_expiry(void *data, const char *sentence)
+{
+	doctor_found(data, GRADE_WARN, "keys", "%s", sentence);
+	doctor_repair(data, "ltt-keys renew NAME # where the authority is");
+}
+
 void doctor_machine(struct doctor *d)
 {
 	check_rseq(d);
 	doctor_machine_check_memory(d);
 	check_large_pages(d);
 	check_environment(d);
+	expiry_check(found_expiry, d);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* status.c - lttctl status [SESSION]...: display the state of sessions. */
 #include "base/mem.h"
+#include "ctl/expiry.h"
 #include "ctl/follow.h"
 #include "ctl/home.h"
 #include "ctl/leftover.h"
@@ -14,6 +15,7 @@
 extern const struct verb verb_list;
 
 static int follow;
+static bool told_of_expiry; /* once for all sessions */
 
 static const struct poptOption options[] = {
 	OPTION_FLAG("follow", 'f', &follow,
@@ -25,6 +27,19 @@ static void warn_of_spool(void *data, const char *spool, const char *sentence)
 {
 	(void)spool;
 	print_warning(data, "%s; 'lttctl spool' lists, sends and removes such data", sentence);
+}
+
+static void warn_of_expiry(void *data, const char *sentence)
+{
+	print_warning(data, "%s", sentence);
+}
+
+/* Whether the session's output is a relay that may want keys. */
+static bool has_relay(struct json_object *session)
+{
+	const char *output = record_str(session, "output");
+
+	return *output && *output != '/';
 }
 
 static enum status status_check(struct ctl *ctl)
@@ -41,6 +56,9 @@ static enum status status_of(struct ctl *ctl, const char *session, struct json_o
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
+	if (has_relay(*ret) && !told_of_expiry)
+		expiry_check(warn_of_expiry, ctl);
+	told_of_expiry |= has_relay(*ret);
 	nothing_note(ctl, session, record_get(*ret, "totals"));
 	return show_warnings(ctl, *ret);
 }
