@@ -24,19 +24,22 @@ struct program {
 
 static struct hook hooks[2]; /* two events of one rule */
 static uint32_t filter;
+static uint64_t passing = EVENTS; /* of each thread: those that are sampled */
 
-/* With a test that always holds, or none. */
-static struct program program_of(struct ltt_filter_insn sampling, bool test)
+enum test { NO_TEST, HOLDS, HOLDS_FOR_HALF };
+
+static struct program program_of(struct ltt_filter_insn sampling, enum test test)
 {
 	struct program p = { .head = { .magic = LTT_FILTER_MAGIC, .version = LTT_FILTER_VERSION } };
 
-	if (test)
+	if (test != NO_TEST)
 		p.insns[p.head.nr_insns++] =
 			(struct ltt_filter_insn){ .op = LTT_FILTER_TEST_FIELD,
 						  .type = 2,
 						  .base = LTT_FILTER_FIXED,
 						  .a = LTT_FILTER_GE,
-						  .constant = sizeof(struct body) };
+						  .constant = sizeof(struct body) +
+							      (test == HOLDS ? 0 : 10) };
 	p.insns[p.head.nr_insns++] = sampling;
 	p.insns[p.head.nr_insns++] =
 		(struct ltt_filter_insn){ .op = LTT_FILTER_RETURN, .constant = 1 };
@@ -120,7 +123,7 @@ static uint64_t run(const char *name, int threads, int exclusive, const void *pr
 	printf("%-12s %d threads, %s: %8llu recorded or lost %8llu not sampled (%llu apart)\n",
 	       name, threads, exclusive ? "exclusive" : "shared   ", (unsigned long long)taken,
 	       (unsigned long long)skipped, (unsigned long long)not_sampled_apart(&t));
-	CHECK(taken + skipped == (uint64_t)threads * EVENTS, "%s: not exact", name);
+	CHECK(taken + skipped == (uint64_t)threads * passing, "%s: not exact", name);
 	testset_state(&t, 0); /* off: neither recorded nor counted */
 	writer(NULL);
 	CHECK(testset_accounted(&t) == taken && not_sampled(&t) == skipped, "counted while off");
@@ -131,11 +134,15 @@ static uint64_t run(const char *name, int threads, int exclusive, const void *pr
 }
 
 static uint64_t run_one(const char *name, int threads, int exclusive,
-			struct ltt_filter_insn sampling, bool test)
+			struct ltt_filter_insn sampling, enum test test)
 {
 	struct program p = program_of(sampling, test);
+	uint64_t taken;
 
-	return run(name, threads, exclusive, &p, ltt_filter_bytes((const struct ltt_filter *)&p));
+	passing = test == HOLDS_FOR_HALF ? EVENTS / 2 : EVENTS;
+	taken = run(name, threads, exclusive, &p, ltt_filter_bytes((const struct ltt_filter *)&p));
+	passing = EVENTS;
+	return taken;
 }
 
 /* By a length, which has a few values: those are taken that the program takes, run alone. */
@@ -180,14 +187,17 @@ static void test_ring(int threads, int exclusive)
 					      .offset = 2,
 					      .constant = 3600000000000ull |
 							  50ull << LTT_FILTER_INTERVAL_BITS };
-	struct program two[2] = { program_of(count, true), program_of(first, true) };
+	struct program two[2] = { program_of(count, HOLDS), program_of(first, HOLDS) };
 	uint64_t all = (uint64_t)threads * EVENTS;
 
-	CHECK(run_one("1/8", threads, exclusive, count, true) == all / ONE_IN, "one in 8");
-	CHECK(run_one("1/8 of all", threads, exclusive, count, false) == all / ONE_IN, "one in 8");
-	CHECK(run_one("first 1000", threads, exclusive, first, true) == FIRST, "the first ones");
-	CHECK(run_one("50 at once", threads, exclusive, rate, true) == 50, "the burst");
-	CHECK(run_one("50 of all", threads, exclusive, rate, false) == 50, "the burst");
+	CHECK(run_one("1/8", threads, exclusive, count, HOLDS) == all / ONE_IN, "one in 8");
+	CHECK(run_one("1/8 of all", threads, exclusive, count, NO_TEST) == all / ONE_IN, "one in 8");
+	CHECK(run_one("first 1000", threads, exclusive, first, HOLDS) == FIRST, "the first ones");
+	CHECK(run_one("50 at once", threads, exclusive, rate, HOLDS) == 50, "the burst");
+	CHECK(run_one("50 of all", threads, exclusive, rate, NO_TEST) == 50, "the burst");
+	CHECK(run_one("50 of half", threads, exclusive, rate, HOLDS_FOR_HALF) == 50, "the burst");
+	CHECK(run_one("1/8 of half", threads, exclusive, count, HOLDS_FOR_HALF) == all / 2 / ONE_IN,
+	      "one in 8 of those for which the test holds");
 	test_by(threads, exclusive);
 	CHECK(run("1/8 or first", threads, exclusive, two, sizeof(two)) == all / ONE_IN + FIRST,
 	      "one in 8, and of the others the first ones");
@@ -199,7 +209,7 @@ static void test_words(uint32_t num_subbuf)
 	const struct ltt_filter_insn first = { .op = LTT_FILTER_FIRST,
 					       .offset = LTT_FILTER_WORDS - 1,
 					       .constant = 3 };
-	struct program p = program_of(first, false);
+	struct program p = program_of(first, NO_TEST);
 	struct body body = { .len = sizeof(body) };
 	struct testset t;
 	int admitted = 0;

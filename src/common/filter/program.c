@@ -843,9 +843,9 @@ static bool filter_is_native(uint8_t type)
 	       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 }
 
-bool ltt_filter_begins(const struct ltt_filter *program, struct ltt_filter_sampling *ret)
+bool ltt_filter_samples_at(const struct ltt_filter_insn *in, struct ltt_filter_sampling *ret)
 {
-	const struct ltt_filter_insn *in = program->insns, *by = in + 1;
+	const struct ltt_filter_insn *by = in + 1;
 
 	*ret = (struct ltt_filter_sampling){ .op = in->op,
 					     .clock = in->a,

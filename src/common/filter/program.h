@@ -127,7 +127,7 @@ bool ltt_filter_run(const struct ltt_filter *program, const void *payload, size_
 bool ltt_filter_samples(const struct ltt_filter *program);
 
 /**
- * struct ltt_filter_sampling - how a program begins that samples at once.
+ * struct ltt_filter_sampling - an instruction that samples, or two.
  * @op: LTT_FILTER_SAMPLE, with @tag and @slot of its sampler; LTT_FILTER_SAMPLE_BY, of the integer
  *      at @offset, with @bits of 64 that it does not have, where a hash of more than @most is
  *      skipped; LTT_FILTER_RATE, of @clock; LTT_FILTER_FIRST.
@@ -139,8 +139,8 @@ struct ltt_filter_sampling {
 	uint64_t most;
 };
 
-/** Return: false: the program does not begin so. */
-bool ltt_filter_begins(const struct ltt_filter *program, struct ltt_filter_sampling *ret);
+/** Return: whether a verified program samples at @in. */
+bool ltt_filter_samples_at(const struct ltt_filter_insn *in, struct ltt_filter_sampling *ret);
 
 /** The hash of an integer: the finalizer of MurmurHash3, where each bit of the result depends on
  *  each of the value. */

@@ -28,7 +28,7 @@ struct admission {
 	bool samples; /* at least one program does */
 	bool plain;   /* single, neither samples nor uses contexts */
 	struct admit_tests tests;
-	struct ltt_filter_sampling sample;
+	struct admit_sample sample;
 	uint64_t code[]; /* verified programs */
 };
 
@@ -37,7 +37,7 @@ static uint32_t nr_permanent = 1, end_temporary = ADMIT_PERMANENT;
 static size_t permanent_bytes;
 static struct admission *retired;
 const struct admit_tests *admit_tests_of[ADMIT_PERMANENT];
-const struct ltt_filter_sampling *admit_sampling_of[ADMIT_PERMANENT];
+const struct admit_sample *admit_sample_of[ADMIT_PERMANENT];
 
 /* --- decisions --------------------------------------------------------------------- */
 
@@ -356,19 +356,36 @@ static bool admit_add_string(struct admit_tests *tests, const struct ltt_filter 
 }
 
 /* Return: false if the program is another one. */
-static bool admit_simplify(const struct ltt_filter *program, struct admit_tests *ret_tests)
+static bool admit_simplify(const struct ltt_filter *program, struct admit_tests *ret_tests,
+			   struct ltt_filter_sampling *ret_sampling)
 {
 	const struct ltt_filter_insn *in = program->insns;
 
 	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
 		return false;
 	for (; in->op != LTT_FILTER_RETURN; in++) {
+		ret_tests->samples = ltt_filter_samples_at(in, ret_sampling);
+		if (ret_tests->samples)
+			return true;
 		if (ret_tests->nr < ADMIT_TESTS && admit_is_range(in))
 			admit_add_range(ret_tests, in);
 		else if (!admit_add_string(ret_tests, program, in))
 			return false;
 	}
-	return ret_tests->nr && in->constant;
+	return in->constant;
+}
+
+/* Decisions that do not need a run of the program. */
+static void admit_publish(struct admission *a)
+{
+	if (!a->single || a->contexts || a->number >= ADMIT_PERMANENT ||
+	    !admit_simplify((const void *)a->code, &a->tests, &a->sample.at))
+		return;
+	a->sample.bytes = a->tests.bytes;
+	if (a->tests.samples)
+		__atomic_store_n(&admit_sample_of[a->number], &a->sample, __ATOMIC_RELEASE);
+	if (a->tests.nr)
+		__atomic_store_n(&admit_tests_of[a->number], &a->tests, __ATOMIC_RELEASE);
 }
 
 /* --- filters --- */
@@ -447,13 +464,7 @@ bool admit_filter(const void *bytes, size_t len, const char *contexts, uint32_t 
 		}
 		a->number = *ret_filter;
 		__atomic_store_n(&admissions[a->number], a, __ATOMIC_RELEASE);
-		if (a->plain && a->number < ADMIT_PERMANENT &&
-		    admit_simplify((const void *)a->code, &a->tests))
-			__atomic_store_n(&admit_tests_of[a->number], &a->tests, __ATOMIC_RELEASE);
-		if (a->single && a->samples && !a->contexts && a->number < ADMIT_PERMANENT &&
-		    ltt_filter_begins((const void *)a->code, &a->sample))
-			__atomic_store_n(&admit_sampling_of[a->number], &a->sample,
-					 __ATOMIC_RELEASE);
+		admit_publish(a);
 	}
 	admit_ref(*ret_filter);
 	return true;

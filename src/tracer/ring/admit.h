@@ -39,10 +39,11 @@ struct admit_test {
 	bool outside;
 };
 
-/** struct admit_tests - a filter that is nothing but relations which all have to hold.
- *  @bytes: payloads of less have to be decided by the program. */
+/** struct admit_tests - a filter that is nothing but relations which all have to hold, and
+ *  (@samples) sampling behind them. @bytes: payloads of less have to be decided by the program. */
 struct admit_tests {
 	uint32_t nr, bytes;
+	bool samples;
 	struct admit_test test[ADMIT_TESTS];
 };
 
@@ -103,12 +104,18 @@ static inline enum admit_outcome admit_at_once(uint32_t preparation, const void 
 		if ((((value - test->first) & test->mask) <= test->span) == test->outside)
 			return ADMIT_REJECTED;
 	}
-	return ADMIT_ADMITTED;
+	return tests->samples ? ADMIT_UNDECIDED : ADMIT_ADMITTED;
 }
 
-/** By the number of a filter that is one program, without contexts, and begins with sampling; NULL:
- *  it is no such filter. */
-extern const struct ltt_filter_sampling *admit_sampling_of[ADMIT_PERMANENT];
+/** struct admit_sample - sampling that follows tests that have held, or none. @bytes: of the
+ *  tests. */
+struct admit_sample {
+	struct ltt_filter_sampling at;
+	uint32_t bytes;
+};
+
+/** By the number of a filter; NULL: it is no such filter. */
+extern const struct admit_sample *admit_sample_of[ADMIT_PERMANENT];
 extern __thread struct ltt_filter_samplers admit_samplers
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -140,17 +147,18 @@ static inline bool admit_skips_value(const struct ltt_filter_sampling *sample, c
 	return ltt_filter_mix(value) > sample->most;
 }
 
-/** Skip an event that sampling leaves out, without a call but for the clock. @payload: as that of
- *  admit_at_once(). Return: false: it is not decided. */
+/** Skip an event that sampling leaves out and that admit_at_once() did not reject, without a call
+ *  but for the clock. @payload: as there. Return: false: it is not decided. */
 static inline bool admit_skips(const struct hook *hook, uint32_t preparation, const void *payload,
 			       size_t len)
 {
 	uint32_t filter = preparation_filter(preparation);
-	const struct ltt_filter_sampling *sample =
-		filter < ADMIT_PERMANENT ? admit_sampling_of[filter] : NULL;
+	const struct admit_sample *found =
+		filter < ADMIT_PERMANENT ? admit_sample_of[filter] : NULL;
+	const struct ltt_filter_sampling *sample = found ? &found->at : NULL;
 	struct ltt_filter_sampler *sampler;
 
-	if (!sample)
+	if (!sample || len < found->bytes)
 		return false;
 	if (sample->op == LTT_FILTER_SAMPLE_BY)
 		return admit_skips_value(sample, payload, len);
