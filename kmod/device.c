@@ -11,6 +11,7 @@
 
 #include "channel_file.h"
 #include "counters.h"
+#include "dump/changes.h"
 #include "dump/dump.h"
 #include "probe/fallback.h"
 #include "fields.h"
@@ -167,6 +168,7 @@ static void events_fini(void)
 	syscalls_fini();
 	markers_fini();
 	providers_fini();
+	changes_fini();
 	registry_fini();
 }
 
@@ -186,12 +188,17 @@ static int __init events_init(void)
 	ret = function_init();
 	if (ret)
 		goto no_syscalls;
+	ret = changes_init();
+	if (ret)
+		goto no_changes;
 	ret = markers_init();
 	if (!ret)
 		ret = fallback_init();
 	if (!ret)
 		return 0;
 	markers_fini();
+	changes_fini();
+no_changes:
 	function_fini();
 no_syscalls:
 	tracepoints_fini();

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "layout.h"
 #include "ltt_kmod.h"
 #include "registry.h"
 
@@ -14,17 +15,6 @@
 #define TIMEOUT_MS 1000
 
 /* --- the events: names as readers of LTTng's kernel traces expect them --- */
-
-#define FIELD(name_, type_, ctype, sign)						\
-	{ .name = #name_, .type = type_, .elem_bytes = sizeof(ctype), .is_signed = (sign) }
-#define INT(name)  FIELD(name, "int", s32, true)
-#define UINT(name) FIELD(name, "unsigned int", u32, false)
-#define S64(name)  FIELD(name, "s64", s64, true)
-#define U64(name)  FIELD(name, "u64", u64, false)
-#define ADDRESS(name) FIELD(name, "void *", u64, false)
-#define TEXT(name_) { .name = #name_, .type = "char", .elem_bytes = 1, .form = FORM_STRING }
-#define ARRAY_OF(name_, type_, count_)							\
-	{ .name = #name_, .type = type_, .elem_bytes = 1, .count = (count_), .form = FORM_ARRAY }
 
 static const struct field process_state[] = {
 	INT(tid), INT(pid), INT(ppid), ARRAY_OF(name, "char", TASK_COMM_LEN), INT(type), INT(mode),

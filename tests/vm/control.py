@@ -1451,6 +1451,32 @@ def test_state():
     ctl("destroy", "none")
 
 
+def test_changes():
+    """A driver that releases its interrupt and requests it again; an interface."""
+    driver = "/sys/bus/pnp/drivers/rtc_cmos"
+    device = os.path.basename(glob.glob(f"{driver}/*:*")[0])
+    kernel_module("drivers/net/dummy")
+    out = begin("changes", ("-k", "irq:irq_handler_*connect,net:net_interface_*"))
+    for change in "unbind", "bind":
+        write(f"{driver}/{change}", device)
+    for change in "dummy0 up", "dummy0 down", "dummy0 name other", "other up":
+        run("busybox", "ip", "link", "set", *change.split())
+    run("busybox", "rmmod", "dummy")
+    finish("changes", out)
+    seen = re.findall(r" (irq_handler\w+|net_interface\w+): .* \}, \{ (.*) \}$",
+                      run("lttctl", "view", "-t", out, "--statedump").stdout, re.M)
+    handlers = [(name, re.sub(r"address = 0x\w+, (.*)rtc\d", r"\1", fields)) for name, fields in seen if "irq" in name]
+    handler = handlers[0][1]
+    check(re.fullmatch(r'irq = 8, flags = \d+, name = "", handler = "\w+_interrupt"', handler), seen)
+    check(handlers == [("irq_handler_disconnect", handler), ("irq_handler_connect", handler)], seen)
+    changes = [(name, re.sub(r".* = ", "", fields)) for name, fields in seen if "net" in name]
+    check(changes == [("net_interface_up", '"dummy0"'), ("net_interface_down", '"dummy0"'),
+                      ("net_interface_rename", '"other"'), ("net_interface_up", '"other"'),
+                      ("net_interface_down", '"other"')], changes)
+    with open(f"{debugfs()}/kprobes/list") as f:
+        check("request_threaded_irq" not in f.read(), "left behind")
+
+
 def tracked():
     return {t["kind"]: t["ids"] for t in ctl("status")["result"]["trackers"]}
 
@@ -2245,7 +2271,7 @@ def test_designs():
     """The commands of tests/designs/README.md that need the module."""
     tools, folder = "/dev/shm/tools", "/sys/kernel/debug"
     os.makedirs(tools)
-    for name in "insmod", "rmmod":
+    for name in "insmod", "rmmod", "ip":
         os.symlink(shutil.which("busybox"), f"{tools}/{name}")
     if not os.path.ismount(folder):
         run("busybox", "mount", "-t", "debugfs", "debugfs", folder)
@@ -2270,7 +2296,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
