@@ -4,35 +4,39 @@
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 
 #include "instr/folder.h"
+#include "ltt_kmod.h"
 #include "registry.h"
 #include "trace/text_folder.h"
 #include "viewer.h"
 
-static struct dentry *available, *view;
+static struct dentry *view;
 
-/* Tracepoints with a compiled probe have one; others are named by the prefix of their kind. */
+/* Events that are neither tracepoints nor system calls are named by the prefix of their kind. */
 static const char *source_of(const struct event *event)
 {
-	return event->probe ? "tracepoint" : event->system ? event->system : "event";
+	if (event->probe || event->kind->flags & LTT_KMOD_BY_PERF)
+		return "tracepoint";
+	return event->system ? event->system : "event";
 }
 
-static int available_show(struct seq_file *to, void *unused)
+/* ltt_instr.ko lists tracepoints and markers. */
+static void folder_show_available(struct seq_file *to)
 {
 	u32 i;
 
 	for (i = 0; i < registry_nr_events(); i++) {
 		const struct event *event = registry_event(i);
 
-		if (event && registry_is_live(event))
+		if (event && registry_is_live(event) && strcmp(source_of(event), "tracepoint") &&
+		    strcmp(source_of(event), "marker"))
 			seq_printf(to, "%s %s\n", source_of(event), event->name);
 	}
-	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(available);
 
-static void show_active(struct seq_file *to)
+static void folder_show_active(struct seq_file *to)
 {
 	u32 i, channels;
 
@@ -46,11 +50,13 @@ static void show_active(struct seq_file *to)
 	}
 }
 
+static const struct folder_recorder recorder = { .available = folder_show_available,
+						 .active = folder_show_active };
+
 void folder_init(void)
 {
-	struct dentry *folder = ltt_folder_join(show_active);
+	struct dentry *folder = ltt_folder_join(&recorder);
 
-	available = debugfs_create_file("available", 0400, folder, NULL, &available_fops);
 	view = viewer_add(folder);
 	text_folder_init(folder);
 }
@@ -58,6 +64,5 @@ void folder_init(void)
 void folder_fini(void)
 {
 	ltt_folder_join(NULL);
-	debugfs_remove(available);
 	debugfs_remove(view);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * folder.h - in /sys/kernel/debug/ltt (instr/folder.h): `available`, the sources of events and
- * their names; the events of channels in `active`; and the program of viewer.h.
+ * folder.h - in /sys/kernel/debug/ltt (instr/folder.h): events that only the recorder has in
+ * `available`; the events of channels in `active`; and the program of viewer.h.
  */
 #ifndef KMOD_FOLDER_H
 #define KMOD_FOLDER_H

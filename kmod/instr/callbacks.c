@@ -247,6 +247,22 @@ void callbacks_show(struct seq_file *to)
 	mutex_unlock(&lock);
 }
 
+static void callbacks_show_tracepoint(struct tracepoint *tp, void *data)
+{
+	seq_printf(data, "tracepoint %s\n", tp->name);
+}
+
+void callbacks_show_tracepoints(struct seq_file *to)
+{
+	const struct module_tracepoint *m;
+
+	for_each_kernel_tracepoint(callbacks_show_tracepoint, to);
+	mutex_lock(&lock);
+	list_for_each_entry(m, &module_tracepoints, all)
+		callbacks_show_tracepoint(m->tp, to);
+	mutex_unlock(&lock);
+}
+
 /* --- modules come and go ------------------------------------------------------- */
 
 #ifdef CONFIG_MODULES

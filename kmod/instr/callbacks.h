@@ -14,6 +14,9 @@ void callbacks_fini(void);
 /** A line for each pair that is registered: source, name, how often, of which module. */
 void callbacks_show(struct seq_file *to);
 
+/** A line for each tracepoint of the kernel and of modules. */
+void callbacks_show_tracepoints(struct seq_file *to);
+
 /** A tracepoint of the kernel itself (not of a module), or NULL. Exported to ltt.ko. */
 struct tracepoint *ltt_tracepoint_find(const char *name);
 

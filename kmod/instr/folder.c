@@ -8,16 +8,33 @@
 
 #include "callbacks.h"
 #include "markers.h"
+#include "syscall_names.h"
 
 static struct dentry *folder;
 static DEFINE_MUTEX(lock);
-static void (*show_recorded)(struct seq_file *to);
+static const struct folder_recorder *recorder;
+
+/* A function can be probed or not: that is known when a probe is registered. */
+static int available_show(struct seq_file *to, void *unused)
+{
+	mutex_lock(&lock);
+	if (recorder)
+		recorder->available(to);
+	mutex_unlock(&lock);
+	callbacks_show_tracepoints(to);
+	markers_show_names(to);
+	syscall_names_show(to);
+	if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE))
+		seq_puts(to, "functions /sys/kernel/tracing/available_filter_functions\n");
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(available);
 
 static int active_show(struct seq_file *to, void *unused)
 {
 	mutex_lock(&lock);
-	if (show_recorded)
-		show_recorded(to);
+	if (recorder)
+		recorder->active(to);
 	mutex_unlock(&lock);
 	callbacks_show(to);
 	markers_show(to);
@@ -25,10 +42,10 @@ static int active_show(struct seq_file *to, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(active);
 
-struct dentry *ltt_folder_join(void (*show)(struct seq_file *to))
+struct dentry *ltt_folder_join(const struct folder_recorder *with)
 {
 	mutex_lock(&lock);
-	show_recorded = show;
+	recorder = with;
 	mutex_unlock(&lock);
 	return folder;
 }
@@ -37,6 +54,7 @@ EXPORT_SYMBOL_GPL(ltt_folder_join);
 void instr_folder_init(void)
 {
 	folder = debugfs_create_dir("ltt", NULL);
+	debugfs_create_file("available", 0400, folder, NULL, &available_fops);
 	debugfs_create_file("active", 0400, folder, NULL, &active_fops);
 }
 

@@ -388,6 +388,17 @@ void ltt_markers_record_end(void)
 }
 EXPORT_SYMBOL_GPL(ltt_markers_record_end);
 
+void markers_show_names(struct seq_file *to)
+{
+	const struct marker_name *name;
+
+	mutex_lock(&lock);
+	list_for_each_entry(name, &names, all)
+		if (name->nr_markers)
+			seq_printf(to, "marker %s\n", name->facts.name);
+	mutex_unlock(&lock);
+}
+
 void markers_show(struct seq_file *to)
 {
 	const struct ltt_marker_probe *probe;

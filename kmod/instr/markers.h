@@ -49,6 +49,8 @@ int ltt_marker_record(struct marker_facts *facts, int change);
 
 /** Frees the per-name data; no marker or probe may be registered any more. */
 void instr_markers_fini(void);
+/** A line for each name that has a marker. */
+void markers_show_names(struct seq_file *to);
 /** A line for each probe that is armed: source, name, how often, by which function. */
 void markers_show(struct seq_file *to);
 

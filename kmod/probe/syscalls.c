@@ -9,12 +9,9 @@
 #include <trace/syscall.h>
 
 #include "arg_type.h"
+#include "instr/syscall_names.h"
 #include "registry.h"
 #include "syscall_probe.h"
-
-#define CALLS_MAX 512
-#define CALL(nr, function) [nr] = #function,
-#include "syscall_table.h"
 
 /** struct call - one event; the last one made is the first of the list. */
 struct call {
@@ -23,7 +20,7 @@ struct call {
 	struct field fields[];
 };
 
-static struct event *events[NR_SYSCALL_SIDES][2][CALLS_MAX];
+static struct event *events[NR_SYSCALL_SIDES][2][SYSCALL_NUMBERS];
 static struct call *made;
 
 #define VALUE(name_, type_, bytes, signed_) \
@@ -45,7 +42,7 @@ static struct event unknown[NR_SYSCALL_SIDES] = {
 
 struct event *syscalls_event(enum syscall_side side, bool compat, long nr)
 {
-	struct event *event = (unsigned long)nr < CALLS_MAX ? events[side][compat][nr] : NULL;
+	struct event *event = (unsigned long)nr < SYSCALL_NUMBERS ? events[side][compat][nr] : NULL;
 
 	return event ? event : &unknown[side];
 }
@@ -163,22 +160,14 @@ static int add_call(enum syscall_side side, bool compat, long nr, const char *ba
 	return ret;
 }
 
-/* Numbers that several calls had, at different times, lead to nothing. */
-static const char *bare_name(const char *function)
-{
-	if (!function || strncmp(function, "sys_", 4) || !strcmp(function, "sys_ni_syscall"))
-		return NULL;
-	return function + 4;
-}
-
-static int add_table(bool compat, const char *const functions[])
+static int add_table(bool compat)
 {
 	const char *bare;
 	int ret = 0;
-	long nr;
+	u32 nr;
 
-	for (nr = 0; nr < CALLS_MAX && !ret; nr++) {
-		bare = bare_name(functions[nr]);
+	for (nr = 0; nr < SYSCALL_NUMBERS && !ret; nr++) {
+		bare = ltt_syscall_name(compat, nr);
 		if (!bare)
 			continue;
 		ret = add_call(SYSCALL_ENTRY, compat, nr, bare);
@@ -198,9 +187,9 @@ int syscalls_init(void)
 	if (!ret)
 		ret = syscalls_add(&unknown[SYSCALL_EXIT], SYSCALL_EXIT);
 	if (!ret)
-		ret = add_table(false, native_functions);
+		ret = add_table(false);
 	if (!ret)
-		ret = add_table(true, compat_functions);
+		ret = add_table(true);
 	return ret;
 }
 
