@@ -46,15 +46,19 @@
 enum ltt_kmod_features {
 	LTT_KMOD_FILTERS = 1, /* LTT_KMOD_FILTER, and @filter of requests that enable an event */
 	LTT_KMOD_TEXTS = 2,   /* @trace of struct ltt_kmod_channel, @description of probes */
+	LTT_KMOD_CLOCK = 4,   /* @clock of struct ltt_kmod_hello */
 };
 
 /** struct ltt_kmod_hello - version and contents of the module. All members but @size are output.
- *  @features: modules without features do not change it: set it to 0 before. */
+ *  @features: modules without features do not change it: set it to 0 before.
+ *  @clock: enum ltt_clock_kind, which the module has chosen, for itself and other modules. A
+ *  channel may have the other one. */
 struct ltt_kmod_hello {
 	uint32_t size;
 	uint32_t abi;
 	uint32_t nr_events;
 	uint32_t features;
+	uint32_t clock;
 };
 
 enum ltt_kmod_event_flags {

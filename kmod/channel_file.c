@@ -11,7 +11,6 @@
 #include "channel.h"
 #include "fields.h"
 #include "filter.h"
-#include "instr/clock.h"
 #include "memory_file.h"
 #include "probe/place.h"
 #include "registry.h"
@@ -268,7 +267,6 @@ static int channel_file_show(struct channel *channel, u64 at)
 	return ret == -ENODEV ? 0 : ret;
 }
 
-/* Functions of other modules count with the clock of sessions. */
 static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 {
 	struct channel *channel;
@@ -290,7 +288,6 @@ static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 		kmod_channel_free(channel);
 		return ERR_PTR(ret);
 	}
-	ltt_trace_clock_set(desc.clock);
 	return channel;
 }
 

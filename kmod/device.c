@@ -17,6 +17,7 @@
 #include "fields.h"
 #include "filter.h"
 #include "folder.h"
+#include "ltt_probe.h"
 #include "probe/function.h"
 #include "probe/markers.h"
 #include "probe/presets.h"
@@ -36,7 +37,8 @@ static long kmod_device_hello(void __user *arg)
 		return ret;
 	request.abi = LTT_KMOD_ABI;
 	request.nr_events = registry_nr_events();
-	request.features = LTT_KMOD_FILTERS | LTT_KMOD_TEXTS;
+	request.features = LTT_KMOD_FILTERS | LTT_KMOD_TEXTS | LTT_KMOD_CLOCK;
+	request.clock = ltt_trace_clock_kind();
 	return request_put(arg, &request, sizeof(request));
 }
 

@@ -101,10 +101,19 @@ enum ltt_trace_clock {
 };
 
 /**
- * ltt_trace_clock() - the time that a record made now would have: the clock of the channel that was
- * created last, CLOCK_MONOTONIC if there was none. In any context, NMIs included.
+ * ltt_trace_clock() - the time of the trace clock. ltt_instr.ko chooses it when it is loaded, and
+ * it stays: by its parameter clock=cycles or clock=monotonic; else cycles if the CPU keeps its
+ * counter steady, else CLOCK_MONOTONIC. The session daemon takes it for its traces; a channel that
+ * has the other one has that in its metadata. In any context, NMIs included.
  */
 u64 ltt_trace_clock(void);
 enum ltt_trace_clock ltt_trace_clock_kind(void);
+
+/** struct ltt_trace_time - a time and the clock that it is of. */
+struct ltt_trace_time {
+	u64 value;
+	enum ltt_trace_clock kind;
+};
+struct ltt_trace_time ltt_trace_time(void);
 
 #endif

@@ -14,7 +14,9 @@ struct machine_cpu {
 };
 
 #ifdef CONFIG_X86
+#include <asm/cpufeature.h>
 #include <asm/processor.h>
+#include <asm/tsc.h>
 
 #define MACHINE_NAME "x86"
 
@@ -37,6 +39,13 @@ static inline void machine_cpu(unsigned int cpu, struct machine_cpu *ret)
 #endif
 	};
 }
+
+/* Whether it runs at one rate, in idle states too, and the kernel has not found it unstable. */
+static inline bool machine_counter_is_steady(void)
+{
+	return boot_cpu_has(X86_FEATURE_CONSTANT_TSC) && boot_cpu_has(X86_FEATURE_NONSTOP_TSC) &&
+	       !check_tsc_unstable();
+}
 #else
 #include <generated/compile.h>
 
@@ -49,6 +58,11 @@ static inline void machine_cpu(unsigned int cpu, struct machine_cpu *ret)
 		.core_id = topology_core_id(cpu),
 		.vendor = "", .name = "",
 	};
+}
+
+static inline bool machine_counter_is_steady(void)
+{
+	return true;
 }
 #endif
 

@@ -176,6 +176,7 @@ module_param_cb(listening, &listening_ops, &listening, 0644);
 
 static int __init example_init(void)
 {
+	const struct ltt_trace_time now = ltt_trace_time();
 	int ret = ltt_markers_register(markers, ARRAY_SIZE(markers));
 
 	if (ret)
@@ -188,8 +189,7 @@ static int __init example_init(void)
 	}
 	if (ret)
 		ltt_markers_unregister(markers, ARRAY_SIZE(markers));
-	pr_info("ltt_example_count: clock %d at %llu\n", ltt_trace_clock_kind(),
-		ltt_trace_clock());
+	pr_info("ltt_example_count: clock %d at %llu\n", now.kind, now.value);
 	return ret;
 }
 

@@ -1,29 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "clock.h"
 
+#include <linux/cache.h>
 #include <linux/export.h>
 #include <linux/ktime.h>
+#include <linux/moduleparam.h>
+#include <linux/string.h>
 #include <linux/timex.h>
 
 #include "ltt_probe.h"
+#include "machine.h"
 
-static u32 trace_clock;
+static char *clock = "";
+module_param(clock, charp, 0444);
+MODULE_PARM_DESC(clock, "the trace clock: cycles or monotonic; default: cycles if the CPU keeps its counter steady");
+
+static enum ltt_trace_clock kind __ro_after_init;
 
 u64 ltt_trace_clock(void)
 {
-	return READ_ONCE(trace_clock) == LTT_TRACE_CLOCK_CYCLES ? get_cycles() :
-								  ktime_get_mono_fast_ns();
+	return kind == LTT_TRACE_CLOCK_CYCLES ? get_cycles() : ktime_get_mono_fast_ns();
 }
 EXPORT_SYMBOL_GPL(ltt_trace_clock);
 
 enum ltt_trace_clock ltt_trace_clock_kind(void)
 {
-	return READ_ONCE(trace_clock);
+	return kind;
 }
 EXPORT_SYMBOL_GPL(ltt_trace_clock_kind);
 
-void ltt_trace_clock_set(u32 kind)
+struct ltt_trace_time ltt_trace_time(void)
 {
-	WRITE_ONCE(trace_clock, kind);
+	return (struct ltt_trace_time){ .value = ltt_trace_clock(), .kind = kind };
 }
-EXPORT_SYMBOL_GPL(ltt_trace_clock_set);
+EXPORT_SYMBOL_GPL(ltt_trace_time);
+
+int instr_clock_init(void)
+{
+	if (*clock && strcmp(clock, "cycles") && strcmp(clock, "monotonic")) {
+		pr_err("ltt: clock=%s: it is cycles or monotonic\n", clock);
+		return -EINVAL;
+	}
+	if (*clock ? !strcmp(clock, "cycles") : machine_counter_is_steady())
+		kind = LTT_TRACE_CLOCK_CYCLES;
+	return 0;
+}

@@ -6,13 +6,16 @@
 #include <linux/module.h>
 
 #include "callbacks.h"
+#include "clock.h"
 #include "folder.h"
 #include "markers.h"
 
 static int __init instr_init(void)
 {
-	int ret = callbacks_init();
+	int ret = instr_clock_init();
 
+	if (!ret)
+		ret = callbacks_init();
 	if (!ret)
 		instr_folder_init();
 	return ret;

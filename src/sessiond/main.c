@@ -249,7 +249,9 @@ static int sessiond_begin(struct program *p, struct err *err)
 		loop_timer_set(&p->idle, p->options.exit_idle_us);
 	p->sd.store = &p->store;
 	if (!p->options.no_kernel)
-		kmod_open(&p->sd.kmod);
+		kmod_open(&p->sd.kmod, p->sd.clock.kind);
+	if (clock_take(&p->sd.clock, kmod_clock(&p->sd.kmod, p->sd.clock.kind)))
+		log_info("clock: the other one: %s", p->sd.clock.why);
 	if (p->sd.kmod.fd < 0)
 		log_info("the kernel is not traced: %s", p->sd.kmod.why);
 	code = sessiond_start(p, err);

@@ -323,6 +323,39 @@ def test_counter_back():
     end_daemons()
 
 
+def clock_of_module():
+    insmod(f"{WORK}/kmod/examples/ltt_example_count.ko")
+    run("busybox", "rmmod", "ltt_example_count")
+    return int(re.findall(r"ltt_example_count: clock (\d) at [1-9]\d+$", run("dmesg").stdout, re.M)[-1])
+
+
+def test_clock():
+    """It is chosen when the module is loaded, or by the daemon that loads it; a channel that has the
+    other one changes nothing."""
+    for number, clock in enumerate(("monotonic", "cycles")):
+        end_daemons()
+        for module in "ltt", "ltt_instr":
+            run("busybox", "rmmod", module)
+        wrong = run("busybox", "insmod", f"{WORK}/kmod/ltt_instr.ko", "clock=sundial", status=None)
+        check(wrong.returncode and not os.path.exists("/sys/module/ltt_instr"), wrong)
+        insmod(f"{WORK}/kmod/ltt_instr.ko", f"clock={clock}")
+        load_module()
+        check(clock_of_module() == number, clock)
+        ctl("create", "none", "--no-output")
+        daemon = ctl("version")["result"]["daemon"]
+        check((daemon["clock_hz"] != 10**9) == number, daemon)
+        end_daemons()
+        os.environ["LTT_CLOCK"] = ("cycles", "monotonic")[number]
+        out = begin("clocks", ("-k", "cpu_frequency"))
+        del os.environ["LTT_CLOCK"]
+        emit()
+        check(clock_of_module() == number, f"{clock}, after a channel")
+        finish("clocks", out, EMITTED)
+        end_daemons()
+        declared, = clocks(out)
+        check(f'name = "{("tsc", "monotonic")[number]}"' in declared, declared)
+
+
 def test_one_command():
     """A program and its system calls; a program, and all that the kernel does meanwhile."""
     for out in "/dev/shm/recorded", "/dev/shm/whole":
@@ -1658,6 +1691,9 @@ def test_no_module():
         open(f"{folder}/modules.{index}", "a").close()
     run(shutil.which("depmod", path="/usr/sbin:/sbin") or "depmod")
     test_record()
+    hz = ctl("version")["result"]["daemon"]["clock_hz"]
+    with open("/sys/module/ltt_instr/parameters/clock") as f:
+        check(f.read().strip() == ("monotonic" if hz == 10**9 else "cycles"), hz)
     end_daemons()
 
 
@@ -2294,7 +2330,7 @@ def test_designs():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
-TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
          test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)

@@ -147,26 +147,53 @@ static void find_verdict(void)
 #endif
 }
 
+static void clock_set(struct trace_clock *clock, enum ltt_clock_kind kind)
+{
+	clock->kind = kind;
+	clock->known_hz = kind == LTT_CLOCK_CYCLES ? verdict.stated_hz : NSEC;
+	snprintf(clock->source, sizeof(clock->source), "%s",
+		 kind == LTT_CLOCK_CYCLES ? verdict.source : "CLOCK_MONOTONIC");
+	clock->first = take_sample(kind);
+}
+
+/* Return: LTT_CLOCK; NULL: it decides nothing. */
+static const char *clock_wish(void)
+{
+	const char *wish = getenv("LTT_CLOCK");
+
+	return wish && (strcmp(wish, "monotonic") == 0 || strcmp(wish, "cycles") == 0) ? wish : NULL;
+}
+
 void clock_init(struct trace_clock *clock)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	const char *wish = getenv("LTT_CLOCK");
+	enum ltt_clock_kind kind = LTT_CLOCK_MONOTONIC;
+	const char *wish = clock_wish();
 
 	pthread_once(&once, find_verdict);
-	*clock = (struct trace_clock){ .kind = LTT_CLOCK_MONOTONIC, .refused = verdict.refused };
+	*clock = (struct trace_clock){ .refused = verdict.refused };
 	snprintf(clock->why, sizeof(clock->why), "%s", verdict.why);
-	if (wish && (strcmp(wish, "monotonic") == 0 || strcmp(wish, "cycles") == 0)) {
+	if (wish) {
 		snprintf(clock->why, sizeof(clock->why), "LTT_CLOCK=%s", wish);
 		clock->refused = false;
 		if (strcmp(wish, "cycles") == 0 && counter_here(0) != 0)
-			clock->kind = LTT_CLOCK_CYCLES;
+			kind = LTT_CLOCK_CYCLES;
 	} else if (verdict.usable) {
-		clock->kind = LTT_CLOCK_CYCLES;
+		kind = LTT_CLOCK_CYCLES;
 	}
-	clock->known_hz = clock->kind == LTT_CLOCK_CYCLES ? verdict.stated_hz : NSEC;
-	snprintf(clock->source, sizeof(clock->source), "%s",
-		 clock->kind == LTT_CLOCK_CYCLES ? verdict.source : "CLOCK_MONOTONIC");
-	clock->first = take_sample(clock->kind);
+	clock_set(clock, kind);
+}
+
+bool clock_take(struct trace_clock *clock, enum ltt_clock_kind kind)
+{
+	if (kind == clock->kind || clock_wish() || (kind == LTT_CLOCK_CYCLES && clock->refused))
+		return false;
+	snprintf(clock->why, sizeof(clock->why),
+		 "the kernel module was loaded with it: `modprobe ltt_instr clock=%s` loads it with "
+		 "the other one",
+		 kind == LTT_CLOCK_CYCLES ? "monotonic" : "cycles");
+	clock_set(clock, kind);
+	return true;
 }
 
 uint64_t clock_measure_hz(const struct clock_sample *from, const struct clock_sample *to)

@@ -90,6 +90,9 @@ uint64_t clock_monotonic_ns(void);
 /** Choose the clock. LTT_CLOCK=monotonic or cycles in the environment decides instead of the
  *  measurement, which takes some milliseconds, once in a process. */
 void clock_init(struct trace_clock *clock);
+/** Take the kind that the kernel module has chosen, instead of the own choice; not if LTT_CLOCK
+ *  decides, nor the counter if a measurement has refused it. Return: whether it has changed. */
+bool clock_take(struct trace_clock *clock, enum ltt_clock_kind kind);
 /** Current properties: a measured frequency becomes more exact with time. */
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
 /** The clock's frequency, as exactly as it is known now. */

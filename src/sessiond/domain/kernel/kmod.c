@@ -45,6 +45,16 @@ bool kmod_has(const struct kmod *kmod, uint32_t feature)
 	return kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) == 0 && hello.features & feature;
 }
 
+enum ltt_clock_kind kmod_clock(const struct kmod *kmod, enum ltt_clock_kind fallback)
+{
+	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
+
+	if (kmod->fd < 0 || kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) < 0 ||
+	    !(hello.features & LTT_KMOD_CLOCK))
+		return fallback;
+	return hello.clock == LTT_CLOCK_CYCLES ? LTT_CLOCK_CYCLES : LTT_CLOCK_MONOTONIC;
+}
+
 static int open_device(struct kmod *kmod)
 {
 	kmod->fd = open(LTT_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
@@ -106,7 +116,7 @@ static void explain_device(struct kmod *kmod, int error)
 			 LTT_KMOD_DEVICE, strerror(-error));
 }
 
-void kmod_open(struct kmod *kmod)
+void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 {
 	int ret;
 
@@ -119,7 +129,7 @@ void kmod_open(struct kmod *kmod)
 	}
 	ret = open_device(kmod);
 	if (ret == -ENOENT || ret == -ENXIO || ret == -ENODEV) {
-		if (kmod_load(kmod->why, sizeof(kmod->why)) < 0)
+		if (kmod_load(clock, kmod->why, sizeof(kmod->why)) < 0)
 			return;
 		ret = open_device(kmod);
 	}
@@ -131,8 +141,9 @@ void kmod_open(struct kmod *kmod)
 
 #ifndef HAVE_KMOD
 
-int kmod_load(char *why, size_t len)
+int kmod_load(enum ltt_clock_kind clock, char *why, size_t len)
 {
+	(void)clock;
 	snprintf(why, len,
 		 "the kernel module is not loaded, and this build can't load it (it is without "
 		 "libkmod): run `modprobe ltt`, then start the session daemon again");
@@ -210,11 +221,32 @@ static void explain_missing(char *why, size_t len)
 		 kernel.release);
 }
 
-static int kmod_insert(char *why, size_t len)
+/* Return: 0, or as libkmod. @options: NULL: none. */
+static int kmod_insert_one(struct kmod_ctx *ctx, const char *name, const char *options)
+{
+	struct kmod_list *list __attribute__((cleanup(cleanup_list))) = NULL;
+	int ret = -ENOENT;
+
+	if (libkmod.kmod_module_new_from_lookup(ctx, name, &list) < 0)
+		return -ENOENT;
+	for (struct kmod_list *at = list; at; at = libkmod.kmod_list_next(list, at)) {
+		struct kmod_module *module = libkmod.kmod_module_get_module(at);
+
+		ret = libkmod.kmod_module_probe_insert_module(module, 0, options, NULL, NULL, NULL);
+		libkmod.kmod_module_unref(module);
+		if (ret < 0)
+			break;
+	}
+	return ret;
+}
+
+/* The options belong to the module that is named, not to those that it needs. One that is loaded
+ * stays as it is. */
+static int kmod_insert(enum ltt_clock_kind clock, char *why, size_t len)
 {
 	struct kmod_ctx *ctx __attribute__((cleanup(cleanup_ctx))) = libkmod.kmod_new(NULL, NULL);
 	struct kmod_list *list __attribute__((cleanup(cleanup_list))) = NULL;
-	int ret = -ENOENT;
+	int ret;
 
 	if (ctx)
 		libkmod.kmod_set_log_priority(ctx, 0); /* this function reports it itself */
@@ -222,14 +254,10 @@ static int kmod_insert(char *why, size_t len)
 		explain_missing(why, len);
 		return -ENOENT;
 	}
-	for (struct kmod_list *at = list; at; at = libkmod.kmod_list_next(list, at)) {
-		struct kmod_module *module = libkmod.kmod_module_get_module(at);
-
-		ret = libkmod.kmod_module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
-		libkmod.kmod_module_unref(module);
-		if (ret < 0)
-			break;
-	}
+	ret = kmod_insert_one(ctx, "ltt_instr",
+			      clock == LTT_CLOCK_CYCLES ? "clock=cycles" : "clock=monotonic");
+	if (ret == 0)
+		ret = kmod_insert_one(ctx, "ltt", NULL);
 	if (ret == -ENOENT)
 		snprintf(why, len,
 			 "the module ltt, or ltt_instr, which it needs, is missing or does not fit "
@@ -240,13 +268,13 @@ static int kmod_insert(char *why, size_t len)
 	return ret > 0 ? -EPERM : ret;
 }
 
-int kmod_load(char *why, size_t len)
+int kmod_load(enum ltt_clock_kind clock, char *why, size_t len)
 {
 	static const char *const names[] = { LIBKMOD_FUNCTIONS(LAZY_NAME) };
 	struct err err = { 0 };
 
 	if (lazy_load(LTT_LIBKMOD, names, ARRAY_SIZE(names), &libkmod, &err) == 0)
-		return kmod_insert(why, len);
+		return kmod_insert(clock, why, len);
 	snprintf(why, len, "the kernel module is not loaded, and %s; or run `modprobe ltt`",
 		 err.text);
 	return -ENOSYS;

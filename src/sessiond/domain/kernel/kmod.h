@@ -13,6 +13,7 @@
 
 #include "base/macros.h"
 #include "ltt_kmod.h"
+#include "ltt_ring.h"
 
 struct kmod {
 	int fd;	       /* /dev/ltt; -1: not available */
@@ -23,8 +24,9 @@ struct kmod {
 
 /** The module is not available, because of @why. */
 void kmod_init(struct kmod *kmod, const char *why);
-/** Open the device; load the module if it is not loaded. Blocks for some milliseconds. */
-void kmod_open(struct kmod *kmod);
+/** Open the device; load the module with this clock if it is not loaded. Blocks for some
+ *  milliseconds. */
+void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock);
 void kmod_fini(struct kmod *kmod);
 
 /** Run the ioctl. Return: 0 or more, or negative errno. */
@@ -32,6 +34,9 @@ int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg)
 
 /** Whether the module has a feature of enum ltt_kmod_features. */
 bool kmod_has(const struct kmod *kmod, uint32_t feature);
+
+/** The clock that the module has chosen; @fallback: there is no module, or it has none. */
+enum ltt_clock_kind kmod_clock(const struct kmod *kmod, enum ltt_clock_kind fallback);
 
 /** Whether the kernel is locked down so that it can't be traced. */
 bool kmod_locked_down(void);
@@ -41,6 +46,6 @@ const char *kmod_refusal(int error);
 /* Loading the kernel module, with libkmod. */
 
 /** Return: 0, or negative errno, with a sentence in @why. */
-int kmod_load(char *why, size_t len) MUST_CHECK;
+int kmod_load(enum ltt_clock_kind clock, char *why, size_t len) MUST_CHECK;
 
 #endif
