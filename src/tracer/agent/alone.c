@@ -32,6 +32,7 @@
 #include "tracer/ring/fallback.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/sys.h"
+#include "tracer/base/large.h"
 
 #define ANSWER_MS 1000	/* the helper may be in a callback of the program */
 #define ENDING_MS 10000 /* it has answered, and waits for a CPU */
@@ -60,7 +61,7 @@ static pthread_mutex_t one_sends_away = PTHREAD_MUTEX_INITIALIZER;
 static int inbox = -1;
 static struct sockaddr_un inbox_name;
 static socklen_t inbox_name_len;
-static int old_fds[FDS_MAX], new_fds[FDS_MAX];
+static int old_fds[FDS_MAX] TRACER_LARGE, new_fds[FDS_MAX] TRACER_LARGE;
 static size_t nr_moved;
 static bool departed;	       /* for good; inherited by children */
 static struct stat kept_inbox; /* identifies it, as the program may close it */

@@ -7,15 +7,16 @@
 #include "points.h"
 #include "proto/app.h"
 #include "tracer/site/site.h"
+#include "tracer/base/large.h"
 
 /* Room for a list's records in a message: header, two list words, `complete`. */
 #define LIST_BYTES (MSG_MAX_BYTES - 64)
 #define GONE_A_MESSAGE 1024
 
 /* Lists are built from the inside out; only the helper uses this buffer, for one list at a time. */
-static uint8_t entry_bytes[LIST_BYTES];
-static uint8_t field_bytes[LIST_BYTES];
-static uint8_t point_bytes[LIST_BYTES];
+static uint8_t entry_bytes[LIST_BYTES] TRACER_LARGE;
+static uint8_t field_bytes[LIST_BYTES] TRACER_LARGE;
+static uint8_t point_bytes[LIST_BYTES] TRACER_LARGE;
 
 static struct list encode_labels(const struct ltt_enum *e)
 {

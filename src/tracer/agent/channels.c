@@ -11,6 +11,7 @@
 #include "agent.h"
 #include "proto/app.h"
 #include "tracer/base/env.h"
+#include "tracer/base/large.h"
 
 #define SUBBUF_MIN 4096u
 #define SUBBUF_MAX (1u << 30)
@@ -28,7 +29,7 @@ struct registered {
 };
 
 static pthread_mutex_t channels_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct registered channels[LTT_CHANNELS_MAX];
+static struct registered channels[LTT_CHANNELS_MAX] TRACER_LARGE;
 static uint32_t channels_generation;
 
 /* Any length of the text is compared at most up to @max. */
@@ -136,7 +137,8 @@ uint32_t agent_channels_generation(void)
 
 uint32_t agent_channels_encode(struct encoder *enc)
 {
-	static uint8_t bytes[LTT_CHANNELS_MAX * (sizeof(struct registered) + 32)]; /* helper's */
+	static uint8_t bytes[LTT_CHANNELS_MAX * (sizeof(struct registered) + 32)]
+		TRACER_LARGE; /* helper's */
 	struct msg_app_channels m;
 	struct encoder list;
 	uint32_t generation;

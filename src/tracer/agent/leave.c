@@ -26,6 +26,7 @@
 #include "tracer/base/sys.h"
 #include "thread.h"
 #include "tracer/ring/sys.h"
+#include "tracer/base/large.h"
 
 #ifndef PIDFD_THREAD /* Linux 6.9 */
 #define PIDFD_THREAD O_EXCL
@@ -478,7 +479,7 @@ static void find_last(void)
 
 void agent_leave_block(void)
 {
-	static char stack[4096] __attribute__((aligned(16)));
+	static char stack[4096] TRACER_LARGE __attribute__((aligned(16)));
 	const int flags =
 		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 

@@ -21,6 +21,7 @@
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "thread.h"
+#include "tracer/base/large.h"
 
 #define SOCKET_NAME "/apps.sock"
 #define STATE_NAME "/state"
@@ -42,6 +43,7 @@
 #define ALL_UIDS 0xfffffffful		      /* all ids but the one that means none */
 
 struct agent_link agent_links[AGENT_LINKS];
+static uint8_t kept_bytes[AGENT_LINKS][MSG_MAX_BYTES] TRACER_LARGE; /* of messages */
 static struct agent_silence silence;
 static uint32_t nr_begins; /* threads that began before the daemons answered */
 
@@ -71,6 +73,7 @@ void agent_links_init(void)
 {
 	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
 		agent_links[i].index = i;
+		agent_links[i].tx = kept_bytes[i];
 		reset(&agent_links[i]);
 	}
 }
@@ -422,7 +425,7 @@ static unsigned int agent_link_take_fds(struct msghdr *msg, int *fds)
 /* Return: 1 a message was handled, 0 none is pending, negative errno: close the connection. */
 static int agent_link_receive(struct agent_link *link)
 {
-	static uint8_t rx[MSG_MAX_BYTES];
+	static uint8_t rx[MSG_MAX_BYTES] TRACER_LARGE;
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(MSG_MAX_FDS * sizeof(int))];

@@ -86,7 +86,7 @@ struct agent_link {
 	int tx_fds[2];
 	unsigned int nr_tx_fds;
 	size_t tx_len;
-	uint8_t tx[MSG_MAX_BYTES];
+	uint8_t *tx; /* MSG_MAX_BYTES */
 };
 
 extern struct agent_link agent_links[AGENT_LINKS];

@@ -34,7 +34,7 @@
 
 static void agent_message_begin(struct agent_link *link, struct encoder *enc, uint16_t type)
 {
-	encoder_init(enc, link->tx, sizeof(link->tx));
+	encoder_init(enc, link->tx, MSG_MAX_BYTES);
 	encode_header(enc, type, 0, 0);
 }
 

@@ -10,6 +10,7 @@
 
 #include "tracer/site/registry.h"
 #include "view.h"
+#include "tracer/base/large.h"
 
 #define ANYWHERE UINT32_MAX
 #define HASH_FACTOR 0x9e3779b97f4a7c15ull
@@ -36,7 +37,7 @@ struct keying {
 	struct key_field by[LTT_COUNTS_BY_MAX], value;
 };
 
-static const struct keying *keyings[KEYS_PERMANENT];
+static const struct keying *keyings[KEYS_PERMANENT] TRACER_LARGE;
 static uint32_t nr_permanent, last_number = KEYS_PERMANENT - 1;
 
 /* --- keys of events ------------------------------------------------------------------ */

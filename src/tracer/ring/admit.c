@@ -14,6 +14,7 @@
 #include "section.h"
 #include "set.h"
 #include "spare.h"
+#include "tracer/base/large.h"
 
 #define PERMANENT_BYTES (1u << 20) /* of all permanent ones */
 #define FILTERS 65536u		   /* with those that are freed */
@@ -32,12 +33,12 @@ struct admission {
 	uint64_t code[]; /* verified programs */
 };
 
-static struct admission *admissions[FILTERS]; /* by number; 0 is none */
+static struct admission *admissions[FILTERS] TRACER_LARGE; /* by number; 0 is none */
 static uint32_t nr_permanent = 1, end_temporary = ADMIT_PERMANENT;
 static size_t permanent_bytes;
 static struct admission *retired;
-const struct admit_tests *admit_tests_of[ADMIT_PERMANENT];
-const struct admit_sample *admit_sample_of[ADMIT_PERMANENT];
+const struct admit_tests *admit_tests_of[ADMIT_PERMANENT] TRACER_LARGE;
+const struct admit_sample *admit_sample_of[ADMIT_PERMANENT] TRACER_LARGE;
 
 /* --- decisions --------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "rseq.h"
 #include "set.h"
 #include "sys.h"
+#include "tracer/base/large.h"
 
 #define COMM_LEN 16u /* of the kernel, with the terminator */
 #define NR_NAMESPACES 8u
@@ -35,7 +36,7 @@ struct context_thread {
 	char name[COMM_LEN];
 };
 
-static struct context_set sets[PREPARATION_CONTEXT_SETS]; /* 0 is the empty one */
+static struct context_set sets[PREPARATION_CONTEXT_SETS] TRACER_LARGE; /* 0 is the empty one */
 static uint32_t nr_sets = 1;
 uint8_t context_image_size[PREPARATION_CONTEXT_SETS];
 /* Changes with a thread's name, its users or groups, and its namespaces; never 0. */

@@ -27,13 +27,17 @@ static long ring_fallback_read_link(const char *path, char buf[64])
 	return ring_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)buf, 63);
 }
 
-/* The offsets are those of children's namespace: a process that has unshared it stays
- * in its old one. */
-static int is_in_childrens_namespace(void)
+/* The machine's own namespace has no offsets, and this number on each kernel. */
+#define FIRST_NAMESPACE "time:[4026531834]"
+
+/* The offsets that can be read are those of children's namespace: a process that has unshared it
+ * stays in its old one. */
+static int has_offsets(void)
 {
 	char own[64], childrens[64];
 
 	return ring_fallback_read_link("/proc/self/ns/time", own) > 0 &&
+	       strcmp(own, FIRST_NAMESPACE) != 0 &&
 	       ring_fallback_read_link("/proc/self/ns/time_for_children", childrens) > 0 &&
 	       strcmp(own, childrens) == 0;
 }
@@ -43,7 +47,7 @@ void ring_clock_find_namespace(void)
 	char text[128] = "";
 	long fd;
 
-	if (!is_in_childrens_namespace())
+	if (!has_offsets())
 		return;
 	fd = ring_syscall(SYS_openat, AT_FDCWD, (long)LTT_TIMENS_OFFSETS, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)

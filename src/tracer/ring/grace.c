@@ -23,6 +23,7 @@
 #include "rseq.h"
 #include "section.h"
 #include "sys.h"
+#include "tracer/base/large.h"
 
 #define NO_END UINT64_MAX
 #define SOON_NS 400000000u /* less than a daemon waits for an answer */
@@ -33,7 +34,7 @@
 #define LASTING 1u /* in a mark: the frame is not compared */
 
 static uint32_t phase;
-static uint64_t slots[2][SLOTS] __attribute__((aligned(64)));
+static uint64_t slots[2][SLOTS] TRACER_LARGE __attribute__((aligned(64)));
 static uint32_t inside[2]; /* readers without a slot */
 static uint32_t sleeping;  /* a thread waits for `exits` to change */
 static uint32_t exits;

@@ -8,13 +8,14 @@
 #include "fallback.h"
 #include "filter/program.h"
 #include "ring.h"
+#include "tracer/base/large.h"
 
 struct provider {
 	const char *name; /* NULL: the slot is free, and all behind it */
 	const struct ltt_context *context;
 };
 
-static struct provider providers[PROVIDER_SLOTS];
+static struct provider providers[PROVIDER_SLOTS] TRACER_LARGE;
 /* The frame in which the thread has called a context's function: events that this emits call none.
  * They have lower frames; from any other one, a signal handler has left the function by
  * siglongjmp(). */

@@ -22,6 +22,7 @@
 #include "ltt_ring.h"
 #include "rseq.h"
 #include "section.h"
+#include "tracer/base/large.h"
 
 #define NR_SLOTS 8u
 #define SLOT_BYTES (LTT_RING_MAX_RECORD + LTT_PAYLOAD_SLACK)
@@ -33,7 +34,7 @@
 #define THREAD_UNIT_BITS 6
 #define ADDRESS_BITS (64 - THREAD_SHIFT + THREAD_UNIT_BITS)
 
-static unsigned char slots[NR_SLOTS][SLOT_BYTES] __attribute__((aligned(64)));
+static unsigned char slots[NR_SLOTS][SLOT_BYTES] TRACER_LARGE __attribute__((aligned(64)));
 static uint64_t owners[NR_SLOTS]; /* 0: free */
 
 /* 0: there is none. */

@@ -12,6 +12,7 @@
 #include "format.h"
 #include "registry.h"
 #include "tracer/ring/prepare.h"
+#include "tracer/base/large.h"
 
 #define FIRST_BUCKETS 256u
 #define MAX_FIELDS 256u
@@ -22,7 +23,8 @@ struct buckets {
 	uint32_t nr; /* a power of two */
 };
 
-static struct point_state *initial_by_name[FIRST_BUCKETS], *initial_by_id[FIRST_BUCKETS];
+static struct point_state *initial_by_name[FIRST_BUCKETS] TRACER_LARGE;
+static struct point_state *initial_by_id[FIRST_BUCKETS] TRACER_LARGE;
 static struct buckets table = { initial_by_name, initial_by_id, FIRST_BUCKETS };
 static struct point_state *oldest, *newest;
 static uint32_t nr_points, last_id;
