@@ -2,66 +2,117 @@
 /*
  * ltt_marker.h - markers: places in other modules that emit events, with values, to
  * their hooks: channels, which record them as events `marker:NAME`, and probes, which
- * are functions of modules. kmod/examples has one module of each kind. Without a
- * hook a marker costs two loads and a branch.
+ * are functions of modules. kmod/examples has one module of each kind.
  *
- *	LTT_MARKER(disk_flush, "device %u bytes %llu name %s");
- *	static struct ltt_marker *const markers[] = { &ltt_marker_disk_flush };
+ *	trace_mark(disk_flush, "device %u bytes %llu name %s", device, bytes, name);
  *
- *	ltt_markers_register(markers, 1);			when the module is loaded
- *	trace_mark(disk_flush, device, bytes, name);		in any context, NMIs included
- *	ltt_markers_unregister(markers, 1);			before it is unloaded
+ * in any function of any module, an inline function of a header included, and in any context, NMIs
+ * included, is all. ltt_instr.ko finds the markers of a module when that is loaded, before its own
+ * code runs, or finds them when it is loaded itself: the module needs this header, and no symbol of
+ * ltt_instr.ko. Without a hook a marker costs one instruction that does nothing, and its values
+ * are not evaluated; with one they are evaluated with preemption off, and must not sleep. The
+ * kernel does not announce modules that are proprietary, or loaded by force: nothing listens to
+ * their markers.
  *
  * A format is as printf's, of integers, characters, pointers and strings; the word before
  * each conversion is the name of the value. Several markers may have one name, in one module
- * or in many, and then must have one format: a marker or a probe with another format is
- * reported in the kernel's log, and never armed. The format of the first marker of a name
- * is valid until ltt_instr.ko is unloaded; channels need ltt.ko, probes do not.
+ * or in many, and then must have one format: a marker or a probe with another format, or a marker
+ * whose format can't be recorded, is reported in the kernel's log, and never armed. The format of
+ * the first marker of a name is valid until ltt_instr.ko is unloaded; channels need ltt.ko, probes
+ * do not.
  *
- * All functions but trace_mark() are called in process context only, and may sleep.
+ * The functions for probes are called in process context only, and may sleep.
  */
 #ifndef LTT_MARKER_H
 #define LTT_MARKER_H
 
-#include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/jump_label.h>
 #include <linux/list.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/stdarg.h>
+#include <linux/tracepoint-defs.h>
 
-/** struct ltt_marker - one place, or several of one module with the same name and format. Made by
- *  LTT_MARKER(); @name and @format are constant, and @tracepoint and @probe, which are NULL unless
- *  DEFINE_MARKER_TP() made it; ltt_instr.ko sets the other members. */
-struct ltt_marker {
-	const char *name;
-	const char *format;
-	const atomic_t *listeners;
-	atomic_t no_listeners;
-	void *of_name;
-	const char *tracepoint;
-	void *probe;
-};
-
-#define LTT_MARKER(name_, format_)								\
-	static struct ltt_marker ltt_marker_##name_ = {					\
-		.name = #name_, .format = (format_),						\
-		.listeners = &ltt_marker_##name_.no_listeners,					\
-	};											\
-	static const char ltt_marker_##name_##_format[] __maybe_unused = format_
+#ifndef CONFIG_HAVE_ARCH_PREL32_RELOCATIONS
+#error "ltt_marker.h: a list of tracepoints is known of x86-64 and arm64 only"
+#endif
 
 /**
- * DEFINE_MARKER_TP() - a marker without a place of its own: @probe_ is called at a tracepoint of
- * the kernel or of a module while the marker has a listener, with GET_MARKER(@name_) as its data,
- * and passes values on by trace_mark(@name_, ...), as often as it likes. It is declared before
- * this, and the tracepoint's header is included, against which the compiler checks its type. One
- * marker of a name has a probe.
+ * struct ltt_marker - one place; made by the macros below. The module's loader takes it for a
+ * tracepoint, and makes a jump label of its key; the kernel calls nothing there, but the marker
+ * itself, with preemption off, so that it does not depend on the kernel's rules for probes.
+ * @tp: its name is LTT_MARKER_PREFIX and the marker's.
+ * @tracepoint, @probe: of DEFINE_MARKER_TP(), else NULL.
+ * @hit: while the marker has a listener. ltt_instr.ko sets it and the members behind it.
+ */
+struct ltt_marker {
+	struct tracepoint tp;
+	const char *format;
+	const char *file;
+	unsigned int line;
+	const char *tracepoint;
+	void *probe;
+	void (*hit)(struct ltt_marker *marker, ...);
+	void *of_name;
+	struct list_head alike;
+};
+
+#define LTT_MARKER_PREFIX "ltt_mark:"
+
+#define LTT_MARKER_SITE(symbol_) \
+	static struct ltt_marker symbol_ __used __aligned(32) __section("ltt_sites")
+#define LTT_MARKER_INIT(name_, format_, tracepoint_, probe_)					\
+	{											\
+		.tp = { .name = LTT_MARKER_PREFIX #name_ }, .format = (format_),		\
+		.file = __FILE__, .line = __LINE__,						\
+		.tracepoint = (tracepoint_), .probe = (probe_),					\
+	}
+
+/* An entry of the module's list of tracepoints; they are relative, which no initialiser can be. The
+ * code of an inline function has one for each place where it ends up. */
+#define LTT_MARKER_ENTRY(symbol_)								\
+	".pushsection __tracepoints_ptrs, \"a\"\n\t.balign 4\n\t.long " symbol_			\
+	" - .\n\t.popsection"
+
+static inline __printf(1, 2) void ltt_marker_check(const char *format, ...)
+{
+}
+
+#define LTT_MARKER_PASS(marker_, ...)								\
+	do {											\
+		if (static_key_false((struct static_key *)&(marker_)->tp.key)) {		\
+			void (*ltt__hit)(struct ltt_marker *, ...);				\
+												\
+			preempt_disable_notrace();						\
+			ltt__hit = READ_ONCE((marker_)->hit);					\
+			if (ltt__hit)								\
+				ltt__hit(marker_, ##__VA_ARGS__);				\
+			preempt_enable_notrace();						\
+		}										\
+	} while (0)
+
+/** The values are checked by the compiler. */
+#define trace_mark(name_, format_, ...)							\
+	do {											\
+		LTT_MARKER_SITE(ltt__site) = LTT_MARKER_INIT(name_, format_, NULL, NULL);	\
+		asm volatile(LTT_MARKER_ENTRY("%c0") : : "i"(&ltt__site));			\
+		if (0)										\
+			ltt_marker_check(format_, ##__VA_ARGS__);				\
+		LTT_MARKER_PASS(&ltt__site, ##__VA_ARGS__);					\
+	} while (0)
+
+/**
+ * DEFINE_MARKER_TP() - at file scope, a marker without a place of its own: @probe_ is called at a
+ * tracepoint of the kernel or of a module while the marker has a listener, with GET_MARKER(@name_)
+ * as its data, and passes values on by ltt_mark_write(@name_, ...), as often as it likes. It is
+ * declared before this, and the tracepoint's header and ltt_probe.h are included: the compiler
+ * checks its type. One marker of a name has a probe.
  */
 #define DEFINE_MARKER_TP(name_, tracepoint_, probe_, format_)					\
-	static struct ltt_marker ltt_marker_##name_ = {					\
-		.name = #name_, .format = (format_),						\
-		.listeners = &ltt_marker_##name_.no_listeners,					\
-		.tracepoint = #tracepoint_, .probe = (void *)(probe_),				\
-	};											\
+	LTT_MARKER_SITE(ltt_marker_##name_) =							\
+		LTT_MARKER_INIT(name_, format_, #tracepoint_, (void *)(probe_));		\
+	asm(LTT_MARKER_ENTRY("ltt_marker_" #name_));						\
 	static const char ltt_marker_##name_##_format[] __maybe_unused = format_;		\
 	static inline void __maybe_unused ltt_marker_##name_##_checked(void)			\
 	{											\
@@ -69,32 +120,12 @@ struct ltt_marker {
 	}											\
 	static struct ltt_marker ltt_marker_##name_
 #define GET_MARKER(name_) (&ltt_marker_##name_)
-
-static inline __printf(1, 2) void ltt_marker_check(const char *format, ...)
-{
-}
-
-/** The values are only evaluated while there is a listener, and checked by the compiler. */
-#define trace_mark(name_, ...)									\
+#define ltt_mark_write(name_, ...)								\
 	do {											\
 		if (0)										\
 			ltt_marker_check(ltt_marker_##name_##_format, ##__VA_ARGS__);		\
-		if (unlikely(atomic_read(READ_ONCE(ltt_marker_##name_.listeners))))		\
-			ltt_marker_hit(&ltt_marker_##name_, ##__VA_ARGS__);			\
+		LTT_MARKER_PASS(GET_MARKER(name_), ##__VA_ARGS__);				\
 	} while (0)
-
-void ltt_marker_hit(struct ltt_marker *marker, ...);
-
-/**
- * ltt_markers_register() - register markers, so that hooks can be attached to them.
- * Return: 0; -EINVAL: a format that can't be recorded; -ENOMEM. Then none is registered.
- * A format that differs from that of another marker of the name is not a failure: it is
- * reported, and that marker stays silent.
- */
-int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr);
-/** Unregister markers, and wait until no probe is called for them. The caller ensures that no
- *  trace_mark() of them runs. */
-void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr);
 
 /**
  * struct ltt_marker_probe - a function that is called at each marker of a name.

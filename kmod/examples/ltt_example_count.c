@@ -66,10 +66,8 @@ static void on_exec_mark(void *marker, struct task_struct *task, pid_t old_pid,
 			 struct linux_binprm *bprm)
 {
 	if (!WARN_ON_ONCE(marker != GET_MARKER(example_exec)))
-		trace_mark(example_exec, task->pid, bprm->filename);
+		ltt_mark_write(example_exec, task->pid, bprm->filename);
 }
-
-static struct ltt_marker *const markers[] = { GET_MARKER(example_exec) };
 
 static void on_place(void *data, const struct ltt_hit *hit)
 {
@@ -177,18 +175,13 @@ module_param_cb(listening, &listening_ops, &listening, 0644);
 static int __init example_init(void)
 {
 	const struct ltt_trace_time now = ltt_trace_time();
-	int ret = ltt_markers_register(markers, ARRAY_SIZE(markers));
+	int ret = listen_places();
 
-	if (ret)
-		return ret;
-	ret = listen_places();
 	if (!ret) {
 		ret = listen();
 		if (ret)
 			unlisten_places(ARRAY_SIZE(places));
 	}
-	if (ret)
-		ltt_markers_unregister(markers, ARRAY_SIZE(markers));
 	pr_info("ltt_example_count: clock %d at %llu\n", now.kind, now.value);
 	return ret;
 }
@@ -198,7 +191,6 @@ static void __exit example_exit(void)
 	while (listening > 0 && unlisten() == 0)
 		;
 	unlisten_places(ARRAY_SIZE(places));
-	ltt_markers_unregister(markers, ARRAY_SIZE(markers));
 	ltt_trace_synchronize();
 }
 

@@ -4,10 +4,13 @@
  *
  *   echo 3 >/sys/module/ltt_example_marker/parameters/steps
  *
- * takes three steps, each of which passes two markers of the name example_step, and one
- * of that name that has another format by mistake: ltt.ko reports it when the module is
- * loaded, and no marker is recorded. Each step passes the tracepoint ltt_example_step, too.
- * Events marker:example_step, and probes of other modules (ltt_example_probe), receive the others.
+ * takes three steps, each of which passes two markers of the name example_step, one of them in an
+ * inline function, and one of that name that has another format by mistake: ltt_instr.ko reports it
+ * when it has found it, and it is not recorded. Each step passes the tracepoint ltt_example_step,
+ * too. Events marker:example_step, and probes of other modules (ltt_example_probe), receive the
+ * others.
+ *
+ * It needs no other module, and ltt_instr.ko may be loaded before or after.
  */
 #include <linux/module.h>
 
@@ -16,30 +19,30 @@
 #define CREATE_TRACE_POINTS
 #include "ltt_example_trace.h"
 
-LTT_MARKER(example_step, "step %u of %s at %p cost %lld");
+static __always_inline void step_behind(unsigned int nr, const char *of)
+{
+	trace_mark(example_step, "step %u of %s at %p cost %lld", nr, of, NULL, 1ll << 40);
+}
 
-static struct ltt_marker second_place = {
-	.name = "example_step",
-	.format = "step %u of %s at %p cost %lld",
-	.listeners = &second_place.no_listeners,
-};
+static noinline void step_odd(unsigned int nr)
+{
+	step_behind(nr, NULL);
+}
 
-static struct ltt_marker mistaken = {
-	.name = "example_step",
-	.format = "step %s",
-	.listeners = &mistaken.no_listeners,
-};
-
-static struct ltt_marker *const markers[] = { &ltt_marker_example_step, &second_place, &mistaken };
+static noinline void step_even(unsigned int nr)
+{
+	step_behind(nr, NULL);
+}
 
 static void step(unsigned int nr)
 {
 	trace_ltt_example_step(nr);
-	trace_mark(example_step, nr, "a walk", &markers, -1000ll * nr);
-	if (atomic_read(READ_ONCE(second_place.listeners)))
-		ltt_marker_hit(&second_place, nr, NULL, NULL, 1ll << 40);
-	if (atomic_read(READ_ONCE(mistaken.listeners)))
-		ltt_marker_hit(&mistaken, "never heard of");
+	trace_mark(example_step, "step %u of %s at %p cost %lld", nr, "a walk", &step_odd, -1000ll * nr);
+	if (nr % 2)
+		step_odd(nr);
+	else
+		step_even(nr);
+	trace_mark(example_step, "step %s", "never heard of");
 }
 
 static int take_steps(const char *text, const struct kernel_param *param)
@@ -57,12 +60,11 @@ module_param_cb(steps, &steps_ops, NULL, 0200);
 
 static int __init example_init(void)
 {
-	return ltt_markers_register(markers, ARRAY_SIZE(markers));
+	return 0;
 }
 
 static void __exit example_exit(void)
 {
-	ltt_markers_unregister(markers, ARRAY_SIZE(markers));
 }
 
 module_init(example_init);

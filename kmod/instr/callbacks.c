@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "hits.h"
 #include "ltt_probe.h"
+#include "markers.h"
 
 static const char *const sources[] = {
 	[LTT_PLACE_FUNCTION] = "function", [LTT_PLACE_RETURN] = "return",
@@ -309,6 +310,8 @@ static int callbacks_tracepoints_change(struct notifier_block *nb, unsigned long
 	for (i = 0; i < module->num_tracepoints; i++) {
 		struct tracepoint *tp = tracepoint_ptr_deref(&module->tracepoints_ptrs[i]);
 
+		if (marker_of(tp))
+			continue;
 		if (event == MODULE_STATE_COMING)
 			module_tracepoint_comes(tp);
 		else if (event == MODULE_STATE_GOING)

@@ -7,7 +7,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/tracepoint.h>
 
+#include "compat.h"
 #include "ltt_kmod.h"
 #include "ltt_marker.h"
 #include "ltt_probe.h"
@@ -15,16 +17,16 @@
 /**
  * struct marker_name
  * @listeners: armed probes, and the recorder's hooks.
- * @nr_markers: that have the format.
+ * @markers: that have the format.
  * @source: the marker that has a probe of a tracepoint (DEFINE_MARKER_TP()); NULL: none has.
- * @connected: @source, while its probe is registered; both beneath `sources_lock`.
+ * @connected: @source, while its probe is registered. All four beneath `sites_lock`.
  * @probes: armed ones; walked by RCU, changed beneath the lock.
  */
 struct marker_name {
 	struct marker_facts facts;
 	struct list_head all;
-	atomic_t listeners;
-	u32 nr_markers;
+	u32 listeners;
+	struct list_head markers;
 	struct ltt_marker *source, *connected;
 	struct list_head probes;
 	char text[]; /* the name, the format */
@@ -32,8 +34,9 @@ struct marker_name {
 
 /* Beneath it the recorder's; never the other way. */
 static DEFINE_MUTEX(lock);
-static DEFINE_MUTEX(sources_lock); /* beneath both of them */
+static DEFINE_MUTEX(sites_lock); /* beneath both of them */
 static LIST_HEAD(names);
+static LIST_HEAD(refused); /* markers that are never armed */
 static LIST_HEAD(probes);
 static const struct marker_recorder *recorder; /* read by RCU at a marker */
 
@@ -51,13 +54,13 @@ static void call_probes(const struct marker_name *name, va_list *values)
 	}
 }
 
-void ltt_marker_hit(struct ltt_marker *marker, ...)
+/* Preemption is off. */
+static void markers_hit(struct ltt_marker *marker, ...)
 {
 	const struct marker_recorder *to;
 	const struct marker_name *name;
 	va_list values;
 
-	preempt_disable_notrace();
 	rcu_read_lock();
 	name = READ_ONCE(marker->of_name);
 	if (name) {
@@ -69,16 +72,42 @@ void ltt_marker_hit(struct ltt_marker *marker, ...)
 		va_end(values);
 	}
 	rcu_read_unlock();
-	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_GPL(ltt_marker_hit);
+
+/* --- sites ---------------------------------------------------------------- */
+
+/* The registered probe switches the site's key; the site calls `hit`, and no probe. */
+static void markers_never_called(void *data)
+{
+	WARN_ON_ONCE(1);
+}
+
+static void site_switch(struct ltt_marker *marker, bool on)
+{
+	int ret;
+
+	if (on == !!marker->hit)
+		return;
+	if (on) {
+		WRITE_ONCE(marker->hit, markers_hit);
+		ret = tracepoint_probe_register(&marker->tp, markers_never_called, marker);
+	} else {
+		ret = tracepoint_probe_unregister(&marker->tp, markers_never_called, marker);
+	}
+	if (!on || ret)
+		WRITE_ONCE(marker->hit, NULL);
+	if (ret)
+		pr_warn("ltt: marker %s (%s:%u) could not be switched: %d\n",
+			marker_name_of(marker), marker->file, marker->line, ret);
+}
 
 /* --- names ---------------------------------------------------------------- */
 
-/* After each change of the listeners, or of the source: is its probe to be called? */
-static int source_update(struct marker_name *name)
+/* After each change of the listeners, of the source or of the markers. */
+static int sites_update(struct marker_name *name)
 {
-	struct ltt_marker *wanted = atomic_read(&name->listeners) ? name->source : NULL;
+	struct ltt_marker *wanted = name->listeners ? name->source : NULL;
+	struct ltt_marker *marker;
 	int ret = 0;
 
 	if (name->connected && name->connected != wanted) {
@@ -86,6 +115,8 @@ static int source_update(struct marker_name *name)
 				     name->connected);
 		name->connected = NULL;
 	}
+	list_for_each_entry(marker, &name->markers, alike)
+		site_switch(marker, name->listeners);
 	if (wanted && !name->connected)
 		ret = ltt_trace_register(wanted->tracepoint, wanted->probe, wanted);
 	if (ret > 0)
@@ -93,25 +124,14 @@ static int source_update(struct marker_name *name)
 	return min(ret, 0);
 }
 
-static int source_set(struct marker_name *name, struct ltt_marker *source)
-{
-	int ret;
-
-	mutex_lock(&sources_lock);
-	name->source = source;
-	ret = source_update(name);
-	mutex_unlock(&sources_lock);
-	return ret;
-}
-
 static int name_listen(struct marker_name *name, int change)
 {
 	int ret;
 
-	mutex_lock(&sources_lock);
-	atomic_add(change, &name->listeners);
-	ret = source_update(name);
-	mutex_unlock(&sources_lock);
+	mutex_lock(&sites_lock);
+	name->listeners += change;
+	ret = sites_update(name);
+	mutex_unlock(&sites_lock);
 	return ret;
 }
 
@@ -153,6 +173,7 @@ static struct marker_name *name_new(const char *text, const char *format)
 	name->facts.name = name->text;
 	name->facts.format = name->text + len;
 	INIT_LIST_HEAD(&name->probes);
+	INIT_LIST_HEAD(&name->markers);
 	return name;
 }
 
@@ -176,16 +197,6 @@ static int name_make(const char *text, const char *format, struct marker_name **
 	list_add_tail(&name->all, &names);
 	*ret_name = name;
 	return 0;
-}
-
-void instr_markers_fini(void)
-{
-	struct marker_name *name, *next;
-
-	list_for_each_entry_safe(name, next, &names, all) {
-		list_del(&name->all);
-		kfree(name);
-	}
 }
 
 /* --- probes --------------------------------------------------------------- */
@@ -285,77 +296,125 @@ static void connect_waiting(void)
 			probe->armed = 0;
 }
 
-static int marker_add(struct ltt_marker *marker)
+/* Return: its name; NULL: it is reported, and never armed. */
+static struct marker_name *marker_join(const struct ltt_marker *marker)
 {
-	struct marker_name *name = name_find(marker->name);
+	const char *text = marker_name_of(marker);
+	struct marker_name *name = name_find(text);
 	int ret;
 
 	if (!name) {
-		ret = name_make(marker->name, marker->format, &name);
-		if (ret)
-			return ret;
+		ret = name_make(text, marker->format, &name);
+		if (ret) {
+			pr_warn("ltt: marker %s: \"%s\" (%s:%u) can't be recorded: %s; not armed\n",
+				text, marker->format, marker->file, marker->line,
+				ret == -EINVAL ? "a conversion that is not known, or a long name" :
+						 "no memory");
+			return NULL;
+		}
 		connect_waiting();
 	}
-	if (strcmp(name->facts.format, marker->format)) {
-		pr_warn("ltt: marker %s: \"%s\" differs from \"%s\", which was there first; not armed\n",
-			marker->name, marker->format, name->facts.format);
-		return 0;
+	if (!strcmp(name->facts.format, marker->format))
+		return name;
+	pr_warn("ltt: marker %s: \"%s\" differs from \"%s\", which was there first; not armed\n",
+		text, marker->format, name->facts.format);
+	return NULL;
+}
+
+static void marker_add(struct ltt_marker *marker)
+{
+	struct marker_name *name = marker_join(marker);
+	bool is_first = name && list_empty(&name->markers);
+
+	if (!name) {
+		list_add_tail(&marker->alike, &refused);
+		return;
 	}
 	WRITE_ONCE(marker->of_name, name);
-	WRITE_ONCE(marker->listeners, &name->listeners);
+	mutex_lock(&sites_lock);
+	list_add_tail(&marker->alike, &name->markers);
 	if (marker->probe && name->source)
 		pr_warn("ltt: marker %s: another one has a probe; that of %s is not connected\n",
-			marker->name, marker->tracepoint);
-	else if (marker->probe && source_set(name, marker))
-		pr_warn("ltt: marker %s: its probe of %s could not be connected\n", marker->name,
-			marker->tracepoint);
-	if (!name->nr_markers++ && recorder)
+			name->facts.name, marker->tracepoint);
+	else if (marker->probe)
+		name->source = marker;
+	if (sites_update(name))
+		pr_warn("ltt: marker %s: its probe of %s could not be connected\n",
+			name->facts.name, name->source->tracepoint);
+	mutex_unlock(&sites_lock);
+	if (is_first && recorder)
 		recorder->comes(&name->facts);
-	return 0;
 }
 
 static void marker_remove(struct ltt_marker *marker)
 {
 	struct marker_name *name = marker->of_name;
 
-	if (!name)
-		return;
-	WRITE_ONCE(marker->listeners, &marker->no_listeners);
+	mutex_lock(&sites_lock);
+	list_del(&marker->alike);
+	marker->alike = (struct list_head){};
+	site_switch(marker, false);
+	if (name && name->source == marker) {
+		name->source = NULL;
+		sites_update(name);
+	}
+	mutex_unlock(&sites_lock);
 	WRITE_ONCE(marker->of_name, NULL);
-	if (name->source == marker)
-		source_set(name, NULL);
-	if (!--name->nr_markers && recorder)
+	if (name && list_empty(&name->markers) && recorder)
 		recorder->goes(&name->facts);
 }
 
-int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr)
+/* An inline function's marker is in the list for each place that has its code. A module that comes
+ * has not run yet, and one that goes runs no more. */
+static int markers_module_changes(struct notifier_block *nb, unsigned long what, void *data)
 {
+	const struct module *module = ((struct tp_module *)data)->mod;
+	bool some = false;
 	unsigned int i;
-	int ret = 0;
 
 	mutex_lock(&lock);
-	for (i = 0; i < nr && !ret; i++)
-		ret = marker_add(markers[i]);
-	while (ret && i--)
-		marker_remove(markers[i]);
+	for (i = 0; i < module->num_tracepoints; i++) {
+		struct ltt_marker *marker =
+			marker_of(tracepoint_ptr_deref(&module->tracepoints_ptrs[i]));
+		bool known = marker && marker->alike.next;
+
+		if (marker && !known && what == MODULE_STATE_COMING)
+			marker_add(marker);
+		else if (known && what == MODULE_STATE_GOING)
+			marker_remove(marker);
+		some |= known;
+	}
 	mutex_unlock(&lock);
-	if (ret)
+	if (some && what == MODULE_STATE_GOING)
 		ltt_trace_synchronize();
-	return ret;
+	return 0;
 }
-EXPORT_SYMBOL_GPL(ltt_markers_register);
 
-void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr)
+static struct notifier_block notifier = { .notifier_call = markers_module_changes };
+
+int instr_markers_init(void)
 {
-	unsigned int i;
-
-	mutex_lock(&lock);
-	for (i = 0; i < nr; i++)
-		marker_remove(markers[i]);
-	mutex_unlock(&lock);
-	ltt_trace_synchronize();
+	return register_tracepoint_module_notifier(&notifier);
 }
-EXPORT_SYMBOL_GPL(ltt_markers_unregister);
+
+/* Modules that stay run on, past their markers. */
+void instr_markers_fini(void)
+{
+	struct ltt_marker *marker, *after;
+	struct marker_name *name, *next;
+
+	unregister_tracepoint_module_notifier(&notifier);
+	list_for_each_entry(name, &names, all)
+		list_for_each_entry_safe(marker, after, &name->markers, alike)
+			marker_remove(marker);
+	list_for_each_entry_safe(marker, after, &refused, alike)
+		marker_remove(marker);
+	ltt_trace_synchronize();
+	list_for_each_entry_safe(name, next, &names, all) {
+		list_del(&name->all);
+		kfree(name);
+	}
+}
 
 /* --- the recorder ----------------------------------------------------------- */
 
@@ -369,7 +428,7 @@ int ltt_markers_record(const struct marker_recorder *to)
 		ret = to->add(&name->facts);
 		if (ret)
 			break;
-		if (name->nr_markers)
+		if (!list_empty(&name->markers))
 			to->comes(&name->facts);
 	}
 	if (!ret)
@@ -394,7 +453,7 @@ void markers_show_names(struct seq_file *to)
 
 	mutex_lock(&lock);
 	list_for_each_entry(name, &names, all)
-		if (name->nr_markers)
+		if (!list_empty(&name->markers))
 			seq_printf(to, "marker %s\n", name->facts.name);
 	mutex_unlock(&lock);
 }

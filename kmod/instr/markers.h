@@ -8,9 +8,25 @@
 
 #include <linux/stdarg.h>
 
+#include <linux/container_of.h>
+#include <linux/string.h>
+
+#include "ltt_marker.h"
 #include "marker_format.h"
 
 struct seq_file;
+
+/** Return: NULL: the tracepoint is not a marker. */
+static inline struct ltt_marker *marker_of(struct tracepoint *tp)
+{
+	return str_has_prefix(tp->name, LTT_MARKER_PREFIX) ?
+		       container_of(tp, struct ltt_marker, tp) : NULL;
+}
+
+static inline const char *marker_name_of(const struct ltt_marker *marker)
+{
+	return marker->tp.name + strlen(LTT_MARKER_PREFIX);
+}
 
 /**
  * struct marker_facts - all markers of one name, those that are there and those to come. It stays
@@ -47,7 +63,9 @@ void ltt_markers_record_end(void);
  *  tracepoint can't be connected, nothing has changed. */
 int ltt_marker_record(struct marker_facts *facts, int change);
 
-/** Frees the per-name data; no marker or probe may be registered any more. */
+/** Find the markers of modules, those that are loaded and those to come. Return: 0 or -errno. */
+int instr_markers_init(void);
+/** Disarms all markers; no probe may be registered any more. */
 void instr_markers_fini(void);
 /** A line for each name that has a marker. */
 void markers_show_names(struct seq_file *to);

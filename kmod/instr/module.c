@@ -16,7 +16,12 @@ static int __init instr_init(void)
 
 	if (!ret)
 		ret = callbacks_init();
-	if (!ret)
+	if (ret)
+		return ret;
+	ret = instr_markers_init();
+	if (ret)
+		callbacks_fini();
+	else
 		instr_folder_init();
 	return ret;
 }
@@ -24,8 +29,8 @@ static int __init instr_init(void)
 static void __exit instr_exit(void)
 {
 	instr_folder_fini();
-	callbacks_fini();
 	instr_markers_fini();
+	callbacks_fini();
 }
 
 module_init(instr_init);
