@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "color.h"
 #include "record.h"
 #include "table.h"
 #include "text.h"
@@ -391,7 +392,7 @@ static void report_text_print_lost(FILE *out, struct json_object *o)
 	const char *comma = " (";
 	char nr[TEXT_BYTES];
 
-	fprintf(out, "lost: %s event%s",
+	fprintf(out, "%slost%s: %s event%s", color_on(out, COLOR_BAD), color_off(out),
 		text_count(nr, record_num(o, "lost") + record_num(o, "lost_before")),
 		text_plural(record_num(o, "lost") + record_num(o, "lost_before")));
 	for (int i = 0; i < VIEW_NR_LOST; i++) {
@@ -421,7 +422,8 @@ static void report_text_print_losses(FILE *out, struct json_object *record)
 	if (record_num(o, "lost") || record_num(o, "lost_before"))
 		report_text_print_lost(out, o);
 	if (record_num(o, "lost_buffers"))
-		fprintf(out, "lost: %s buffer%s, with an unknown number of events\n",
+		fprintf(out, "%slost%s: %s buffer%s, with an unknown number of events\n",
+			color_on(out, COLOR_BAD), color_off(out),
 			text_count(packets, record_num(o, "lost_buffers")),
 			text_plural(record_num(o, "lost_buffers")));
 	if (record_num(o, "not_sampled"))
@@ -429,8 +431,8 @@ static void report_text_print_losses(FILE *out, struct json_object *record)
 			text_count(missing, record_num(o, "not_sampled")),
 			text_plural(record_num(o, "not_sampled")));
 	if (record_num(o, "damaged_packets") || record_num(o, "missing_packets"))
-		fprintf(out, "damaged: %s packet%s; missing: %s\n",
-			text_count(packets, record_num(o, "damaged_packets")),
+		fprintf(out, "%sdamaged%s: %s packet%s; missing: %s\n", color_on(out, COLOR_BAD),
+			color_off(out), text_count(packets, record_num(o, "damaged_packets")),
 			text_plural(record_num(o, "damaged_packets")),
 			text_count(missing, record_num(o, "missing_packets")));
 	if (record_num(o, "skipped_bytes"))
@@ -440,7 +442,8 @@ static void report_text_print_losses(FILE *out, struct json_object *record)
 	if (!record_num(o, "lost") && !record_num(o, "lost_before") &&
 	    !record_num(o, "lost_buffers") && !record_num(o, "skipped_bytes") &&
 	    !record_num(o, "problems"))
-		fprintf(out, "no event was lost, and no packet is damaged\n");
+		fprintf(out, "%sno event was lost%s, and no packet is damaged\n",
+			color_on(out, COLOR_GOOD), color_off(out));
 }
 
 void report_text(FILE *out, struct json_object *record)

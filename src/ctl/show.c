@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "color.h"
 #include "connect.h"
 #include "linger.h"
 #include "loss.h"
@@ -200,7 +201,8 @@ static void show_head(FILE *out, struct json_object *session)
 	const char *state = record_str(session, "state");
 	char buf[TEXT_BYTES];
 
-	fprintf(out, "Session %s: ", record_str(session, "name"));
+	fprintf(out, "%sSession %s%s: ", color_on(out, COLOR_TITLE), record_str(session, "name"),
+		color_off(out));
 	if (strcmp(state, "new") == 0)
 		fputs("not started yet", out);
 	else if (ns)
@@ -217,10 +219,21 @@ static void show_head(FILE *out, struct json_object *session)
 	show_disk(out, session);
 	ctl_show_trackers(out, session);
 	if (*record_str(session, "problem"))
-		fprintf(out, "Problem: %s\n", record_str(session, "problem"));
+		fprintf(out, "%sProblem%s: %s\n", color_on(out, COLOR_BAD), color_off(out),
+			record_str(session, "problem"));
 }
 
-static void channel_cells(struct table *table, struct json_object *channel)
+/* The count of lost events. */
+static void show_lost_cell(FILE *out, struct table *table, struct json_object *totals)
+{
+	enum color color = color_of_loss(record_num(totals, "lost"));
+	char buf[TEXT_BYTES];
+
+	table_cell(table, "%s%s%s", color_on(out, color), totals_count(totals, "lost", buf),
+		   color == COLOR_NONE ? "" : color_off(out));
+}
+
+static void channel_cells(FILE *out, struct table *table, struct json_object *channel)
 {
 	struct json_object *totals = record_get(channel, "totals");
 	uint64_t used = record_num(channel, "used"), size = record_num(channel, "size");
@@ -234,18 +247,18 @@ static void channel_cells(struct table *table, struct json_object *channel)
 	else
 		table_cell(table, "-");
 	table_cell(table, "%s", totals_count(totals, "recorded", buf));
-	table_cell(table, "%s", totals_count(totals, "lost", buf));
+	show_lost_cell(out, table, totals);
 	table_cell(table, "%s", totals ? text_size(buf, record_num(totals, "bytes")) : "?");
 }
 
-static void total_cells(struct table *table, struct json_object *totals)
+static void total_cells(FILE *out, struct table *table, struct json_object *totals)
 {
 	char buf[TEXT_BYTES];
 
 	table_cell(table, "total");
 	table_cell(table, "-");
 	table_cell(table, "%s", totals_count(totals, "recorded", buf));
-	table_cell(table, "%s", totals_count(totals, "lost", buf));
+	show_lost_cell(out, table, totals);
 	table_cell(table, "%s", totals ? text_size(buf, record_num(totals, "bytes")) : "?");
 }
 
@@ -262,9 +275,9 @@ static void show_channels(FILE *out, struct json_object *session)
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
-		channel_cells(&table, record_at(session, "channels", i));
+		channel_cells(out, &table, record_at(session, "channels", i));
 	if (record_len(session, "channels") > 1)
-		total_cells(&table, record_get(session, "totals"));
+		total_cells(out, &table, record_get(session, "totals"));
 	fputc('\n', out);
 	table_print(out, &table);
 }

@@ -6,13 +6,16 @@
 
 #include "base/mem.h"
 
-/* Columns that a terminal needs: characters, not bytes. */
+/* Columns that a terminal needs: characters, not bytes, and not those of colours. */
 static size_t width_of(const char *cell)
 {
 	size_t n = 0;
 
 	for (; *cell; cell++)
-		n += (*cell & 0xc0) != 0x80;
+		if (*cell == '\033')
+			cell += strcspn(cell, "m");
+		else
+			n += (*cell & 0xc0) != 0x80;
 	return n;
 }
 

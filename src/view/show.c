@@ -85,15 +85,18 @@ int show_check(const struct show_options *options, struct err *err)
 	return 0;
 }
 
-static bool use_color(const char *when)
+bool show_has_colors(int fd)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
 
+	return !(no && *no) && term && strcmp(term, "dumb") != 0 && isatty(fd);
+}
+
+static bool use_color(const char *when)
+{
 	if (when && strcmp(when, "auto") != 0)
 		return strcmp(when, "always") == 0;
-	if (no && *no)
-		return false;
-	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+	return show_has_colors(STDOUT_FILENO);
 }
 
 int show_origin(const char *path, bool relay_clock, int64_t *ret_ns, struct err *err)
@@ -370,8 +373,7 @@ static void warn_losses(const struct show *show, const struct view_summary *summ
 			SHOW_WARN(show,
 				  "%s event%s of this trace were lost when it was recorded: %s",
 				  text_count(buf, summary->lost_by[i]),
-				  text_plural(summary->lost_by[i]),
-				  lost_why((enum view_lost)i));
+				  text_plural(summary->lost_by[i]), lost_why((enum view_lost)i));
 	if (summary->lost_before)
 		SHOW_WARN(show,
 			  "%s event%s were lost before the end of the oldest packet; older ones "

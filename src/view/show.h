@@ -81,6 +81,8 @@ int show_open(const char *path, bool relay_clock, view_report_fn report, void *p
  *  show_open(). */
 int show_objects(const char *path, bool relay_clock, struct objects **ret,
 		 struct err *err) MUST_CHECK;
+/** Whether the output is a terminal with colours, and its user wants these. */
+bool show_has_colors(int fd);
 /** A sentence about @nr lost buffers of @name, a trace or session; allocated. */
 char *show_lost_buffers(const char *name, uint64_t nr);
 

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/color.h"
 #include "ctl/doctor/doctor.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -65,6 +66,13 @@ static enum status doctor_run(struct ctl *ctl)
 	return d.counts[GRADE_WARN] ? STATUS_WARNING : STATUS_OK;
 }
 
+static enum color doctor_color(const char *grade)
+{
+	if (strcmp(grade, "bad") == 0)
+		return COLOR_BAD;
+	return strcmp(grade, "warn") == 0 ? COLOR_WARN : COLOR_GOOD;
+}
+
 static void doctor_text(FILE *out, struct json_object *record)
 {
 	uint64_t bad = record_num(record, "bad"), warn = record_num(record, "warn");
@@ -72,9 +80,10 @@ static void doctor_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < record_len(record, "findings"); i++) {
 		struct json_object *finding = record_at(record, "findings", i);
 		const char *command = record_str(finding, "repair");
+		const char *grade = record_str(finding, "grade");
 
-		fprintf(out, "%-5s %s\n", record_str(finding, "grade"),
-			record_str(finding, "text"));
+		fprintf(out, "%s%-5s%s %s\n", color_on(out, doctor_color(grade)), grade,
+			color_off(out), record_str(finding, "text"));
 		if (*command)
 			fprintf(out, "          %s\n", command);
 	}

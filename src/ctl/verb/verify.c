@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "ctl/color.h"
 #include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
@@ -216,6 +217,17 @@ static void print_unended(FILE *out, struct json_object *unended, const char *pa
 	fputs(*path ? "\n" : "", out);
 }
 
+static void verify_print_verdict(FILE *out, const char *verdict)
+{
+	bool sound = strcmp(verdict, "sound") == 0, lossy = strcmp(verdict, "lossy") == 0;
+
+	fprintf(out, "%s%s%s",
+		color_on(out, sound ? COLOR_GOOD :
+			      lossy ? COLOR_WARN :
+				      COLOR_BAD),
+		sound || lossy ? "sound" : "damaged", color_off(out));
+}
+
 static void verify_verb_print_text(FILE *out, struct json_object *record)
 {
 	const char *verdict = record_str(record, "verdict"), *limits = "";
@@ -238,16 +250,17 @@ static void verify_verb_print_text(FILE *out, struct json_object *record)
 	}
 	text_count(events, record_num(record, "readable"));
 	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
+	verify_print_verdict(out, verdict);
 	if (strcmp(verdict, "sound") == 0)
-		fprintf(out, "sound: %s events, and none was lost%s", events, limits);
+		fprintf(out, ": %s events, and none was lost%s", events, limits);
 	else if (strcmp(verdict, "lossy") == 0 && strcmp(lost, "0") == 0)
-		fprintf(out, "sound: %s events; an unknown number was lost when it was recorded",
+		fprintf(out, ": %s events; an unknown number was lost when it was recorded",
 			events);
 	else if (strcmp(verdict, "lossy") == 0)
-		fprintf(out, "sound: %s events; %s%s were lost when it was recorded", events,
+		fprintf(out, ": %s events; %s%s were lost when it was recorded", events,
 			record_num(record, "lost_buffers") ? "at least " : "", lost);
 	else
-		fprintf(out, "damaged: %s events can be read", events);
+		fprintf(out, ": %s events can be read", events);
 	if (nr_unended == 1)
 		print_unended(out, record_at(record, "unended", 0), "");
 	else if (nr_unended)
