@@ -399,8 +399,10 @@ bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
 	for (size_t i = 0; i < json_object_array_length(findings); i++) {
 		struct json_object *finding = json_object_array_get_idx(findings, i);
 
+		const char *subject = record_str(finding, "subject");
+
 		if (strcmp(record_str(finding, "grade"), "ok") == 0 ||
-		    (begin && strcmp(record_str(finding, "about"), "process") == 0))
+		    (begin && (strcmp(subject, "process") == 0 || strcmp(subject, "seccomp") == 0)))
 			continue;
 		nr++;
 		print_warning(ctl, "%s; 'lttctl doctor --pid=%d' has the remedy",
