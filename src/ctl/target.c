@@ -161,6 +161,11 @@ enum status target_check(struct ctl *ctl)
 	return STATUS_OK;
 }
 
+bool target_has_several(const struct ctl *ctl)
+{
+	return target_options.all || target_options.glob || ctl->nr_operands > 1;
+}
+
 enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, const char *session))
 {
 	struct json_object *names AUTO_RECORD = NULL;
@@ -168,7 +173,7 @@ enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, co
 
 	ctl->record = json_object_new_object();
 	record_set(ctl->record, "sessions", json_object_new_array());
-	if (!target_options.all && !target_options.glob && ctl->nr_operands < 2) {
+	if (!target_has_several(ctl)) {
 		name = target_session(ctl, operand(ctl, 0));
 		return name ? each(ctl, name) : STATUS_ERROR;
 	}

@@ -32,6 +32,9 @@ extern struct target_options {
 /** Check that the options and the operand are compatible. */
 enum status target_check(struct ctl *ctl);
 
+/** Whether the options and the operands may select several. */
+bool target_has_several(const struct ctl *ctl);
+
 /**
  * target_each() - run @each on every session that the options and the operands
  * select. If it fails for one of several sessions, its error is printed, and the next one

@@ -41,7 +41,7 @@ struct program {
 	mode_t mask;
 	pid_t parent; /* for --sig-parent */
 	int ready_fd;
-	int caller_fd; /* standard error of the caller, until the daemon is ready; -1 */
+	int caller_fd; /* the caller's standard error, until the daemon is ready; -1 */
 };
 
 /* --- connections ------------------------------------------------------------- */
@@ -216,16 +216,8 @@ static void sessiond_move_log(struct program *p)
 	if (!p->options.daemonize || p->options.background)
 		return;
 	p->caller_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	log_copy(p->caller_fd);
 	logplace_use(p->dir.path, LOGPLACE_SESSIOND, "ltt-sessiond");
-}
-
-/* The caller gets the reason as well. */
-static void sessiond_report_failure(struct program *p, const char *reason, int status)
-{
-	log_error("%s", reason);
-	if (p->caller_fd >= 0 && dup2(p->caller_fd, STDERR_FILENO) >= 0)
-		log_error("%s", reason);
-	detach_failed(p->ready_fd, status);
 }
 
 static int sessiond_begin(struct program *p, struct err *err)
@@ -271,9 +263,10 @@ static void sessiond_report_ready(struct program *p)
 {
 	rundir_store(&p->dir, &p->store, true);
 	notify_ready(&p->notify, p->sd.loop);
+	log_copy(-1);
+	close_fd(p->caller_fd);
 	if (p->ready_fd >= 0)
 		detach_ready(p->ready_fd);
-	close_fd(p->caller_fd);
 	if (p->options.sig_parent)
 		kill(p->parent, SIGUSR1);
 	log_info("serving %s", p->dir.path);
@@ -306,7 +299,8 @@ static int sessiond_serve(struct program *p)
 	int status = code == ERR_BUSY ? STATUS_SERVED : code ? 1 : 0;
 
 	if (code) {
-		sessiond_report_failure(p, err.text, status);
+		log_error("%s", err.text);
+		detach_failed(p->ready_fd, status);
 	} else {
 		sessiond_take_first_pair(&p->sd);
 		sessiond_drop_rights();

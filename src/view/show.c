@@ -400,7 +400,7 @@ enum show_result show_verdict(const struct view_summary *summary)
 {
 	if (summary->problems)
 		return SHOW_DAMAGED;
-	if (summary->where_never)
+	if (summary->where_never || summary->relay_clock_unknown)
 		return SHOW_WARNING;
 	return summary->lost || summary->lost_before || summary->lost_buffers ? SHOW_LOST :
 										SHOW_DONE;

@@ -49,7 +49,7 @@ enum show_result {
 	SHOW_DONE,
 	SHOW_FAILED,  /* with an error */
 	SHOW_DAMAGED, /* the trace is; the rest of it was shown */
-	SHOW_WARNING, /* an expression can't hold */
+	SHOW_WARNING, /* an expression can't hold, or a clock is not known */
 	SHOW_LOST,    /* events were lost when the trace was recorded */
 };
 

@@ -191,6 +191,7 @@ int view_summary(struct view *view, const struct view_summary **ret_summary)
 		.hidden = view->hidden,
 		.without_task = view->tasks.nr_unknown,
 		.where_never = where_never(&view->where),
+		.relay_clock_unknown = view->relay_clock_unknown,
 		.first_ns = view->first_ns,
 		.last_ns = view->last_ns,
 		.problems = view->reporter.count,

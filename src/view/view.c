@@ -44,11 +44,13 @@ static int set_guest(struct view *view, struct source *source)
 
 static void set_relay_clock(struct view *view, struct source *source)
 {
-	if (source_to_relay_clock(source) < 0)
-		report(&view->reporter,
-		       "%s: how its host's clock differs from the relay's is not known; its "
-		       "timestamps are those of its host",
-		       *source->label ? source->label : "the trace");
+	if (source_to_relay_clock(source) < 0) {
+		report_note(&view->reporter,
+			    "%s: how its host's clock differs from the relay's is not known; its "
+			    "timestamps are those of its host",
+			    *source->label ? source->label : "the trace");
+		view->relay_clock_unknown = true;
+	}
 }
 
 /* Of a guest's trace: its path as the user writes it. */

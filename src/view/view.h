@@ -267,6 +267,7 @@ void view_check_files(struct view *view);
  * @without_task: events that lack the contexts by which view_select.processes or threads select.
  * @where_never: why view_select.where can't hold for any event that was read, for example a field
  *          that none of them has; NULL: it can.
+ * @relay_clock_unknown: a trace was to be shown by the clock of its relay and is not.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
  * @unlisted: traces without a list of their streams; view_verify() counts them.
@@ -285,6 +286,7 @@ struct view_summary {
 	uint64_t hidden;
 	uint64_t without_task;
 	const char *where_never;
+	bool relay_clock_unknown;
 	uint64_t lost;
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;

@@ -21,6 +21,7 @@ struct view_session {
  * @unended: of these; set by view_verify().
  * @missing: traces that a list names and that do not exist; set by view_verify().
  * @relay_clock: times are converted to the relay's clock.
+ * @relay_clock_unknown: not those of each trace.
  * @guest: the one whose traces are being added; NULL: the host's are.
  * @preferred: bytes that each feed reads at once.
  * @current: the feed whose event was last returned; the next call advances it.
@@ -44,6 +45,7 @@ struct view {
 	struct merge merge;
 	bool started;
 	bool relay_clock;
+	bool relay_clock_unknown;
 	struct guests *guests;
 	struct guest *guest;
 	size_t preferred;

@@ -16,6 +16,7 @@
 static const char *log_name = "ltt";
 static enum log_level current = LOG_WARN;
 static off_t log_bytes; /* bytes; 0: none */
+static int log_copy_fd = -1;
 
 void log_bound(void)
 {
@@ -43,6 +44,11 @@ static void log_cut(void)
 		begin = memchr(half, '\n', (size_t)n);
 	if (ftruncate(STDERR_FILENO, 0) == 0 && begin)
 		(void)!write(STDERR_FILENO, begin + 1, (size_t)(half + n - begin - 1));
+}
+
+void log_copy(int fd)
+{
+	log_copy_fd = fd;
 }
 
 void log_init(const char *name, enum log_level level)
@@ -102,6 +108,8 @@ void log_write(enum log_level level, const char *fmt, ...)
 	va_end(args);
 	escape_tame(line);
 	strcat(line, "\n");
+	if (log_copy_fd >= 0)
+		(void)!write(log_copy_fd, line, strlen(line));
 	/* one write, so that lines of several processes do not mix */
 	if (write(STDERR_FILENO, line, strlen(line)) >= 0 && log_bytes > 0)
 		log_cut();

@@ -19,6 +19,8 @@ enum log_level log_level(void);
 /** Read LTT_LOG_LIMIT again: if standard error is a file, it is cut to its last half as soon as it
  *  is longer than so many bytes. log_init() does so, too. */
 void log_bound(void);
+/** Write each line to @fd as well, which stays the caller's; -1: no longer. */
+void log_copy(int fd);
 void log_write(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 
 #define log_error(...) log_write(LOG_ERROR, __VA_ARGS__)

@@ -42,7 +42,7 @@ static enum status stop(struct ctl *ctl, const char *session)
 		record_set_str(o, "problem", problem);
 	status = loss_conclude(ctl, session, totals, problem); /* before another call */
 	loss_conflicts(ctl, o);
-	if (!*record_str(o, "problem"))
+	if (!*record_str(o, "problem") && !target_has_several(ctl))
 		nothing_note(ctl, session, totals);
 	path = viewing_remember_session(ctl, session);
 	if (path && totals)
