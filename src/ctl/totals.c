@@ -6,7 +6,7 @@
 #include "view/view.h"
 
 /* A larger trace takes too long to be read for a number. */
-#define EXAMINED_BYTES (64u << 20)
+#define EXAMINED_BYTES (4u << 20)
 
 const char *totals_count(struct json_object *totals, const char *key, char *buf)
 {
