@@ -20,7 +20,8 @@
 
 LTT_TRACEPOINT(fuzz, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
-static struct agent_link link_ = { .index = 1, .fd = -1, .round = 1 };
+static uint8_t tx[MSG_MAX_BYTES];
+static struct agent_link link_ = { .index = 1, .fd = -1, .round = 1, .tx = tx };
 static int data_fd, ctl_fd, bell_fd;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
