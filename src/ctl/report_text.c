@@ -9,6 +9,7 @@
 #include "record.h"
 #include "table.h"
 #include "text.h"
+#include "view/demangle.h"
 #include "view/view.h"
 
 #define WHERE_BYTES 256u
@@ -53,14 +54,16 @@ static const char *report_text_task(char buf[WHERE_BYTES], struct json_object *o
 static const char *report_text_where(char buf[WHERE_BYTES], struct json_object *place)
 {
 	const char *file = record_str(place, "file"), *slash = strrchr(file, '/');
+	char name[80];
 
+	demangle_brief(record_str(place, "name"), name, sizeof(name));
 	if (!place)
 		buf[0] = '\0';
 	else if (*file)
-		snprintf(buf, WHERE_BYTES, "%.80s  %.60s:%u", record_str(place, "name"),
+		snprintf(buf, WHERE_BYTES, "%s  %.60s:%u", name,
 			 slash ? slash + 1 : file, (unsigned int)record_num(place, "line"));
 	else
-		snprintf(buf, WHERE_BYTES, "%.80s", record_str(place, "name"));
+		snprintf(buf, WHERE_BYTES, "%s", name);
 	return buf;
 }
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "print.h"
 #include "text.h"
+#include "view/demangle.h"
 #include "view/objects.h"
 #include "view/show.h"
 
@@ -57,22 +58,25 @@ struct symbol_row {
 	const struct symbol_file *file;
 	uint64_t address;
 	struct symbol symbol;
+	char *demangled; /* or NULL */
 };
 
 /** @err: libdw can't be loaded. */
 struct symbols {
 	struct libdw lib;
 	Dwfl_Callbacks callbacks;
+	bool demangle;
 	struct err err;
 	struct idmap files_map, rows_map;
 	struct symbol_file *files;
 	struct symbol_row *rows;
 };
 
-struct symbols *symbols_new(void)
+struct symbols *symbols_new(bool demangle)
 {
 	struct symbols *symbols = xalloc(sizeof(*symbols));
 
+	symbols->demangle = demangle;
 	idmap_init(&symbols->files_map);
 	idmap_init(&symbols->rows_map);
 	return symbols;
@@ -89,6 +93,7 @@ void symbols_free(struct symbols *symbols)
 	idmap_fini(&symbols->rows_map);
 	while ((row = symbols->rows)) {
 		symbols->rows = row->next;
+		free(row->demangled);
 		free(row);
 	}
 	while ((file = symbols->files)) {
@@ -266,6 +271,10 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		row->file = file;
 		row->address = row->symbol.offset = address;
 		symbols_find(&symbols->lib, file, address, &row->symbol);
+		if (symbols->demangle && row->symbol.function)
+			row->demangled = demangle(row->symbol.function);
+		if (row->demangled)
+			row->symbol.function = row->demangled;
 		row->next = symbols->rows;
 		symbols->rows = row;
 		idmap_add(&symbols->rows_map, &row->node, hash);

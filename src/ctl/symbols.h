@@ -7,6 +7,7 @@
 #ifndef CTL_SYMBOLS_H
 #define CTL_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ctl;
@@ -14,7 +15,8 @@ struct object;
 struct symbol;
 struct symbols;
 
-struct symbols *symbols_new(void);
+/** @demangle: C++ and Rust names as in the source (view/demangle.h). */
+struct symbols *symbols_new(bool demangle);
 void symbols_free(struct symbols *symbols);
 
 /** symbols_name() - @priv: struct symbols. @address: as in the object's file. @ret: zero; its texts

@@ -44,6 +44,8 @@ char *viewing_remember_session(struct ctl *ctl, const char *session);
 		OPTION_TEXT("filter", 'f', &(show).where, "the same as --where", "EXPRESSION"),   \
 		OPTION_TEXT("begin", 0, &(show).begin,                                            \
 			    "from this time on; +1.5: in s since the first event", "TIME"),       \
-		OPTION_TEXT("end", 0, &(show).end, "up to this time", "TIME")
+		OPTION_TEXT("end", 0, &(show).end, "up to this time", "TIME"),                    \
+		OPTION_FLAG("no-demangle", 0, &(show).mangled,                                    \
+			    "C++ and Rust names as their compilers wrote them")
 
 #endif

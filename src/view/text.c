@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/str.h"
+#include "demangle.h"
 #include "names.h"
 #include "print.h"
 
@@ -324,10 +325,10 @@ static const char *view_text_last_part(const char *path)
 }
 
 /* call_site: main+0x1f main.c:12 */
-static void view_text_put_name(struct pen *pen, const struct name *name)
+static void view_text_put_name(struct pen *pen, const struct name *name, bool brief)
 {
 	const struct symbol *symbol = &name->symbol;
-	char buf[48];
+	char buf[256];
 
 	pen_name(pen, name->value->field->shown);
 	if (name->element >= 0) {
@@ -336,8 +337,11 @@ static void view_text_put_name(struct pen *pen, const struct name *name)
 		pen_char(pen, ']');
 	}
 	pen_text(pen, ": ");
-	pen_name(pen, symbol->function ? symbol->function :
-					 view_text_last_part(name->object->path));
+	if (symbol->function && brief)
+		demangle_brief(symbol->function, buf, sizeof(buf));
+	pen_name(pen, symbol->function && brief ? buf :
+		      symbol->function	       ? symbol->function :
+						 view_text_last_part(name->object->path));
 	if (!symbol->function || symbol->offset) {
 		snprintf(buf, sizeof(buf), "+0x%" PRIx64, symbol->offset);
 		pen_text(pen, buf);
@@ -350,14 +354,15 @@ static void view_text_put_name(struct pen *pen, const struct name *name)
 	}
 }
 
-static void view_text_put_names(struct pen *pen, struct names *names, const struct event *event)
+static void view_text_put_names(struct printer *printer, const struct event *event)
 {
+	struct pen *pen = &printer->pen;
 	struct name all[NAMES_MOST];
-	uint32_t nr = names_find(names, event, all);
+	uint32_t nr = names_find(printer->style.names, event, all);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		pen_text(pen, i ? ", " : " (");
-		view_text_put_name(pen, &all[i]);
+		view_text_put_name(pen, &all[i], printer->style.tasks);
 	}
 	pen_text(pen, nr ? ")" : "");
 }
@@ -387,7 +392,7 @@ void print_text(struct printer *printer, const struct event *event, const struct
 		comma = true;
 	}
 	if (printer->style.names)
-		view_text_put_names(pen, printer->style.names, event);
+		view_text_put_names(printer, event);
 	if (took)
 		put_took(pen, took);
 	pen_char(pen, '\n');

@@ -14,6 +14,7 @@
 #include "ctl/text.h"
 #include "ctl/viewing.h"
 #include "view/calls.h"
+#include "view/demangle.h"
 #include "view/event.h"
 #include "view/objects.h"
 
@@ -276,7 +277,8 @@ static enum status calls_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE =
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
-	const struct show_host host = { .name = symbols_name, .names_priv = symbols_new() };
+	const struct show_host host = { .name = symbols_name,
+					.names_priv = symbols_new(!chosen.mangled) };
 	struct objects *objects = NULL;
 	struct calls *calls = NULL;
 	enum show_result verdict = SHOW_FAILED;
@@ -305,16 +307,17 @@ static void calls_verb_row(struct table *table, struct json_object *o, int depth
 {
 	const char *file = record_str(o, "file"), *slash = strrchr(file, '/');
 	const char *mark = record_num(o, "lossy_calls") ? "~" : "";
-	char total[TEXT_BYTES], self[TEXT_BYTES], count[TEXT_BYTES];
+	char total[TEXT_BYTES], self[TEXT_BYTES], count[TEXT_BYTES], function[256];
 
 	table_cell(table, "%s%s", mark, text_time(total, record_num(o, "total_ns")));
 	table_cell(table, "%s%s", mark, text_time(self, record_num(o, "self_ns")));
 	table_cell(table, "%s", text_count(count, record_num(o, "count")));
+	demangle_brief(record_str(o, "function"), function, sizeof(function));
 	if (*file)
-		table_cell(table, "%*s%s  %s:%u", 2 * depth, "", record_str(o, "function"),
+		table_cell(table, "%*s%s  %s:%u", 2 * depth, "", function,
 			   slash ? slash + 1 : file, (unsigned int)record_num(o, "line"));
 	else
-		table_cell(table, "%*s%s", 2 * depth, "", record_str(o, "function"));
+		table_cell(table, "%*s%s", 2 * depth, "", function);
 }
 
 static void calls_verb_rows(struct table *table, struct json_object *parent, const char *key,

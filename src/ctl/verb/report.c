@@ -532,7 +532,8 @@ static enum status report_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE =
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
-	const struct show_host host = { .name = symbols_name, .names_priv = symbols_new() };
+	const struct show_host host = { .name = symbols_name,
+					.names_priv = symbols_new(!chosen.mangled) };
 	struct objects *objects = NULL;
 	struct overview *overview = NULL;
 	enum show_result verdict = SHOW_FAILED;

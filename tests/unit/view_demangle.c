@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names of C++ and Rust symbols, short ones for tables; symbols made to take all memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "check.h"
+#include "view/demangle.h"
+
+static void equal(const char *is, const char *wanted)
+{
+	is = is ? is : "none";
+	wanted = wanted ? wanted : "none";
+	if (strcmp(is, wanted) != 0)
+		fprintf(stderr, "%s is not %s\n", is, wanted);
+	CHECK(strcmp(is, wanted) == 0);
+}
+
+static void names(void)
+{
+	static const char *const all[][2] = {
+		{ "_ZN5Cache8rememberEi", "Cache::remember(int)" },
+		{ "_Znwm", "operator new(unsigned long)" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backERKi",
+		  "std::vector<int, std::allocator<int> >::push_back(int const&)" },
+		{ "_ZN12_GLOBAL__N_13runEv", "(anonymous namespace)::run()" },
+		{ "_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const" },
+		{ "_ZL6hiddenv.cold", "hidden() [clone .cold]" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
+		{ "main", NULL },
+		{ "", NULL },
+		{ "_", NULL },
+		{ "_Z", NULL },
+		{ "_R", NULL },
+		{ "_Zebra", NULL },
+		{ "_ZN5CacheE\xff", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		char *name = demangle(all[i][0]);
+
+		equal(name, all[i][1]);
+		free(name);
+	}
+}
+
+static void brief_is(const char *name, const char *brief)
+{
+	char buf[256];
+
+	demangle_brief(name, buf, sizeof(buf));
+	equal(buf, brief);
+}
+
+static void brief(void)
+{
+	char buf[8];
+
+	brief_is("Cache::remember(int)", "Cache::remember(int)");
+	brief_is("std::map<int, std::vector<int> >::insert(int&&)", "std::map<...>::insert(int&&)");
+	brief_is("std::map<int>::insert(std::pair<int, std::string> const&, unsigned long, bool)",
+		 "std::map<...>::insert(...)");
+	brief_is("(anonymous namespace)::a_rather_long_name_of_a_function(unsigned long, int) const",
+		 "(anonymous namespace)::a_rather_long_name_of_a_function(...) const");
+	brief_is("bool operator< <int>(A<int> const&, A<int> const&)",
+		 "bool operator< <int>(A<...> const&, A<...> const&)");
+	brief_is("A::operator<<(int)", "A::operator<<(int)");
+	brief_is("A<int>::operator->() const", "A<...>::operator->() const");
+	brief_is("f<(1)->(2)>(int)", "f<...>(int)");
+	brief_is("<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+		 "<alloc::vec::Vec<...> as core::ops::Drop>::drop");
+	brief_is("core::ptr::drop_in_place::<alloc::string::String>",
+		 "core::ptr::drop_in_place::<...>");
+	brief_is("a<b", "a<b");
+	brief_is("a>b<c>", "a>b<...>");
+	brief_is("", "");
+	demangle_brief("std::vector<int>", buf, sizeof(buf));
+	equal(buf, "std::ve");
+}
+
+/* Each parameter is two of the one before: 2^40 names. */
+static char *doubling(void)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static char text[4096];
+	char *to = stpcpy(text, "_Z1f1AIiiE");
+
+	for (size_t i = 0; i < 34; i++)
+		to += sprintf(to, "1AIS%c_S%c_E", digits[i], digits[i]);
+	return text;
+}
+
+static char *deep(const char *begin, const char *part, size_t nr)
+{
+	char *text = malloc(strlen(begin) + nr * strlen(part) + 2), *to = stpcpy(text, begin);
+
+	while (nr--)
+		to = stpcpy(to, part);
+	strcpy(to, "i");
+	return text;
+}
+
+static void hostile(void)
+{
+	static const char *const parts[] = { "P", "1AI", "N1A", "FvP", "S_", "XadL_Z", "DpT_", "(" };
+	char *name = demangle(doubling());
+
+	CHECK(!name || strlen(name) < DEMANGLE_MOST);
+	free(name);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		for (size_t nr = 100; nr < 100000; nr *= 30) {
+			char *symbol = deep("_Z1f", parts[i], nr);
+
+			name = demangle(symbol);
+			CHECK(!name || strlen(name) < DEMANGLE_MOST);
+			free(name);
+			free(symbol);
+			symbol = deep("_RNvC1a", parts[i], nr);
+			free(demangle(symbol));
+			free(symbol);
+		}
+	}
+}
+
+int main(void)
+{
+	names();
+	brief();
+	hostile();
+	return 0;
+}
