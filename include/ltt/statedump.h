@@ -32,6 +32,16 @@ int ltt_statedump_register(void (*dump)(void *priv), void *priv);
  */
 int ltt_statedump_unregister(void (*dump)(void *priv), void *priv);
 
+/**
+ * ltt_statedump_libraries() - record the libraries that came or went since the last look.
+ *
+ * libltt looks once a second while a session records, and when the program ends, so that tools can
+ * name the addresses in libraries that are loaded by dlopen(). A program that loads and unloads
+ * within a second calls this after each; the events (ltt_statedump:bin_info, build_id, bin_gone) go
+ * to all sessions. Any thread; not async-signal-safe. Keeps errno.
+ */
+void ltt_statedump_libraries(void);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

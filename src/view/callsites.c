@@ -8,12 +8,13 @@
 #include "event.h"
 #include "objects.h"
 
-/** An address of a process: it stays that of the first object that was there. */
+/** An address of a process, while @object is there. */
 struct callsites_alias {
 	struct idmap_node node;
 	struct callsites_alias *next;
 	const struct overview_process *process;
 	uint64_t address;
+	const struct object *object; /* or NULL */
 	struct callsite *site;
 };
 
@@ -75,8 +76,7 @@ static struct callsite *callsites_at(struct callsites *sites,
 	for (; node; node = idmap_next(&sites->sites_map, node)) {
 		site = container_of(node, struct callsite, node);
 		if (site->address == address && site->process == (object ? NULL : process) &&
-		    !site->object == !object &&
-		    (!object || strcmp(site->object->path, object->path) == 0))
+		    !site->object == !object && (!object || object_same_file(site->object, object)))
 			return site;
 	}
 	site = xalloc(sizeof(*site));
@@ -90,15 +90,16 @@ static struct callsite *callsites_at(struct callsites *sites,
 }
 
 /* The byte before the address behind a call is in the function and the line of the call. */
-static struct callsite *callsites_resolve(struct callsites *sites,
-					  const struct overview_process *process,
-					  const struct event *event, uint64_t address)
+static void callsites_resolve(struct callsites *sites, const struct event *event,
+			      struct callsites_alias *alias, bool is_return)
 {
+	uint64_t address = alias->address - is_return;
 	bool known;
-	const struct object *object = objects_find(sites->objects, event, address, &known);
 
-	return callsites_at(sites, process, object,
-			    address - (object && object->is_pic ? object->base : 0));
+	alias->object = objects_find(sites->objects, event, address, &known);
+	if (alias->object && alias->object->is_pic)
+		address -= alias->object->base;
+	alias->site = callsites_at(sites, alias->process, alias->object, address);
 }
 
 struct callsite *callsites_find(struct callsites *sites, const struct overview_process *process,
@@ -110,7 +111,9 @@ struct callsite *callsites_find(struct callsites *sites, const struct overview_p
 
 	for (; node; node = idmap_next(&sites->aliases_map, node)) {
 		alias = container_of(node, struct callsites_alias, node);
-		if (alias->process == process && alias->address == address)
+		if (alias->process == process && alias->address == address &&
+		    (!alias->object || !alias->object->until_ns ||
+		     event->ns <= alias->object->until_ns))
 			return alias->site;
 	}
 	if (!address || sites->nr == CALLSITES_MOST)
@@ -119,7 +122,7 @@ struct callsite *callsites_find(struct callsites *sites, const struct overview_p
 	alias = xalloc(sizeof(*alias));
 	alias->process = process;
 	alias->address = address;
-	alias->site = callsites_resolve(sites, process, event, address - is_return);
+	callsites_resolve(sites, event, alias, is_return);
 	alias->next = sites->aliases;
 	sites->aliases = alias;
 	idmap_add(&sites->aliases_map, &alias->node, hash);

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "event.h"
 
-#define OBJECTS_MOST 4096u /* of one process; a damaged trace may have any number */
+#define OBJECTS_MOST 16384u /* of one process; a damaged trace may have any number */
 
 #define PARENT_TRIES 16u   /* addresses by which the parent of a process is searched */
 
@@ -86,13 +86,15 @@ static bool objects_overlap(const struct object *object, uint64_t base, uint64_t
 	return object->base < base + size && base < object->base + object->size;
 }
 
-/* A dump names again the objects that were there before. */
-static bool objects_has(const struct object_process *process, const struct object *wanted)
+/* A dump names again the objects that were there before. @any_path: dlopen() may have another path
+ * of the same file. */
+static bool objects_has(const struct object_process *process, const struct object *wanted,
+			bool any_path)
 {
 	for (const struct object *o = process->objects; o; o = o->next)
 		if (objects_overlap(o, wanted->base, wanted->size))
-			return o->base == wanted->base && o->size == wanted->size &&
-			       strcmp(o->path, wanted->path) == 0;
+			return !o->until_ns && o->base == wanted->base && o->size == wanted->size &&
+			       (any_path || strcmp(o->path, wanted->path) == 0);
 	return false;
 }
 
@@ -107,10 +109,11 @@ static void objects_add(struct objects *objects, const struct event *event)
 {
 	const struct value *path = value_member(event->fields, "path");
 	struct object_process *process = objects_process_or_new(objects, event);
+	bool is_dlopen = !value_member(event->fields, "is_pic");
 	struct object new = {
 		.base = objects_number(event, "baddr"),
 		.size = objects_number(event, "memsz"),
-		.is_pic = objects_number(event, "is_pic"),
+		.is_pic = is_dlopen || objects_number(event, "is_pic"),
 		.from_ns = event->ns,
 	};
 	struct object *object;
@@ -119,7 +122,7 @@ static void objects_add(struct objects *objects, const struct event *event)
 	    new.size > UINT64_MAX - new.base || !path || path->type->kind != TYPE_STRING)
 		return;
 	new.path = xasprintf("%.*s", (int)path->count, (const char *)path->bytes);
-	if (objects_has(process, &new)) {
+	if (objects_has(process, &new, is_dlopen)) {
 		free(new.path);
 		return;
 	}
@@ -147,11 +150,25 @@ static void objects_add_build_id(struct objects *objects, const struct event *ev
 		object->build_id[i] = (uint8_t)value_element(id, i).u;
 }
 
+static void objects_end(struct objects *objects, const struct event *event)
+{
+	struct object_process *process = objects_process(objects, event);
+	uint64_t base = objects_number(event, "baddr");
+	struct object *object = process ? process->objects : NULL;
+
+	while (object && object->base != base)
+		object = object->next;
+	if (object && !object->until_ns)
+		object->until_ns = event->ns;
+}
+
 int objects_read(struct view *view, struct objects **ret)
 {
 	static const struct view_select dumps = {
-		.names = "ltt_statedump:bin_info,ltt_statedump:build_id,"
-			 "lttng_ust_statedump:bin_info,lttng_ust_statedump:build_id",
+		.names = "ltt_statedump:bin_info,ltt_statedump:build_id,ltt_statedump:bin_gone,"
+			 "ltt_dl:dlopen,ltt_dl:dlmopen,ltt_dl:build_id,"
+			 "lttng_ust_statedump:bin_info,lttng_ust_statedump:build_id,"
+			 "lttng_ust_lib:load,lttng_ust_lib:build_id,lttng_ust_lib:unload",
 		.names_only = true,
 	};
 	struct objects *objects = xalloc(sizeof(*objects));
@@ -160,16 +177,25 @@ int objects_read(struct view *view, struct objects **ret)
 
 	idmap_init(&objects->map);
 	while ((r = event_next(view, &dumps, &event)) > 0) {
-		if (strstr(event.ec->name, ":bin_info"))
-			objects_add(objects, &event);
-		else
+		if (strstr(event.ec->name, ":build_id"))
 			objects_add_build_id(objects, &event);
+		else if (strstr(event.ec->name, ":bin_gone") || strstr(event.ec->name, ":unload"))
+			objects_end(objects, &event);
+		else
+			objects_add(objects, &event);
 	}
 	if (r < 0)
 		objects_free(objects);
 	else
 		*ret = objects;
 	return r;
+}
+
+bool object_same_file(const struct object *one, const struct object *other)
+{
+	return one->build_id_len == other->build_id_len &&
+	       memcmp(one->build_id, other->build_id, one->build_id_len) == 0 &&
+	       strcmp(one->path, other->path) == 0;
 }
 
 void objects_free(struct objects *objects)
@@ -192,7 +218,7 @@ void objects_free(struct objects *objects)
 	free(objects);
 }
 
-/* Of several that were mapped there, the latest one before the time. */
+/* As objects_find(). */
 static const struct object *objects_at(const struct object_process *process, uint64_t address,
 				       int64_t ns)
 {
@@ -201,7 +227,8 @@ static const struct object *objects_at(const struct object_process *process, uin
 	for (const struct object *o = process->objects; o; o = o->next) {
 		if (address - o->base >= o->size)
 			continue;
-		found = o;
+		if (o->from_ns > ns || !o->until_ns || ns <= o->until_ns)
+			found = o;
 		if (o->from_ns <= ns)
 			break;
 	}

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ltt/statedump.h>
 #include <ltt/tracepoint.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -225,6 +226,7 @@ EXPORT void *dlopen(const char *file, int mode)
 	void *handle = open_for(__builtin_return_address(0), file, mode);
 	struct object o;
 
+	ltt_statedump_libraries();
 	if (!is_traced() || !dl_describe(handle, &o))
 		return handle;
 	ltt_trace(ltt_dl, dlopen, o.base, o.size, mode, o.map->l_name, o.build_id_len > 0);
@@ -242,6 +244,7 @@ EXPORT void *dlmopen(Lmid_t space, const char *file, int mode)
 	if (!call)
 		call = (void *(*)(Lmid_t, const char *, int))real("dlmopen");
 	handle = call(space, file, mode);
+	ltt_statedump_libraries();
 	if (!is_traced() || !dl_describe(handle, &o))
 		return handle;
 	ltt_trace(ltt_dl, dlmopen, o.base, o.size, space, mode, o.map->l_name,
@@ -261,6 +264,7 @@ EXPORT int dlclose(void *handle)
 	if (!call)
 		call = (int (*)(void *))real("dlclose");
 	result = call(handle);
+	ltt_statedump_libraries();
 	if (known)
 		ltt_trace(ltt_dl, dlclose, o.base, result);
 	return result;

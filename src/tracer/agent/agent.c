@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <ltt/statedump.h>
+
 #include "bypass.h"
 #include "census.h"
 #include "tracer/base/env.h"
@@ -130,6 +132,7 @@ __attribute__((constructor)) static void agent_start(void)
 	agent_leave_init();
 	agent_identity_init();
 	agent_spawn_init();
+	site_on_exit(ltt_statedump_libraries);
 	heed_bypassed_calls();
 	if (agent_fork_init() < 0 || agent_thread_start(0) < 0)
 		return;

@@ -28,10 +28,12 @@
 #include "proto/app.h"
 #include "tracer/base/sys.h"
 #include "tracer/site/site.h"
+#include "tracer/statedump/statedump.h"
 
 #define STACK_BYTES (128u << 10)
 #define THREAD_NAME "%.11s-ltt" /* the process's, so that state dump events have it */
 #define PAUSE_MS 100
+#define LOOK_MS 1000  /* for libraries that came or went; ltt_statedump_libraries() */
 #define UNWOKEN_MS 50 /* a filter forbids signalfd() */
 #define FILTERED "a seccomp filter would end the program for it"
 
@@ -128,6 +130,8 @@ static int agent_thread_timeout_ms(bool can_be_woken)
 	int64_t now = agent_now_ms();
 	int64_t least = agent_leave_timeout_ms();
 
+	if (statedump_libraries_are_wanted() && (least < 0 || least > LOOK_MS))
+		least = LOOK_MS;
 	if (!can_be_woken && (least < 0 || least > UNWOKEN_MS))
 		least = UNWOKEN_MS;
 	for (unsigned int i = 0; i < tracer_env.nr_dirs; i++) {
@@ -190,6 +194,7 @@ static bool turn(int signal_fd, bool woken)
 	fds[1 + AGENT_LINKS] = (struct pollfd){ .fd = agent_leave_fd(), .events = POLLIN };
 	agent_thread_confirm(generation);
 	agent_buffers_populate();
+	statedump_libraries_look();
 	if (agent_thread_await(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms(signal_fd >= 0)) <= 0)
 		return signal_fd < 0;
 	if (has_message(&fds[1]))

@@ -30,6 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *objects;
 static struct object *departed; /* since exit() was called */
 static bool exiting;
+static void (*at_exit)(void);
 static struct limbo *limbo;
 static uint32_t nr_limbo;
 
@@ -121,7 +122,14 @@ void limbo_drain_if_full(void)
  */
 static void on_exit_begin(void)
 {
+	if (at_exit)
+		at_exit();
 	__atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
+}
+
+void site_on_exit(void (*run)(void))
+{
+	at_exit = run;
 }
 
 /*

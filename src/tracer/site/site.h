@@ -67,6 +67,10 @@ void site_stop_sequences(void);
  * use it. Async-signal safe. */
 void site_only_session(uint32_t session);
 
+/** @run is called, several times, when the program calls exit(): while other threads may trace. Set
+ *  once, by a constructor. */
+void site_on_exit(void (*run)(void));
+
 /** Suppress the events of the calling thread (nests): libltt's own malloc calls must not be traced
  * by the malloc wrapper. */
 void site_mute(void);

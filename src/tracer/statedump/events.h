@@ -30,6 +30,9 @@ LTT_TRACEPOINT(ltt_statedump, debug_link, (uintptr_t base, uint32_t sum, const c
 	       LTT_INFO, ltt_ptr(baddr, base), ltt_int(uint32_t, crc, sum),
 	       ltt_string(filename, file))
 
+/* A library was unmapped; one that came is a bin_info. */
+LTT_TRACEPOINT(ltt_statedump, bin_gone, (uintptr_t base), LTT_INFO, ltt_ptr(baddr, base))
+
 LTT_TRACEPOINT(ltt_statedump, end, (), LTT_INFO)
 
 #endif

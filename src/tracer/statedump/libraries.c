@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * State dump of the loaded libraries. They are collected under the loader's lock, which
- * blocks dlopen() in the program, and recorded after it is released.
+ * State dump of the loaded libraries, and of those that come and go later. They are collected under
+ * the loader's lock, which blocks dlopen() in the program, and recorded after it is released.
  */
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
+
+#include <ltt/statedump.h>
 
 #include "tracer/site/site.h"
 #include "statedump.h"
@@ -19,10 +23,31 @@ struct node {
 	struct elf_object object;
 };
 
+/** @adds, @subs: the loader's counters of libraries that came and went; equal to @same: nothing
+ *  is collected. */
 struct collection {
 	struct node *first;
 	struct node **end;
+	const struct seen *same;
+	unsigned long long adds, subs;
 };
+
+/* A library that was there at the last look: @hash of path and build id. */
+struct mapping {
+	struct mapping *next;
+	uintptr_t base;
+	uint64_t hash;
+};
+
+/* A thread that finds it locked leaves the look to its holder, as that one may wait for the loader,
+ * whose lock the thread may hold, in a library's constructor. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t wanted; /* looks */
+static struct seen {
+	bool any;
+	unsigned long long adds, subs;
+	struct mapping *all;
+} seen;
 
 static bool is_vdso(const struct dl_phdr_info *info)
 {
@@ -40,7 +65,8 @@ static void name_object(struct elf_object *object, const struct dl_phdr_info *in
 	} else if (program) {
 		len = readlink("/proc/self/exe", object->path, sizeof(object->path) - 1);
 		object->path[len > 0 ? len : 0] = '\0';
-	} else {
+	} else if (info->dlpi_name[0] == '/' || !realpath(info->dlpi_name, object->path)) {
+		/* dlopen("./plug.so") */
 		snprintf(object->path, sizeof(object->path), "%s", info->dlpi_name);
 	}
 }
@@ -48,9 +74,14 @@ static void name_object(struct elf_object *object, const struct dl_phdr_info *in
 static int collect(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct collection *all = data;
-	struct node *node = calloc(1, sizeof(*node));
+	struct node *node;
 
 	(void)size;
+	all->adds = info->dlpi_adds;
+	all->subs = info->dlpi_subs;
+	if (all->same && all->same->adds == all->adds && all->same->subs == all->subs)
+		return 1;
+	node = calloc(1, sizeof(*node));
 	if (!node || !elf_read_memory(&node->object, info)) {
 		free(node);
 		return 0;
@@ -71,21 +102,155 @@ static void statedump_libraries_record(const struct elf_object *o)
 		ltt_trace(ltt_statedump, debug_link, o->base, o->link_crc, o->link_name);
 }
 
-void statedump_libraries(void)
+/* Frees all. */
+static void libraries_record(struct collection *all)
 {
-	struct collection all = { .first = NULL, .end = &all.first };
 	struct node *node;
 
-	if (!ltt_enabled(ltt_statedump, bin_info) && !ltt_enabled(ltt_statedump, build_id) &&
-	    !ltt_enabled(ltt_statedump, debug_link))
-		return;
-	dl_iterate_phdr(collect, &all);
-	while ((node = all.first)) {
-		all.first = node->next;
+	while ((node = all->first)) {
+		all->first = node->next;
 		elf_read_file(&node->object);
 		site_unmute();
 		statedump_libraries_record(&node->object);
 		site_mute();
 		free(node);
 	}
+}
+
+void statedump_libraries(void)
+{
+	struct collection all = { .first = NULL, .end = &all.first };
+
+	if (!ltt_enabled(ltt_statedump, bin_info) && !ltt_enabled(ltt_statedump, build_id) &&
+	    !ltt_enabled(ltt_statedump, debug_link))
+		return;
+	dl_iterate_phdr(collect, &all);
+	libraries_record(&all);
+}
+
+/* --- between dumps ------------------------------------------------------------------- */
+
+static uint64_t libraries_hash_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	while (len--)
+		hash = (hash ^ *at++) * 0x100000001b3; /* FNV-1a */
+	return hash;
+}
+
+static uint64_t libraries_hash(const struct elf_object *o)
+{
+	uint64_t hash = libraries_hash_bytes(0xcbf29ce484222325, o->path, strlen(o->path));
+
+	return libraries_hash_bytes(hash, o->build_id, o->build_id_len);
+}
+
+/* Return: the mapping of @object, taken from the list at @from; NULL: there is none. */
+static struct mapping *libraries_take(struct mapping **from, const struct elf_object *object)
+{
+	uint64_t hash = libraries_hash(object);
+	struct mapping *found;
+
+	while (*from && ((*from)->base != object->base || (*from)->hash != hash))
+		from = &(*from)->next;
+	found = *from;
+	if (found)
+		*from = found->next;
+	return found;
+}
+
+static void libraries_record_gone(struct mapping *gone)
+{
+	struct mapping *next;
+
+	for (; gone; gone = next) {
+		next = gone->next;
+		site_unmute();
+		ltt_trace(ltt_statedump, bin_gone, gone->base);
+		site_mute();
+		free(gone);
+	}
+}
+
+/* Those that came are left in @all; the ones that went are recorded. */
+static void libraries_compare(struct collection *all)
+{
+	struct mapping *before = seen.all, *mapping;
+	struct node **at = &all->first, *node;
+
+	seen.all = NULL;
+	while ((node = *at)) {
+		bool is_new;
+
+		mapping = libraries_take(&before, &node->object);
+		is_new = seen.any && !mapping;
+		if (!mapping && (mapping = malloc(sizeof(*mapping))))
+			*mapping = (struct mapping){ .base = node->object.base,
+						     .hash = libraries_hash(&node->object) };
+		if (mapping) {
+			mapping->next = seen.all;
+			seen.all = mapping;
+		}
+		if (is_new) {
+			at = &node->next;
+		} else {
+			*at = node->next;
+			free(node);
+		}
+	}
+	libraries_record_gone(before);
+}
+
+static void libraries_look_once(void)
+{
+	struct collection all = { .first = NULL, .same = seen.any ? &seen : NULL };
+
+	all.end = &all.first;
+	dl_iterate_phdr(collect, &all);
+	if (all.same && all.adds == seen.adds && all.subs == seen.subs)
+		return;
+	libraries_compare(&all);
+	seen.any = true;
+	seen.adds = all.adds;
+	seen.subs = all.subs;
+	libraries_record(&all);
+}
+
+bool statedump_libraries_are_wanted(void)
+{
+	return ltt_enabled(ltt_statedump, bin_info) || ltt_enabled(ltt_statedump, bin_gone);
+}
+
+void statedump_libraries_look(void)
+{
+	uint32_t nr;
+
+	if (!statedump_libraries_are_wanted())
+		return;
+	__atomic_add_fetch(&wanted, 1, __ATOMIC_SEQ_CST);
+	do {
+		if (pthread_mutex_trylock(&lock) != 0)
+			return;
+		nr = __atomic_load_n(&wanted, __ATOMIC_SEQ_CST);
+		libraries_look_once();
+		pthread_mutex_unlock(&lock);
+	} while (nr != __atomic_load_n(&wanted, __ATOMIC_SEQ_CST));
+}
+
+/* Another thread may have held the lock, and changed the list, when the process forked. */
+void statedump_libraries_after_fork_child(void)
+{
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	seen = (struct seen){ .any = false };
+}
+
+__attribute__((visibility("default"))) void ltt_statedump_libraries(void)
+{
+	int error = errno;
+
+	site_mute();
+	statedump_libraries_look();
+	site_unmute();
+	errno = error;
 }

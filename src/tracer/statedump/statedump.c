@@ -120,6 +120,7 @@ void statedump_run(uint32_t session)
 {
 	struct dump dump = { .serial = 0 };
 
+	statedump_libraries_look(); /* for the other sessions */
 	site_only_session(session);
 	site_unmute();
 	ltt_trace(ltt_statedump, start);
@@ -148,4 +149,5 @@ void statedump_after_fork_child(void)
 {
 	running = 0;
 	pthread_mutex_unlock(&lock);
+	statedump_libraries_after_fork_child();
 }

@@ -6,6 +6,7 @@
 #ifndef TRACER_STATEDUMP_STATEDUMP_H
 #define TRACER_STATEDUMP_STATEDUMP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Run all dumps into one session. Helper thread, with no lock of libltt's held. */
@@ -13,6 +14,12 @@ void statedump_run(uint32_t session);
 
 /** Record the loaded libraries. The calling thread must be muted. */
 void statedump_libraries(void);
+/** Record those that came or went since the last look, in all sessions. The calling thread must be
+ *  muted. It takes one call of the loader if there are none. */
+void statedump_libraries_look(void);
+/** Whether a session records that. */
+bool statedump_libraries_are_wanted(void);
+void statedump_libraries_after_fork_child(void);
 
 /* Fork handlers. No other lock is taken while the registrations of dumps are locked. */
 void statedump_before_fork(void);
