@@ -340,7 +340,6 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	trace->dir_fd = dir_fd;
 	trace->index_fd = index_fd;
 	trace->metadata_bytes = dir->metadata_bytes;
-	trace->hides = dir->hides;
 	trace->is_past = is_past;
 	trace->waiters = is_past ? 1 : session->nr_viewers + (session->kept_until_ns != 0);
 	list_init(&trace->streams);
@@ -363,7 +362,6 @@ void live_metadata(struct live_session *session, const struct tracedir *dir)
 	if (!trace)
 		return;
 	trace->metadata_bytes = dir->metadata_bytes;
-	trace->hides = dir->hides;
 }
 
 uint64_t live_metadata_bytes(const struct live_trace *trace)
@@ -378,13 +376,6 @@ uint64_t live_session_beacon(const struct live_session *session)
 	LOCKED(&session->live->lock);
 
 	return session->ended ? UINT64_MAX : session->beacon;
-}
-
-bool live_hides(const struct live_trace *trace)
-{
-	LOCKED(&trace->session->live->lock);
-
-	return trace->hides;
 }
 
 /* --- streams ----------------------------------------------------------------------------- */

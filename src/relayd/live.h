@@ -73,7 +73,6 @@ struct live_trace {
 	/* under the lock */
 	struct list_node streams; /* struct live_stream */
 	uint64_t metadata_bytes;
-	bool hides;		/* its packets have form 2 (trace/packet.h) */
 	bool is_past;		/* for one viewer only: see live_add_past() */
 	unsigned int nr_active; /* streams that have not ended */
 	unsigned int waiters;	/* viewers that have not read all of it */
@@ -142,8 +141,6 @@ struct live_state {
 /** @known: serial of the last stream that was reported to the viewer. */
 void live_state(const struct live_stream *stream, uint64_t known, struct live_state *ret);
 uint64_t live_metadata_bytes(const struct live_trace *trace);
-/** Whether the trace's packets have form 2. */
-bool live_hides(const struct live_trace *trace);
 
 /** Trace clock: the time up to which the session is complete; 0: unknown; UINT64_MAX: it has
  *  ended. */

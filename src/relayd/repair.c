@@ -126,7 +126,6 @@ static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, 
 	AUTO_FD int index_fd = tracedir_open_file(trace->index_fd, index);
 	struct stream_config config = { .trace = trace, .disk = trace->disk };
 	struct packet_header first = { 0 };
-	union packet_bytes head;
 	struct stream_file file;
 	uint64_t number, cut = 0;
 	const char *digits = repair_number_of(name, &number);
@@ -135,13 +134,12 @@ static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, 
 	if (!digits || fd < 0 || !is_old(m, fd, &before) ||
 	    (index_fd >= 0 && repair_is_whole(fd, index_fd)))
 		return 0;
-	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
-		(void)!packet_from_file(&head, trace->hides, &first);
+	(void)!pread(fd, &first, sizeof(first), 0);
 	/* the last number of its name may be a CPU's or a file's: both are searched for so */
 	config.channel = channel = xstrdup(name);
 	channel[digits - name - 1] = '\0';
 	config.stream_class = first.stream_id;
-	config.first_instance = (uint32_t)(first.stream_instance_id - number);
+	config.first_instance = first.stream_instance_id - (uint32_t)number;
 	stream_file_init(&file, &config, (uint32_t)number);
 	if (stream_file_adopt(&file, &first, &cut) < 0)
 		log_warn("%s/%s can't be repaired", trace->path, name);
@@ -183,7 +181,6 @@ static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 		log_warn("the metadata of %s can't be repaired", path);
 	if (!whole)
 		return cut; /* its streams can't be identified: they stay */
-	trace.hides = tracedir_has_form2(metadata_fd);
 	return cut + repair_streams(m, &trace);
 }
 

@@ -16,14 +16,11 @@
 /* A power failure may have left the space of a packet without its contents. */
 static bool is_damaged(const struct relstream *s)
 {
-	uint64_t left = s->last.packet_size / 8 - sizeof(s->last);
+	uint64_t left = packet_body_bytes(&s->last);
 	uint64_t at = s->file.bytes - left;
-	struct packet_header bare = s->last;
 	AUTO_FREE uint8_t *buf = malloc(CHECK_BYTES);
-	uint32_t crc;
+	uint32_t crc = packet_checksum(&s->last, NULL, 0);
 
-	bare.crc32c = 0;
-	crc = crc32c(0, &bare, sizeof(bare));
 	while (buf && left) {
 		ssize_t n = pread(s->file.fd, buf, MIN(left, CHECK_BYTES), (off_t)at);
 
@@ -131,13 +128,12 @@ static int relay_stream_refuse(const struct relstream *s, const char *why, struc
 static int relay_stream_check(const struct relstream *s, const struct packet_header *h,
 			      struct err *err)
 {
-	const struct stream_config *c = &s->config;
+	const struct packet_stream stream = stream_config_packets(&s->config, s->file.cpu);
+	enum packet_kind kind = packet_check(h, &stream, UINT64_MAX);
 
-	if (h->magic != PACKET_MAGIC || h->packet_size % 8 || h->content_size != h->packet_size)
+	if (kind == PACKET_INVALID)
 		return relay_stream_refuse(s, "has an invalid header", err);
-	if (memcmp(h->uuid, c->trace->uuid, sizeof(h->uuid)) != 0 ||
-	    h->stream_id != c->stream_class ||
-	    h->stream_instance_id != (uint32_t)(c->first_instance + s->file.cpu))
+	if (kind == PACKET_FOREIGN)
 		return relay_stream_refuse(s, "belongs to another stream", err);
 	if (s->has_last && h->packet_seq_num <= s->last.packet_seq_num)
 		return relay_stream_refuse(s, "is stored already", err);
@@ -155,7 +151,6 @@ static int relay_stream_fail(struct relstream *s, int error, struct err *err)
 
 int relstream_begin(struct relstream *s, const struct packet_header *header, struct err *err)
 {
-	struct packet_header bare = *header;
 	int ret;
 
 	if (relay_stream_check(s, header, err))
@@ -163,11 +158,10 @@ int relstream_begin(struct relstream *s, const struct packet_header *header, str
 	ret = stream_file_begin(&s->file, header);
 	if (ret < 0)
 		return relay_stream_fail(s, ret, err);
-	bare.crc32c = 0;
 	s->incoming = *header;
 	s->received = 0;
 	s->checksum_follows = false;
-	s->crc = crc32c(0, &bare, sizeof(bare));
+	s->crc = packet_checksum(header, NULL, 0);
 	return 0;
 }
 

@@ -29,11 +29,6 @@ static int part_name(const struct relstream *s, struct part_name *ret)
 	return len >= (int)sizeof(ret->text) ? -ENAMETOOLONG : 0;
 }
 
-static uint64_t body_bytes(const struct packet_header *h)
-{
-	return h->packet_size / 8 - sizeof(*h);
-}
-
 void relstream_part_close(struct relstream *s)
 {
 	s->part_fd = close_fd(s->part_fd);
@@ -71,11 +66,13 @@ static int part_open(struct relstream *s)
 /* How much of it there is; 0: it makes no sense. */
 static uint64_t part_found(struct relstream *s)
 {
+	const struct packet_stream stream = stream_config_packets(&s->config, s->file.cpu);
 	struct packet_header *h = &s->begun;
 	struct stat st;
 
 	if (pread(s->part_fd, h, sizeof(*h), 0) != (ssize_t)sizeof(*h) ||
-	    fstat(s->part_fd, &st) < 0 || (uint64_t)st.st_size >= h->packet_size / 8 ||
+	    packet_check(h, &stream, UINT64_MAX) != PACKET_FITS || fstat(s->part_fd, &st) < 0 ||
+	    (uint64_t)st.st_size >= h->packet_size / 8 ||
 	    (s->has_last && h->packet_seq_num <= s->last.packet_seq_num))
 		return 0;
 	return (uint64_t)st.st_size - sizeof(*h);
@@ -134,7 +131,7 @@ static int copy_body(struct relstream *s, struct err *err)
 {
 	const size_t room = 256u << 10;
 	AUTO_FREE uint8_t *buf = xalloc(room);
-	uint64_t at = 0, all = body_bytes(&s->begun);
+	uint64_t at = 0, all = packet_body_bytes(&s->begun);
 
 	while (at < all) {
 		size_t len = (size_t)MIN(all - at, (uint64_t)room);
@@ -154,7 +151,7 @@ static int copy_body(struct relstream *s, struct err *err)
 
 int relstream_part_finish(struct relstream *s, struct err *err)
 {
-	if (s->begun_bytes < body_bytes(&s->begun)) {
+	if (s->begun_bytes < packet_body_bytes(&s->begun)) {
 		relstream_part_close(s);
 		return 0;
 	}

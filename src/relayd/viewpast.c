@@ -122,13 +122,11 @@ static uint64_t find_files(struct pasttrace *trace)
 static bool find_cpu(const struct tracedir *dir, struct pastfile *file)
 {
 	struct packet_header h;
-	union packet_bytes bytes;
 	struct stat st;
 	AUTO_FD int fd = viewpast_open(dir->fd, file->name, &st);
 
-	if (fd < 0 || !viewpast_read(fd, &bytes, sizeof(bytes), 0) ||
-	    !packet_from_file(&bytes, dir->hides, &h) || h.magic != PACKET_MAGIC ||
-	    memcmp(h.uuid, dir->uuid, sizeof(h.uuid)) != 0)
+	if (fd < 0 || !viewpast_read(fd, &h, sizeof(h), 0) || h.magic != PACKET_MAGIC ||
+	    h.form != PACKET_FORM || memcmp(h.uuid, dir->uuid, sizeof(h.uuid)) != 0)
 		return false;
 	file->cpu = h.cpu_id;
 	return true;
@@ -289,7 +287,6 @@ static bool read_metadata(struct tracedir *dir)
 		return false;
 	memcpy(dir->uuid, head.uuid, sizeof(dir->uuid));
 	dir->metadata_bytes = (uint64_t)st.st_size;
-	dir->hides = tracedir_has_form2(dir->metadata_fd);
 	return true;
 }
 

@@ -246,16 +246,12 @@ static void close_found(struct found *found)
 	close_fd(found->index_fd);
 }
 
-static int read_header(const struct vstream *vs, struct found *found)
+static int read_header(struct found *found)
 {
-	union packet_bytes bytes;
-	int error =
-		viewstream_read_all(found->fd, &bytes, sizeof(bytes), be64toh(found->entry.offset));
+	int error = viewstream_read_all(found->fd, &found->header, sizeof(found->header),
+					be64toh(found->entry.offset));
 
-	if (error < 0)
-		return error;
-	return packet_from_file(&bytes, live_hides(vs->stream->trace), &found->header) ? 0 :
-											 -EBADMSG;
+	return error < 0 || found->header.form == PACKET_FORM ? error : -EBADMSG;
 }
 
 static int viewstream_open_files(const struct vstream *vs, const struct live_state *state,
@@ -324,7 +320,7 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 	error = viewstream_read_all(ret->index_fd, &ret->entry, sizeof(ret->entry),
 				    sizeof(struct index_header) + vs->entry * sizeof(ret->entry));
 	if (error == 0)
-		error = read_header(vs, ret);
+		error = read_header(ret);
 	if (error == 0)
 		error = begin_late(vs, ret);
 	live_state(vs->stream, 0, &later);
@@ -373,12 +369,9 @@ int vstream_read(struct vstream *vs, uint64_t offset, void *buf, size_t len)
 	const struct packet_header *head = vs->fd < 0 ? &vs->empty : &vs->header;
 	uint64_t at = offset - vs->offset;
 	int error = vs->fd < 0 ? 0 : viewstream_read_all(vs->fd, buf, len, offset);
-	union packet_bytes bytes;
 
-	if (error < 0 || at >= sizeof(bytes))
-		return error;
-	packet_to_file(head, live_hides(vs->stream->trace), &bytes);
-	memcpy(buf, (const uint8_t *)&bytes + at, MIN(len, sizeof(bytes) - at));
+	if (error == 0 && at < sizeof(*head))
+		memcpy(buf, (const uint8_t *)head + at, MIN(len, sizeof(*head) - at));
 	return error;
 }
 
@@ -431,16 +424,14 @@ static void make_empty(struct vstream *vs, const struct live_state *state,
 	const struct packet_header *like = vs->has_header ? &vs->header :
 					   next		  ? next :
 							    &state->last;
+	const struct packet_stream packets = { stream->trace->uuid, stream->config.stream_class,
+					       stream->config.first_instance + stream->cpu,
+					       stream->cpu };
 	uint64_t ts = MIN(state->unknown_since, next ? next->timestamp_begin : state->beacon);
 
-	vs->empty = *like;
-	vs->empty.magic = PACKET_MAGIC;
-	memcpy(vs->empty.uuid, stream->trace->uuid, sizeof(vs->empty.uuid));
-	vs->empty.stream_id = stream->config.stream_class;
-	vs->empty.stream_instance_id = (uint64_t)stream->config.first_instance + stream->cpu;
-	vs->empty.cpu_id = stream->cpu;
+	vs->empty = packet_is_set(like) ? *like : packet_make(&packets);
 	vs->empty.timestamp_begin = vs->empty.timestamp_end = MAX(known_ts(vs), ts);
-	vs->empty.content_size = vs->empty.packet_size = sizeof(vs->empty) * 8;
+	packet_set_body(&vs->empty, 0);
 	viewstream_set_reported(vs, vs->empty.timestamp_end);
 	vs->offset = EMPTY_OFFSET;
 	vs->bytes = sizeof(vs->empty);

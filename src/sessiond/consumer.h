@@ -66,7 +66,6 @@ struct consumer {
 	uint32_t ping;		  /* serial of the probe in flight; 0: none */
 	uint32_t oldest;	  /* serial of the oldest request, at the last check */
 	bool silent;
-	bool hides; /* it supports traces of form 2 (trace/packet.h); older versions do not */
 };
 
 void consumer_init(struct consumer *consumer, struct loop *loop, const struct consumer_ops *ops);

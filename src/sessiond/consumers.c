@@ -93,13 +93,10 @@ static void slot_trouble(struct consumer_slot *slot, const char *text)
 
 static void slot_on_adopted(void *data, const struct con_answer *answer)
 {
-	struct rep_con_adopted rep = { 0 };
 	struct consumer_slot *slot = data;
 
 	if (answer->superseded)
 		return;
-	if (answer->code == 0 && rep_con_adopted_decode(answer->dec, &rep) == 0)
-		slot->consumer.hides = rep.hides;
 	if (answer->code == 0 && slot->died)
 		follow_consumer(slot_daemon(slot), &slot->consumer, NEWS_REPLACED, "");
 	slot->died = false;
@@ -144,8 +141,6 @@ static int find_consumer(struct consumer_slot *slot)
 	ret = consumer_spawn(&slot->consumer, slot->consumers->program, slot->socket,
 			     slot->kind == CONSUMER_USER ? &slot->user : NULL);
 	slot->met = ret < 0 ? 0 : consumer_pid(&slot->consumer);
-	if (ret == 0)
-		slot->consumer.hides = true; /* it is of this version */
 	return ret;
 }
 

@@ -599,7 +599,7 @@ static bool tunnel_is_same(const struct view_index *a, const struct view_index *
 {
 	return a->offset == b->offset && a->packet_size == b->packet_size &&
 	       (a->timestamp_end == b->timestamp_end ||
-		be64toh(a->packet_size) == sizeof(union packet_bytes) * 8);
+		be64toh(a->packet_size) == sizeof(struct packet_header) * 8);
 }
 
 /* A relay shows a stream before other streams' data that is younger. So a packet that is older is
@@ -607,7 +607,7 @@ static bool tunnel_is_same(const struct view_index *a, const struct view_index *
 static bool tunnel_is_past(const struct follow *f, const struct known_stream *stream,
 			   const struct view_index *index)
 {
-	bool is_bare = be64toh(index->packet_size) == sizeof(union packet_bytes) * 8;
+	bool is_bare = be64toh(index->packet_size) == sizeof(struct packet_header) * 8;
 
 	return f->known.generation > 1 && tunnel_finds_past(stream->trace->session) &&
 	       !stream->has_last &&
@@ -695,7 +695,8 @@ static int begin_in_time(struct known_stream *stream, struct view_index *index)
 {
 	if (be64toh(index->timestamp_begin) >= stream->reported_ts)
 		return 0;
-	if (!stream->packet || stream->packet_len != sizeof(stream->head) || !stream->form) {
+	if (!stream->packet || stream->packet_len != sizeof(stream->head) ||
+	    !packet_is_set(&stream->head)) {
 		log_error("an event arrived too late: the view ends; the trace contains it");
 		return -EPROTO;
 	}
@@ -762,7 +763,7 @@ static bool reply_news(struct follow *f, struct known_stream *stream, struct vie
 {
 	struct known_session *session = stream->trace->session;
 
-	if (!session->nr_new || (!session->notified && !stream->form))
+	if (!session->nr_new || (!session->notified && !packet_is_set(&stream->head)))
 		return false;
 	if (session->notified)
 		bare_index(stream, VIEW_INDEX_RETRY, 0, ret);

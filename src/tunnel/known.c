@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 
-#define FORM_PLAIN 1u
 #define EMPTY_OFFSET (1ull << 62) /* of a packet that is in no file */
 
 void known_init(struct known *known)
@@ -272,60 +271,39 @@ bool known_is_empty(const struct view_index *index)
 
 static bool fits(const struct packet_header *h, const struct view_index *index)
 {
-	return h->magic == PACKET_MAGIC && h->packet_size == be64toh(index->packet_size) &&
+	return h->magic == PACKET_MAGIC && h->form == PACKET_FORM &&
+	       h->packet_size == be64toh(index->packet_size) &&
 	       h->content_size == be64toh(index->content_size) &&
 	       h->timestamp_end == be64toh(index->timestamp_end) &&
 	       h->stream_id == be64toh(index->stream_class);
 }
 
-static bool has_form(const union packet_bytes *bytes, bool hides, const struct view_index *index)
-{
-	struct packet_header header;
-
-	return packet_from_file(bytes, hides, &header) && fits(&header, index);
-}
-
 void known_store_head(struct known_stream *stream, const struct view_index *index,
 		      const void *bytes, size_t len)
 {
-	union packet_bytes head;
+	struct packet_header head;
 
 	if (len < sizeof(head))
 		return;
 	memcpy(&head, bytes, sizeof(head));
-	if (!has_form(&head, false, index) && !has_form(&head, true, index))
-		return;
-	stream->form = has_form(&head, true, index) ? PACKET_FORM_HIDING : FORM_PLAIN;
-	stream->head = head;
-}
-
-static void head_read(const struct known_stream *stream, struct packet_header *ret)
-{
-	if (!packet_from_file(&stream->head, stream->form == PACKET_FORM_HIDING, ret))
-		*ret = (struct packet_header){ 0 };
-}
-
-static void head_write(struct known_stream *stream, const struct packet_header *header)
-{
-	packet_to_file(header, stream->form == PACKET_FORM_HIDING, &stream->head);
-	memcpy(stream->packet, &stream->head, sizeof(stream->head));
+	if (fits(&head, index))
+		stream->head = head;
 }
 
 void known_make_empty(struct known *known, struct known_stream *stream, uint64_t time,
 		      struct view_index *ret)
 {
-	struct packet_header header;
+	struct packet_header *head = &stream->head;
 
-	head_read(stream, &header);
-	header.timestamp_begin = header.timestamp_end = time;
-	header.content_size = header.packet_size = sizeof(stream->head) * 8;
+	head->timestamp_begin = head->timestamp_end = time;
+	packet_set_body(head, 0);
 	stream->offset = EMPTY_OFFSET;
-	known_queue(known, stream, sizeof(stream->head));
-	head_write(stream, &header);
+	known_queue(known, stream, sizeof(*head));
+	memcpy(stream->packet, head, sizeof(*head));
 	*ret = (struct view_index){
 		.offset = htobe64(EMPTY_OFFSET),
-		.packet_size = htobe64(header.packet_size),
-		.content_size = htobe64(header.packet_size),
+		.packet_size = htobe64(head->packet_size),
+		.content_size = htobe64(head->packet_size),
 		.timestamp_begin = htobe64(time),
 		.timestamp_end = htobe64(time),
 		.events_discarded = htobe64(stream->discarded),
@@ -336,9 +314,6 @@ void known_make_empty(struct known *known, struct known_stream *stream, uint64_t
 
 void known_begin_at(struct known_stream *stream, uint64_t time)
 {
-	struct packet_header header;
-
-	head_read(stream, &header);
-	header.timestamp_begin = time;
-	head_write(stream, &header);
+	stream->head.timestamp_begin = time;
+	memcpy(stream->packet, &stream->head, sizeof(stream->head));
 }

@@ -80,9 +80,8 @@ struct known_stream {
 	size_t packet_len;
 
 	/* The header of a packet, as a template for empty packets. */
-	unsigned int form; /* see trace/packet.h; 0: there is no header */
-	union packet_bytes head;
-	uint64_t discarded; /* events_discarded of the last packet */
+	struct packet_header head; /* magic 0: there is no header */
+	uint64_t discarded;	   /* events_discarded of the last packet */
 };
 
 void known_init(struct known *known);
@@ -116,7 +115,7 @@ bool known_is_empty(const struct view_index *index);
 void known_store_head(struct known_stream *stream, const struct view_index *index,
 		      const void *bytes, size_t len);
 /** Make a packet without events at @time, from the stored header, for the viewer to fetch.
- *  stream->form must be set. */
+ *  stream->head must be set. */
 void known_make_empty(struct known *known, struct known_stream *stream, uint64_t time,
 		      struct view_index *ret);
 /** Set the begin of the packet that the viewer fetches, whose header is stored, to @time. */

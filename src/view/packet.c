@@ -136,18 +136,17 @@ static void set_hidden(struct packet *packet, enum field_role role, uint64_t val
 	packet->has |= 1u << role;
 }
 
-/* The gap of a header of form 2, see trace/packet.h. */
+/* The gap of a header of this project, see trace/packet.h. */
 static int take_hidden(struct packet *packet, const uint8_t *bytes, size_t len)
 {
-	union packet_bytes head;
 	struct packet_header h;
 
-	if (len < sizeof(head))
+	if (len < sizeof(h))
 		return PACKET_SHORT;
-	if (packet->head_bits != sizeof(head) * 8)
+	if (packet->head_bits != sizeof(h) * 8)
 		return view_packet_error(packet, "its header differs from the metadata");
-	memcpy(&head, bytes, sizeof(head));
-	if (!packet_from_file(&head, true, &h))
+	memcpy(&h, bytes, sizeof(h));
+	if (h.form != PACKET_FORM)
 		return view_packet_error(packet, "its header is damaged");
 	set_hidden(packet, ROLE_STREAM_POS, h.stream_pos);
 	set_hidden(packet, ROLE_RECORDED, h.events_recorded);
@@ -163,13 +162,11 @@ uint32_t packet_head_sum(const struct packet *packet, const struct ctf_trace_cla
 {
 	const size_t len = packet->head_bits / 8 - sizeof(uint32_t);
 	static const uint8_t zeros[sizeof(uint32_t)];
-	union packet_bytes head;
 	struct packet_header h;
 
-	if (!tc->hides)
+	if (!tc->hides) /* it declares the field, as the last one */
 		return crc32c(crc32c(0, packet->head, len), zeros, sizeof(zeros));
-	memcpy(&head, packet->head, sizeof(head));
-	(void)!packet_from_file(&head, true, &h);
+	memcpy(&h, packet->head, sizeof(h));
 	return packet_checksum(&h, NULL, 0);
 }
 

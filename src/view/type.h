@@ -164,8 +164,8 @@ struct ctf_event_class {
 	uint64_t stream_id;
 	bool has_id;
 	bool has_stream_id;
-	bool broken;  /* could not be resolved: events of it can't be read */
-	int loglevel; /* -1: none */
+	bool broken;	  /* could not be resolved: events of it can't be read */
+	int loglevel;	  /* -1: none */
 	const char *text; /* its declaration, while the metadata is parsed */
 	size_t text_len;
 	const struct ctf_type *context;
@@ -198,7 +198,7 @@ struct ctf_stream_class {
 struct ctf_trace_class {
 	bool has_uuid;
 	bool big_endian;
-	bool hides; /* packets have form 2 (trace/packet.h): fields of this tracer in a gap */
+	bool hides; /* packets have fields of this tracer in a gap (trace/packet.h) */
 	uint8_t uuid[16];
 	const struct ctf_type *packet_header;
 	struct ctf_env *env;

@@ -136,14 +136,10 @@ static void feed(int fd, const uint8_t *data, size_t size)
 /* A whole packet without events, the next one. */
 static void send_packet(int fd, uint64_t seq)
 {
-	struct packet_header header = {
-		.magic = PACKET_MAGIC,
-		.content_size = sizeof(header) * 8,
-		.packet_size = sizeof(header) * 8,
-		.packet_seq_num = seq,
-	};
+	const struct packet_stream stream = { .uuid = (const uint8_t *)sixteen };
+	struct packet_header header = packet_make(&stream);
 
-	memcpy(header.uuid, sixteen, sizeof(header.uuid));
+	header.packet_seq_num = seq;
 	header.crc32c = packet_checksum(&header, NULL, 0);
 	MUST_HOLD(ASK(fd, rel_packet,
 		      { .stream = 1,

@@ -32,17 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void store_packet(void)
 {
-	struct packet_header header = {
-		.magic = PACKET_MAGIC,
-		.content_size = sizeof(header) * 8,
-		.packet_size = sizeof(header) * 8,
-		.packet_seq_num = seq,
-		.timestamp_begin = seq,
-		.timestamp_end = seq,
-	};
+	static const uint8_t uuid[16];
+	const struct packet_stream of = { .uuid = uuid };
+	struct packet_header header = packet_make(&of);
 	struct err err = { 0 };
 
-	seq++;
+	header.packet_seq_num = header.timestamp_begin = header.timestamp_end = seq++;
 	header.crc32c = packet_checksum(&header, NULL, 0);
 	MUST_HOLD(relstream_begin(stream, &header, &err) == 0);
 	MUST_HOLD(relstream_finish(stream, &err) == 0);
@@ -60,7 +55,8 @@ static void set_up(void)
 	fuzz_top_make();
 	fd = open(fuzz_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	live_init(&live, &none, 100);
-	session = live_session_open(&live, "path", "path", -1, "host", "name", 1000000, false, false);
+	session =
+		live_session_open(&live, "path", "path", -1, "host", "name", 1000000, false, false);
 	MUST_HOLD(tracedir_new(1, fd, "ust", uuid, &disk, &dir, &err) == 0);
 	close(fd);
 	MUST_HOLD(tracedir_append(dir, "/* text */", 10) == 0);

@@ -12,19 +12,10 @@ Stream.events(layouts) counts events whose payload's layout is given.
 
 A packet is a header of 136 bytes (all little-endian, packed) and records:
 
-    u32 magic, u8[16] uuid, u32 stream_id, u64 stream_instance_id,
-    u64 timestamp_begin, timestamp_end, content_size, packet_size (bits),
-    u64 packet_seq_num, events_discarded, u32 cpu_id,
+    u32 magic, stream_instance_id, 2, crc32c (of the packet, with this field as 0),
     u64 stream_pos, events_recorded, lost_full, lost_size, lost_busy, lost_output,
-    u32 crc32c (of the packet, with this field as 0)
-
-In traces with "packets: form 2" in their metadata the same fields are in another order:
-
-    u32 magic, stream_instance_id, 2, crc32c, u64 stream_pos, events_recorded, lost_full,
-    lost_size, lost_busy, lost_output, u32 stream_id, u8[16] uuid, u64 timestamp_begin,
-    timestamp_end, content_size, packet_size, packet_seq_num, events_discarded, u32 cpu_id
-
-where the checksum is that of the first form.
+    u32 stream_id, u8[16] uuid, u64 timestamp_begin, timestamp_end, content_size, packet_size (bits),
+    packet_seq_num, events_discarded, u32 cpu_id
 """
 import os
 import re
@@ -32,10 +23,9 @@ import struct
 import sys
 from collections import namedtuple
 
-HEADER = struct.Struct("<I16sIQQQQQQQIQQQQQQI")
-HIDING = struct.Struct("<4I6QI16s6QI")
-Packet = namedtuple("Packet", "magic uuid stream_id instance begin end content size seq discarded "
-                    "cpu pos recorded lost_full lost_size lost_busy lost_output crc offset")
+HEADER = struct.Struct("<4I6QI16s6QI")
+Packet = namedtuple("Packet", "magic instance form crc pos recorded lost_full lost_size lost_busy lost_output "
+                    "stream_id uuid begin end content size seq discarded cpu offset")
 CAUSES = ("lost_full", "lost_size", "lost_busy", "lost_output")
 TS_BITS = 27
 CRC = [0] * 256
@@ -55,6 +45,16 @@ def crc32c(data):
     return v ^ 0xFFFFFFFF
 
 
+def checksum(head, body=b""):
+    """Of a packet, whatever its header has as checksum."""
+    return crc32c(head[:12] + bytes(4) + head[16:] + body)
+
+
+def sealed(head, body=b""):
+    """The header with the checksum that fits."""
+    return head[:12] + struct.pack("<I", checksum(head, body)) + head[16:]
+
+
 class Stream:
     def __init__(self, path):
         self.path = path
@@ -62,8 +62,6 @@ class Stream:
         self.packets = []
         with open(path, "rb") as f:
             self.data = f.read()
-        with open(f"{os.path.dirname(path)}/metadata", "rb") as f:
-            self.hides = b"packets: form 2" in f.read(1000)
         self.walk()
 
     def problem(self, offset, text):
@@ -74,25 +72,15 @@ class Stream:
         while at < len(self.data):
             if at + HEADER.size > len(self.data):
                 return self.problem(at, "no room for a packet header")
-            p = self.header(at)
+            p = Packet(*HEADER.unpack_from(self.data, at), at)
             size = p.size // 8
-            if p.magic != 0xC1FC1FC1 or p.content != p.size or size < HEADER.size:
+            if p.magic != 0xC1FC1FC1 or p.form != 2 or p.content != p.size or size < HEADER.size:
                 return self.problem(at, "no packet header")
             if at + size > len(self.data):
                 return self.problem(at, "a packet longer than the file")
             self.check(p, self.packets[-1] if self.packets else None)
             self.packets.append(p)
             at += size
-
-    def header(self, at):
-        if not self.hides:
-            return Packet(*HEADER.unpack_from(self.data, at), at)
-        (magic, instance, form, crc, pos, recorded, full, size, busy, output, stream, uuid, begin,
-         end, content, bits, seq, discarded, cpu) = HIDING.unpack_from(self.data, at)
-        if form != 2:
-            self.problem(at, "a header of another form")
-        return Packet(magic, uuid, stream, instance, begin, end, content, bits, seq, discarded, cpu,
-                      pos, recorded, full, size, busy, output, crc, at)
 
     def check(self, p, before):
         if p.end < p.begin:
@@ -126,8 +114,7 @@ class Stream:
         """Slow: some MB a second."""
         for p in self.packets:
             head, end = p.offset + HEADER.size, p.offset + p.size // 8
-            plain = HEADER.pack(*p[:-2], 0)
-            if crc32c(plain + self.data[head:end]) != p.crc:
+            if checksum(self.data[p.offset:head], self.data[head:end]) != p.crc:
                 self.problem(p.offset, "its checksum is wrong")
 
     def check_index(self):

@@ -24,9 +24,10 @@ def blob(data):
     return struct.pack("<I", len(data)) + data
 
 
-def header(size, seq=0, uuid=UUID, magic=0xC1FC1FC1, instance=0, crc=0, begin=0, end=0):
-    return struct.pack("<I16sIQQQQQQQIQQQQQQI", magic, uuid, 0, instance, begin, end, size * 8,
-                       size * 8, seq, 0, 0, 0, 0, 0, 0, 0, 0, crc)
+def header(size, seq=0, uuid=UUID, magic=0xC1FC1FC1, instance=0, crc=0, begin=0, end=0,
+           pos=0):
+    return ctfpkt.HEADER.pack(magic, instance, 2, crc, pos, 0, 0, 0, 0, 0, 0, uuid, begin, end, size * 8,
+                              size * 8, seq, 0, 0)
 
 
 HEADER_BYTES = len(header(0))
@@ -85,7 +86,7 @@ class Peer:
     def empty_packet(self, begin, end, **others):
         """Send a complete packet without events."""
         bare = header(HEADER_BYTES, begin=begin, end=end)
-        return self.packet(bare[:-4] + struct.pack("<I", ctfpkt.crc32c(bare)), **others)
+        return self.packet(ctfpkt.sealed(bare), **others)
 
     def beacon(self, time):
         return self.ask(REL_BEACON, struct.pack("<Q", time))

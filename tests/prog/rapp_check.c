@@ -211,53 +211,30 @@ static uint64_t walk_events(const char *path, const uint8_t *p, const struct pac
 
 /* --- packets ------------------------------------------------------------------------- */
 
-/* A header of form 2 in the order of form 1: where it is from, and how long each piece. */
-static const uint8_t *in_order(const uint8_t *p, uint8_t buf[HEADER_BYTES])
+static bool read_packet(const uint8_t *p, size_t left, struct packet *pk)
 {
-	static const uint8_t pieces[][2] = { { 0, 4 }, { 68, 16 }, { 64, 4 },  { 4, 4 },
-					     { 0, 0 }, { 84, 52 }, { 16, 48 }, { 12, 4 } };
-	size_t at = 0;
-
-	if (get(p + 8, 4) != 2)
-		return p;
-	memset(buf, 0, HEADER_BYTES);
-	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
-		memcpy(buf + at, p + pieces[i][0], pieces[i][1]);
-		at += pieces[i][1] ? pieces[i][1] : 4; /* the upper half of the instance */
-	}
-	return buf;
-}
-
-static bool read_packet(const uint8_t *head, size_t left, struct packet *pk)
-{
-	uint8_t buf[HEADER_BYTES];
-	const uint8_t *p = head;
-
-	if (left < HEADER_BYTES || get(head, 4) != 0xc1fc1fc1u)
+	if (left < HEADER_BYTES || get(p, 4) != 0xc1fc1fc1u || get(p + 8, 4) != 2)
 		return false;
-	p = in_order(head, buf);
 	*pk = (struct packet){
-		.stream_id = (uint32_t)get(p + 20, 4),
-		.begin = get(p + 32, 8),
-		.end = get(p + 40, 8),
-		.bytes = get(p + 56, 8) / 8,
-		.seq = get(p + 64, 8),
-		.discarded = get(p + 72, 8),
-		.cpu = (uint32_t)get(p + 80, 4),
-		.pos = get(p + 84, 8),
-		.recorded = get(p + 92, 8),
-		.lost = { get(p + 100, 8), get(p + 108, 8), get(p + 116, 8), get(p + 124, 8) },
-		.sum = (uint32_t)get(p + 132, 4),
+		.sum = (uint32_t)get(p + 12, 4),
+		.pos = get(p + 16, 8),
+		.recorded = get(p + 24, 8),
+		.lost = { get(p + 32, 8), get(p + 40, 8), get(p + 48, 8), get(p + 56, 8) },
+		.stream_id = (uint32_t)get(p + 64, 4),
+		.begin = get(p + 84, 8),
+		.end = get(p + 92, 8),
+		.bytes = get(p + 108, 8) / 8,
+		.seq = get(p + 116, 8),
+		.discarded = get(p + 124, 8),
+		.cpu = (uint32_t)get(p + 132, 4),
 	};
-	return get(p + 48, 8) == get(p + 56, 8) && pk->bytes >= HEADER_BYTES && pk->bytes <= left;
+	return get(p + 100, 8) == get(p + 108, 8) && pk->bytes >= HEADER_BYTES && pk->bytes <= left;
 }
 
-/* CRC-32C of a packet with its last header field as 0: by a table, not the product's code */
+/* CRC-32C of a packet with that field as 0: by a table, not the product's code */
 static uint32_t checksum(const uint8_t *p, uint64_t bytes)
 {
 	static uint32_t table[256];
-	uint8_t buf[HEADER_BYTES];
-	const uint8_t *head = in_order(p, buf);
 	uint32_t v = ~0u;
 
 	for (uint32_t b = 0; b < 256 && !table[255]; b++) {
@@ -266,7 +243,7 @@ static uint32_t checksum(const uint8_t *p, uint64_t bytes)
 			table[b] = table[b] >> 1 ^ (table[b] & 1 ? 0x82f63b78u : 0);
 	}
 	for (uint64_t i = 0; i < bytes; i++) {
-		uint8_t byte = i < HEADER_BYTES - 4 ? head[i] : i < HEADER_BYTES ? 0 : p[i];
+		uint8_t byte = i / 4 == 3 ? 0 : p[i]; /* the field is at 12 */
 
 		v = v >> 8 ^ table[(v ^ byte) & 255];
 	}

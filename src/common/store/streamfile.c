@@ -280,20 +280,15 @@ static int make_ready(struct stream_file *s, const struct packet_header *header)
 	return disk_room(s->config->disk, s->fd, bytes + sizeof(struct index_entry));
 }
 
-/* @bytes: has the header from then on. */
-static struct append_packet as_append(const struct stream_file *s,
-				      const struct packet_header *header, const void *body,
-				      uint64_t body_bytes, union packet_bytes *bytes)
+static struct append_packet as_append(const struct packet_header *header, const void *body,
+				      uint64_t body_bytes)
 {
-	bool hides = s->config->trace->hides;
-
-	packet_to_file(header, hides, bytes);
 	return (struct append_packet){
-		.head = bytes,
-		.head_bytes = sizeof(*bytes),
+		.head = header,
+		.head_bytes = sizeof(*header),
 		.body = body,
 		.body_bytes = body_bytes,
-		.content_at = packet_content_at(hides),
+		.content_at = offsetof(struct packet_header, content_size),
 		.content_bytes = sizeof(header->content_size),
 	};
 }
@@ -301,8 +296,7 @@ static struct append_packet as_append(const struct stream_file *s,
 int stream_file_add(struct stream_file *s, const struct packet_header *header, const void *body,
 		    uint64_t body_bytes, const struct splice_source *source)
 {
-	union packet_bytes bytes;
-	struct append_packet packet = as_append(s, header, body, body_bytes, &bytes);
+	struct append_packet packet = as_append(header, body, body_bytes);
 	int ret = make_ready(s, header);
 
 	packet.source = source;
@@ -314,9 +308,7 @@ int stream_file_add(struct stream_file *s, const struct packet_header *header, c
 
 int stream_file_begin(struct stream_file *s, const struct packet_header *header)
 {
-	uint64_t body_bytes = header->packet_size / 8 - sizeof(*header);
-	union packet_bytes bytes;
-	struct append_packet packet = as_append(s, header, NULL, body_bytes, &bytes);
+	struct append_packet packet = as_append(header, NULL, packet_body_bytes(header));
 	int ret = make_ready(s, header);
 
 	return ret < 0 ? ret : append_begin(s->fd, s->bytes, &packet);
@@ -332,13 +324,12 @@ int stream_file_sum(struct stream_file *s, const struct packet_header *header)
 	uint32_t crc32c = header->crc32c;
 
 	return append_bytes(s->fd, &crc32c, sizeof(crc32c),
-			    s->bytes + packet_crc_at(s->config->trace->hides));
+			    s->bytes + offsetof(struct packet_header, crc32c));
 }
 
 int stream_file_finish(struct stream_file *s, const struct packet_header *header)
 {
-	union packet_bytes bytes;
-	struct append_packet packet = as_append(s, header, NULL, 0, &bytes);
+	struct append_packet packet = as_append(header, NULL, 0);
 	int ret = append_finish(s->fd, s->bytes, &packet);
 
 	return ret < 0 ? ret : count_packet(s, header);

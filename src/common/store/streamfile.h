@@ -27,6 +27,14 @@ struct stream_config {
 	bool unlisted;		  /* temporary files: the trace's list omits them */
 };
 
+/** The stream of packets of the @cpu-th ring. */
+static inline struct packet_stream stream_config_packets(const struct stream_config *config,
+							 uint32_t cpu)
+{
+	return (struct packet_stream){ config->trace->uuid, config->stream_class,
+				       config->first_instance + cpu, cpu };
+}
+
 struct stream_file {
 	const struct stream_config *config;
 	uint32_t cpu;

@@ -31,24 +31,14 @@ static uint64_t streamfile_adopt_size_of(int fd)
 }
 
 /* Is there a whole packet of the stream at @at? A torn one has a content size of its own (see
- * append.h), or does not fit; the last sequence number is none, as no packet can follow it. */
+ * append.h), or does not fit. */
 static bool packet_at(const struct stream_file *s, uint64_t at, uint64_t end,
 		      struct packet_header *ret)
 {
-	const struct stream_config *c = s->config;
-	union packet_bytes head;
-	uint64_t bytes;
+	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
 
-	if (at > end || end - at < sizeof(head) ||
-	    !streamfile_adopt_read_at(s->fd, &head, sizeof(head), at) ||
-	    !packet_from_file(&head, c->trace->hides, ret))
-		return false;
-	bytes = ret->packet_size / 8;
-	return ret->magic == PACKET_MAGIC && ret->stream_id == c->stream_class &&
-	       memcmp(ret->uuid, c->trace->uuid, sizeof(ret->uuid)) == 0 &&
-	       ret->stream_instance_id == (uint32_t)(c->first_instance + s->cpu) &&
-	       ret->content_size == ret->packet_size && ret->packet_size % 8 == 0 &&
-	       ret->packet_seq_num != UINT64_MAX && bytes >= sizeof(*ret) && bytes <= end - at;
+	return at <= end && streamfile_adopt_read_at(s->fd, ret, sizeof(*ret), at) &&
+	       packet_check(ret, &stream, end - at) == PACKET_FITS;
 }
 
 static bool streamfile_adopt_is_successor(const struct packet_header *next,

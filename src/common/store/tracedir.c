@@ -13,7 +13,6 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "trace/metadata.h"
 #include "trace/metapacket.h"
 #include "trace/streamlist.h"
 
@@ -127,14 +126,6 @@ static bool tracedir_is_ours(const struct tracedir *dir)
 	       memcmp(head.uuid, dir->uuid, sizeof(head.uuid)) == 0;
 }
 
-bool tracedir_has_form2(int metadata_fd)
-{
-	char text[METADATA_FORM_BYTES + METADATA_PAD_MAX];
-	ssize_t n = pread(metadata_fd, text, sizeof(text), sizeof(struct metapacket_header));
-
-	return n > 0 && metadata_hides(text, (size_t)n);
-}
-
 static int make_files(struct tracedir *dir, int output_fd, bool adopt, bool may_create)
 {
 	dir->fd = open_path(output_fd, dir->path, disk_syncs(dir->disk));
@@ -192,9 +183,9 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 static void tracedir_list(int output_fd, int flags, const char *entry, struct disk *disk)
 {
 	size_t len = strlen(entry);
-	AUTO_FD int fd = openat(output_fd, TRACELIST_FILE,
-				O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
-				0640);
+	AUTO_FD int fd =
+		openat(output_fd, TRACELIST_FILE,
+		       O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0640);
 
 	if (fd < 0 || write(fd, entry, len) != (ssize_t)len)
 		return;
@@ -205,8 +196,8 @@ static void tracedir_list(int output_fd, int flags, const char *entry, struct di
 
 void tracedir_note(const struct tracedir *dir)
 {
-	AUTO_FREE char *entry = xasprintf("\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END,
-					  dir->path);
+	AUTO_FREE char *entry =
+		xasprintf("\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END, dir->path);
 
 	tracedir_list(dir->output_fd, O_CREAT, entry, dir->disk);
 }
@@ -230,7 +221,6 @@ static int tracedir_truncate(struct tracedir *dir, uint64_t metadata_bytes, bool
 	if (ftruncate(dir->metadata_fd, (off_t)metadata_bytes) < 0)
 		return -errno;
 	dir->metadata_bytes = metadata_bytes;
-	dir->hides = metadata_bytes && tracedir_has_form2(dir->metadata_fd);
 	dir->reserved_bytes = 0; /* cut off as well */
 	tracedir_reserve(dir);
 	return 0;
@@ -250,8 +240,8 @@ static int open_memory(struct tracedir *dir, int metadata_fd, uint64_t metadata_
 {
 	if (metadata_fd < 0 && metadata_bytes)
 		return -ENODATA;
-	dir->metadata_fd = metadata_fd < 0 ? memfd_create("ltt-metadata", MFD_CLOEXEC) :
-					     metadata_fd;
+	dir->metadata_fd =
+		metadata_fd < 0 ? memfd_create("ltt-metadata", MFD_CLOEXEC) : metadata_fd;
 	if (dir->metadata_fd < 0)
 		return -errno;
 	return tracedir_cut(dir, metadata_bytes);
@@ -280,9 +270,9 @@ static int tracedir_open_existing(uint64_t id, int output_fd, const char *path,
 				  struct err *err)
 {
 	struct tracedir *dir = tracedir_alloc(id, output_fd, path, uuid, disk);
-	int result = output_fd < 0 ? 0 :
-				     make_files(dir, output_fd, true,
-						!metadata_bytes || may_be_shorter);
+	int result = output_fd < 0 ?
+			     0 :
+			     make_files(dir, output_fd, true, !metadata_bytes || may_be_shorter);
 
 	if (result == 0)
 		result = tracedir_truncate(dir, metadata_bytes, may_be_shorter);
@@ -371,8 +361,6 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
 		dir->reserved_bytes = 0;
 		return ret;
 	}
-	if (!dir->metadata_bytes)
-		dir->hides = metadata_hides(text, len);
 	dir->metadata_bytes += sizeof(head) + bytes;
 	dir->disk->used += dir->fd < 0 ? 0 : sizeof(head) + bytes;
 	tracedir_reserve(dir);

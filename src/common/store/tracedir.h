@@ -22,7 +22,6 @@ struct tracedir {
 	char *path;		       /* relative to the output; for messages */
 	int fd, index_fd, metadata_fd; /* -1: the output has no directory, or it is not used */
 	int output_fd;		       /* of the output's directory; owned by the output */
-	bool hides;		       /* its packets have form 2, see trace/packet.h */
 	uint64_t metadata_bytes;
 	uint64_t sent_bytes;	 /* bytes of the metadata that the relay has */
 	uint64_t reserved_bytes; /* bytes reserved on disk for the metadata file; 0: none */
@@ -80,8 +79,6 @@ void tracedir_note(const struct tracedir *dir);
 /** Note in the output's list, if it has one, that all of its traces were written to their end. */
 void tracedir_note_end(int output_fd, struct disk *disk);
 
-/** Whether the metadata in a file declares packets of form 2. */
-bool tracedir_has_form2(int metadata_fd);
 /** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
 int tracedir_append(struct tracedir *dir, const void *text, uint32_t len) MUST_CHECK;
 /**

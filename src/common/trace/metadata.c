@@ -96,33 +96,16 @@ static void put_scalars(FILE *f)
 		   "typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n\n");
 }
 
-/* The parts that differ between the forms: as struct packet_header and struct
- * packet_file_header (packet.h), and of the same length, so that one can replace the other. */
-#define BEGIN_1 "/* CTF 1.8 */\n\n/* packets: form 1 */\n\n"
-#define BEGIN_2 "/* CTF 1.8 */\n\n/* packets: form 2 */\n\n"
+/* As struct packet_header. */
+#define METADATA_BEGIN "/* CTF 1.8 */\n\n/* packets: form 2 */\n\n"
 
-#define HEADER_1                             \
-	"\t\tuint32_t magic;\n"              \
-	"\t\tuint8_t uuid[16];\n"            \
-	"\t\tuint32_t stream_id;\n"          \
-	"\t\tuint64_t stream_instance_id;\n" \
-	"\t\t/* of a trace, of a channel, of a CPU */\n"
-#define HEADER_2                                                               \
+#define PACKET_HEADER                                                          \
 	"\t\tuint32_t magic;\n"                                                \
 	"\t\tuint32_t stream_instance_id;\n"                                   \
 	"\t\tinteger { size = 32; align = 512; signed = false; } stream_id;\n" \
 	"\t\tuint8_t uuid[16];\n"
 
-#define CONTEXT_1                                                                   \
-	"\tuint32_t cpu_id;\n"                                                      \
-	"\tuint64_t stream_pos; /* bytes of this stream before the packet */\n"     \
-	"\tuint64_t events_recorded; /* in this stream up to the packet's end */\n" \
-	"\tuint64_t lost_full; /* the buffer was full */\n"                         \
-	"\tuint64_t lost_size; /* larger than the buffer takes */\n"                \
-	"\tuint64_t lost_busy; /* no buffer could be written */\n"                  \
-	"\tuint64_t lost_output; /* could not be written to the output */\n"        \
-	"\tuint32_t crc32c; /* of the packet, with this field as 0 */\n"
-#define CONTEXT_2                                                                                 \
+#define PACKET_CONTEXT                                                                            \
 	"\tuint32_t cpu_id;\n"                                                                    \
 	"\t/* In the gap in front of stream_id, behind stream_instance_id: uint32_t 2, crc32c;\n" \
 	"\t * uint64_t stream_pos (bytes of this stream before the packet), events_recorded\n"    \
@@ -131,15 +114,6 @@ static void put_scalars(FILE *f)
 	"\t * written), lost_output (was not written to the output).\n"                           \
 	"\t * All of these are little-endian. */\n"
 
-_Static_assert(sizeof(BEGIN_1) == sizeof(BEGIN_2) && sizeof(BEGIN_1) < METADATA_FORM_BYTES &&
-		       sizeof(HEADER_1) == sizeof(HEADER_2) &&
-		       sizeof(CONTEXT_1) == sizeof(CONTEXT_2),
-	       "one can take the other's place");
-
-static const struct form {
-	const char *begin, *header, *context;
-} forms[] = { { BEGIN_1, HEADER_1, CONTEXT_1 }, { BEGIN_2, HEADER_2, CONTEXT_2 } };
-
 static void put_trace(FILE *f, const struct metadata_trace *t)
 {
 	const uint8_t *uuid = t->uuid;
@@ -147,11 +121,8 @@ static void put_trace(FILE *f, const struct metadata_trace *t)
 	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
 	for (int i = 0; i < 16; i++)
 		fprintf(f, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-	fprintf(f,
-		"\";\n\tbyte_order = le;\n"
-		"\tpacket.header := struct {\n"
-		"%s\t};\n};\n\n",
-		forms[t->hides].header);
+	fprintf(f, "\";\n\tbyte_order = le;\n"
+		   "\tpacket.header := struct {\n" PACKET_HEADER "\t};\n};\n\n");
 }
 
 static void put_env_string(FILE *f, const char *name, const char *value)
@@ -240,18 +211,15 @@ static void metadata_put_clock(FILE *f, const struct clock_facts *c)
 }
 
 /* And the record headers (abi/ltt_ring.h). */
-static void put_contexts(FILE *f, const struct form *form)
+static void put_contexts(FILE *f)
 {
-	fprintf(f,
-		"\nstruct packet_context {\n"
-		"\tuint64_clock_t timestamp_begin;\n"
-		"\tuint64_clock_t timestamp_end;\n"
-		"\tuint64_t content_size;\n"
-		"\tuint64_t packet_size;\n"
-		"\tuint64_t packet_seq_num;\n"
-		"\tuint64_t events_discarded;\n"
-		"%s};\n\n",
-		form->context);
+	fprintf(f, "\nstruct packet_context {\n"
+		   "\tuint64_clock_t timestamp_begin;\n"
+		   "\tuint64_clock_t timestamp_end;\n"
+		   "\tuint64_t content_size;\n"
+		   "\tuint64_t packet_size;\n"
+		   "\tuint64_t packet_seq_num;\n"
+		   "\tuint64_t events_discarded;\n" PACKET_CONTEXT "};\n\n");
 	fprintf(f, "struct event_header {\n"
 		   "\tenum : uint5_t { compact = 0 ... 29, wide = 30, extended = 31 } id;\n"
 		   "\tvariant <id> {\n"
@@ -264,28 +232,12 @@ static void put_contexts(FILE *f, const struct form *form)
 
 bool metadata_hides(const char *text, size_t len)
 {
-	size_t want = strlen(forms[1].begin), pad = 0;
+	const size_t want = strlen(METADATA_BEGIN);
+	size_t pad = 0;
 
-	while (pad < len && pad < METADATA_PAD_MAX && text[pad] == '\n')
+	while (pad < len && text[pad] == '\n')
 		pad++;
-	return len - pad >= want && memcmp(text + pad, forms[1].begin, want) == 0;
-}
-
-static void replace_text(char *text, size_t len, const char *from, const char *to)
-{
-	char *found = memmem(text, len, from, strlen(from));
-
-	if (found)
-		memcpy(found, to, strlen(to));
-}
-
-void metadata_show(char *text, size_t len)
-{
-	if (!metadata_hides(text, len))
-		return;
-	replace_text(text, len, forms[1].begin, forms[0].begin);
-	replace_text(text, len, forms[1].header, forms[0].header);
-	replace_text(text, len, forms[1].context, forms[0].context);
+	return len - pad >= want && memcmp(text + pad, METADATA_BEGIN, want) == 0;
 }
 
 static void put_clock_segment(FILE *f, const struct clock_segment *s)
@@ -299,9 +251,8 @@ static void put_clock_segment(FILE *f, const struct clock_segment *s)
 
 static void put_clock_pair(FILE *f, const struct clock_pair *pair)
 {
-	fprintf(f,
-		METADATA_CLOCK_PAIR "%" PRIu64 " %" PRIu64 " %" PRIu64 " */\n",
-		pair->value, pair->counter, pair->width);
+	fprintf(f, METADATA_CLOCK_PAIR "%" PRIu64 " %" PRIu64 " %" PRIu64 " */\n", pair->value,
+		pair->counter, pair->width);
 }
 
 char *metadata_clock_pair(const struct clock_pair *pair)
@@ -330,7 +281,7 @@ char *metadata_head(const struct metadata_trace *trace)
 
 	if (!text_begin(&text))
 		return NULL;
-	fputs(forms[trace->hides].begin, text.file);
+	fputs(METADATA_BEGIN, text.file);
 	put_scalars(text.file);
 	put_trace(text.file, trace);
 	metadata_put_env(text.file, trace);
@@ -339,7 +290,7 @@ char *metadata_head(const struct metadata_trace *trace)
 		put_clock_segment(text.file, &trace->clock->changed);
 	if (trace->clock->pair.width)
 		put_clock_pair(text.file, &trace->clock->pair);
-	put_contexts(text.file, &forms[trace->hides]);
+	put_contexts(text.file);
 	return text_end(&text);
 }
 
@@ -415,14 +366,13 @@ static void put_sequence(FILE *f, const struct layout_field *field, const char *
  * all members are there, and the first one is the number of the valid one. */
 static void put_dynamic(FILE *f)
 {
-	fprintf(f,
-		"struct {\n"
-		"\t\t\tenum : integer { size = 8; align = 8; signed = false; } "
-		"{ \"none\" = 0, \"integer\" = 1, \"float\" = 2, \"string\" = 3 } _kind;\n"
-		"\t\t\tinteger { size = 64; align = 8; signed = true; } _integer;\n"
-		"\t\t\tfloating_point { exp_dig = 11; mant_dig = 53; align = 8; } _float;\n"
-		"\t\t\tstring _string;\n"
-		"\t\t}");
+	fprintf(f, "struct {\n"
+		   "\t\t\tenum : integer { size = 8; align = 8; signed = false; } "
+		   "{ \"none\" = 0, \"integer\" = 1, \"float\" = 2, \"string\" = 3 } _kind;\n"
+		   "\t\t\tinteger { size = 64; align = 8; signed = true; } _integer;\n"
+		   "\t\t\tfloating_point { exp_dig = 11; mant_dig = 53; align = 8; } _float;\n"
+		   "\t\t\tstring _string;\n"
+		   "\t\t}");
 }
 
 static void put_field(FILE *f, const struct layout_field *field)

@@ -39,7 +39,6 @@ struct metadata_trace {
 	const struct metadata_process *process; /* owner of the buffers, a process; or NULL */
 	const struct metadata_kernel *kernel;	/* owner of the buffers, the kernel; or NULL */
 	const struct clock_facts *clock;
-	bool hides; /* packets have form 2, see packet.h */
 };
 
 struct metadata_event {
@@ -50,17 +49,10 @@ struct metadata_event {
 };
 
 /**
- * metadata_hides() - whether metadata, of which @text is the beginning, declares packets of form 2,
- * of which readers do not print this project's fields (trace/packet.h).
+ * metadata_hides() - whether metadata, of which @text is the beginning, is of this project: packets
+ * have fields in a gap that it does not declare (trace/packet.h).
  */
 bool metadata_hides(const char *text, size_t len) MUST_CHECK;
-/**
- * metadata_show() - convert the beginning of metadata of form 2 to form 1, of the same length: for
- * relays that don't support form 2. Other text stays unchanged.
- */
-void metadata_show(char *text, size_t len);
-#define METADATA_FORM_BYTES 64u /* length of the beginning that shows the form */
-#define METADATA_PAD_MAX 64u	/* most empty lines before it */
 
 /** The beginning of metadata, up to the first stream class. */
 char *metadata_head(const struct metadata_trace *trace) MUST_CHECK;

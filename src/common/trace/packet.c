@@ -7,64 +7,42 @@
 #include "ltt_ring.h"
 
 _Static_assert(sizeof(struct packet_header) == 136, "layout of a file");
-_Static_assert(offsetof(struct packet_header, crc32c) == 132, "the last field");
-_Static_assert(sizeof(struct packet_file_header) == sizeof(struct packet_header), "room in files");
-_Static_assert(offsetof(struct packet_file_header, stream_id) == 64, "as the metadata aligns it");
+_Static_assert(offsetof(struct packet_header, stream_id) == 64, "as the metadata aligns it");
 
-/* All that has the same name on both sides. */
-#define COPY_FIELDS(to, from)                                      \
-	do {                                                       \
-		(to)->magic = (from)->magic;                       \
-		(to)->crc32c = (from)->crc32c;                     \
-		(to)->stream_pos = (from)->stream_pos;             \
-		(to)->events_recorded = (from)->events_recorded;   \
-		(to)->lost_full = (from)->lost_full;               \
-		(to)->lost_size = (from)->lost_size;               \
-		(to)->lost_busy = (from)->lost_busy;               \
-		(to)->lost_output = (from)->lost_output;           \
-		(to)->stream_id = (from)->stream_id;               \
-		memcpy((to)->uuid, (from)->uuid, 16);              \
-		(to)->timestamp_begin = (from)->timestamp_begin;   \
-		(to)->timestamp_end = (from)->timestamp_end;       \
-		(to)->content_size = (from)->content_size;         \
-		(to)->packet_size = (from)->packet_size;           \
-		(to)->packet_seq_num = (from)->packet_seq_num;     \
-		(to)->events_discarded = (from)->events_discarded; \
-		(to)->cpu_id = (from)->cpu_id;                     \
-	} while (0)
-
-void packet_to_file(const struct packet_header *header, bool hides, union packet_bytes *ret)
+struct packet_header packet_make(const struct packet_stream *stream)
 {
-	if (!hides) {
-		ret->plain = *header;
-		return;
-	}
-	ret->hiding.stream_instance_id = (uint32_t)header->stream_instance_id;
-	ret->hiding.form = PACKET_FORM_HIDING;
-	COPY_FIELDS(&ret->hiding, header);
+	struct packet_header header = {
+		.magic = PACKET_MAGIC,
+		.form = PACKET_FORM,
+		.stream_id = stream->stream_class,
+		.stream_instance_id = stream->instance,
+		.cpu_id = stream->cpu,
+	};
+
+	memcpy(header.uuid, stream->uuid, sizeof(header.uuid));
+	packet_set_body(&header, 0);
+	return header;
 }
 
-bool packet_from_file(const union packet_bytes *bytes, bool hides, struct packet_header *ret)
+void packet_set_body(struct packet_header *header, uint64_t bytes)
 {
-	if (!hides) {
-		*ret = bytes->plain;
-		return true;
-	}
-	ret->stream_instance_id = bytes->hiding.stream_instance_id;
-	COPY_FIELDS(ret, &bytes->hiding);
-	return bytes->hiding.form == PACKET_FORM_HIDING;
+	header->content_size = header->packet_size = (sizeof(*header) + bytes) * 8;
 }
 
-size_t packet_content_at(bool hides)
+/* No packet can follow the last sequence number. */
+enum packet_kind packet_check(const struct packet_header *h, const struct packet_stream *stream,
+			      uint64_t room)
 {
-	return hides ? offsetof(struct packet_file_header, content_size) :
-		       offsetof(struct packet_header, content_size);
-}
+	uint64_t bytes = h->packet_size / 8;
 
-size_t packet_crc_at(bool hides)
-{
-	return hides ? offsetof(struct packet_file_header, crc32c) :
-		       offsetof(struct packet_header, crc32c);
+	if (h->magic != PACKET_MAGIC || h->form != PACKET_FORM || h->packet_size % 8 ||
+	    h->content_size != h->packet_size || bytes < sizeof(*h) || bytes > room ||
+	    h->packet_seq_num == UINT64_MAX)
+		return PACKET_INVALID;
+	if (memcmp(h->uuid, stream->uuid, sizeof(h->uuid)) != 0 ||
+	    h->stream_id != stream->stream_class || h->stream_instance_id != stream->instance)
+		return PACKET_FOREIGN;
+	return PACKET_FITS;
 }
 
 uint32_t packet_checksum(const struct packet_header *header, const void *body, size_t len)

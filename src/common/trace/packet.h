@@ -3,13 +3,10 @@
  * packet.h - layout of the header and context of a packet in a stream file.
  *
  * trace/metadata.c has the TSDL that declares it; doc/trace-format.md explains it. All fields are
- * little-endian and packed. According to CTF 1.8.3; the first fields have LTTng's layout, fields of
- * this project follow.
+ * little-endian and packed, according to CTF 1.8.3. Files, relays and viewers have the same bytes.
  *
- * Consumers send struct packet_header to relays. There are two forms of it in files: traces of form
- * 1 contain struct packet_header. As readers print each declared field of a context, traces of form
- * 2 have this project's fields in a gap that the metadata does not declare (packet_to_file()). Both
- * have the same size.
+ * As readers print each declared field of a packet's context, the fields of this project are in a
+ * gap that the metadata does not declare: it aligns stream_id to 64 bytes.
  */
 #ifndef TRACE_PACKET_H
 #define TRACE_PACKET_H
@@ -20,29 +17,41 @@
 
 #define PACKET_MAGIC 0xc1fc1fc1u
 
+#define PACKET_FORM 2u /* distinguishes this layout from that of earlier versions */
+
 struct packet_header {
 	/* packet.header */
 	uint32_t magic;
-	uint8_t uuid[16];
-	uint32_t stream_id;	     /* stream class = channel */
-	uint64_t stream_instance_id; /* CPU */
-	/* packet.context */
-	uint64_t timestamp_begin;
-	uint64_t timestamp_end;
-	uint64_t content_size; /* bits; equal to packet_size, as there is no padding */
-	uint64_t packet_size;
-	uint64_t packet_seq_num;
-	uint64_t events_discarded; /* sum of the four causes of loss below; cumulative */
-	uint32_t cpu_id;
-	/* fields of this project */
+	uint32_t stream_instance_id; /* CPU */
+	/* the gap */
+	uint32_t form;		  /* PACKET_FORM */
+	uint32_t crc32c;	  /* of the packet, computed with 0 in this field */
 	uint64_t stream_pos;	  /* position of the first byte, from the ring's creation */
 	uint64_t events_recorded; /* records from the stream's begin to this packet's end */
 	uint64_t lost_full;	  /* causes of loss, cumulative */
 	uint64_t lost_size;
 	uint64_t lost_busy;
 	uint64_t lost_output; /* recorded, but the output failed */
-	uint32_t crc32c;      /* of the packet, computed with 0 in this field */
+	/* packet.header */
+	uint32_t stream_id; /* stream class = channel */
+	uint8_t uuid[16];
+	/* packet.context */
+	uint64_t timestamp_begin;
+	uint64_t timestamp_end;
+	uint64_t content_size; /* bits; equal to packet_size, as there is no padding */
+	uint64_t packet_size;
+	uint64_t packet_seq_num;
+	uint64_t events_discarded; /* sum of the four causes of loss above; cumulative */
+	uint32_t cpu_id;
 } __attribute__((packed));
+
+/** The stream that packets belong to. */
+struct packet_stream {
+	const uint8_t *uuid; /* of the trace */
+	uint32_t stream_class;
+	uint32_t instance;
+	uint32_t cpu;
+};
 
 /** Whether @header is set: a header with magic 0 means "no packet". */
 static inline bool packet_is_set(const struct packet_header *header)
@@ -50,54 +59,29 @@ static inline bool packet_is_set(const struct packet_header *header)
 	return header->magic != 0;
 }
 
-/**
- * struct packet_file_header - a packet's header in the files of a trace of form 2: the metadata
- * aligns stream_id to 64 bytes, so that readers skip the gap before it.
- */
-struct packet_file_header {
-	/* packet.header */
-	uint32_t magic;
-	uint32_t stream_instance_id;
-	/* the gap */
-	uint32_t form;	 /* PACKET_FORM_HIDING */
-	uint32_t crc32c; /* computed over the struct packet_header */
-	uint64_t stream_pos;
-	uint64_t events_recorded;
-	uint64_t lost_full;
-	uint64_t lost_size;
-	uint64_t lost_busy;
-	uint64_t lost_output;
-	/* packet.header */
-	uint32_t stream_id;
-	uint8_t uuid[16];
-	/* packet.context */
-	uint64_t timestamp_begin;
-	uint64_t timestamp_end;
-	uint64_t content_size;
-	uint64_t packet_size;
-	uint64_t packet_seq_num;
-	uint64_t events_discarded;
-	uint32_t cpu_id;
-} __attribute__((packed));
+/** The header of an empty packet of @stream: times, position and counts are 0. */
+struct packet_header packet_make(const struct packet_stream *stream);
+/** Set both sizes, for a body of @bytes. */
+void packet_set_body(struct packet_header *header, uint64_t bytes);
+/** Size of the body. @header: of a valid packet. */
+static inline uint64_t packet_body_bytes(const struct packet_header *header)
+{
+	return header->packet_size / 8 - sizeof(*header);
+}
 
-#define PACKET_FORM_HIDING 2u
-
-/** A packet's header in a file, of either form. */
-union packet_bytes {
-	struct packet_header plain;
-	struct packet_file_header hiding;
+/** Outcome of packet_check(). */
+enum packet_kind {
+	PACKET_FITS,
+	PACKET_INVALID, /* it is no header, or that of an unfinished packet, or too large */
+	PACKET_FOREIGN, /* it belongs to another stream */
 };
 
-/** @hides: the trace has form 2. */
-void packet_to_file(const struct packet_header *header, bool hides, union packet_bytes *ret);
-/** Convert a header of a file. Return: false: it does not have that form. Nothing else is
- *  checked. */
-bool packet_from_file(const union packet_bytes *bytes, bool hides, struct packet_header *ret);
-/** Offsets of the content size and the checksum in the header in a file. */
-size_t packet_content_at(bool hides);
-size_t packet_crc_at(bool hides);
+/** Check a header that was read or received. @room: most bytes of the packet. */
+enum packet_kind packet_check(const struct packet_header *header,
+			      const struct packet_stream *stream, uint64_t room);
 
-/** CRC-32C of a packet, with the header's checksum field taken as 0. */
+/** CRC-32C of a packet, with the header's checksum field taken as 0. Without a body, the result can
+ *  be continued with it by crc32c(). */
 uint32_t packet_checksum(const struct packet_header *header, const void *body, size_t len);
 
 /**

@@ -626,21 +626,13 @@ int relay_conn_trace(struct relay_conn *link, struct tracedir *dir)
 static int send_metadata(struct relay_conn *link, const struct tracedir *dir, const void *text,
 			 uint32_t len, uint64_t *bytes)
 {
-	AUTO_FREE char *shown = NULL;
 	struct req_rel_metadata req = { dir->id, { text, len } };
-	AUTO_FREE uint8_t *buf = NULL;
+	AUTO_FREE uint8_t *buf = xalloc(RELAY_CONN_SMALL_BYTES + len);
 	struct rep_rel_metadata rep;
 	struct encoder enc;
 	struct decoder dec;
 	int ret;
 
-	if (!(link->features & RELAY_FEATURE_HIDING)) {
-		shown = xalloc(len);
-		memcpy(shown, text, len);
-		metadata_show(shown, len);
-		req.text.data = (const uint8_t *)shown;
-	}
-	buf = xalloc(RELAY_CONN_SMALL_BYTES + len);
 	wire_begin(&link->wire, &enc, buf, RELAY_CONN_SMALL_BYTES + len, MSG_rel_metadata);
 	req_rel_metadata_encode(&enc, &req);
 	ret = relay_conn_call(link, &enc, &dec);
@@ -687,19 +679,17 @@ int relay_conn_all_metadata(struct relay_conn *link)
 
 /* --- streams --------------------------------------------------------------------- */
 
-static bool relay_conn_is_header(const struct blob *blob, const struct stream_config *config,
+static bool relay_conn_is_header(const struct blob *blob, const struct packet_stream *stream,
 				 struct packet_header *ret)
 {
 	if (blob->len != sizeof(*ret))
 		return false;
 	memcpy(ret, blob->data, sizeof(*ret));
-	return ret->magic == PACKET_MAGIC &&
-	       memcmp(ret->uuid, config->trace->uuid, sizeof(ret->uuid)) == 0 &&
-	       ret->packet_size / 8 >= sizeof(*ret);
+	return packet_check(ret, stream, UINT64_MAX) == PACKET_FITS;
 }
 
 static int relay_conn_take_last(struct relay_conn *link, struct decoder *dec,
-				const struct stream_config *config, struct packet_header *ret,
+				const struct packet_stream *stream, struct packet_header *ret,
 				struct relay_conn_begun *ret_begun)
 {
 	struct relay_conn_begun begun = { 0 };
@@ -707,13 +697,13 @@ static int relay_conn_take_last(struct relay_conn *link, struct decoder *dec,
 
 	if (rep_rel_stream_decode(dec, &rep) < 0)
 		return relay_conn_fail(link, -EBADMSG, NULL);
-	if (rep.begun.len && relay_conn_is_header(&rep.begun, config, &begun.header))
+	if (rep.begun.len && relay_conn_is_header(&rep.begun, stream, &begun.header))
 		begun.bytes = rep.begun_bytes;
 	if (ret_begun)
 		*ret_begun = begun;
 	if (!rep.last.len)
 		return 0;
-	return relay_conn_is_header(&rep.last, config, ret) ? 1 :
+	return relay_conn_is_header(&rep.last, stream, ret) ? 1 :
 							      relay_conn_fail(link, -EBADMSG, NULL);
 }
 
@@ -730,6 +720,7 @@ int relay_conn_stream(struct relay_conn *link, const struct stream_config *confi
 		.tracefile_size = config->tracefile_size,
 		.tracefile_count = config->tracefile_count,
 	};
+	const struct packet_stream stream = stream_config_packets(config, cpu);
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
@@ -744,7 +735,7 @@ int relay_conn_stream(struct relay_conn *link, const struct stream_config *confi
 	req_rel_stream_encode(&enc, &req);
 	ret = relay_conn_call(link, &enc, &dec);
 	if (ret == 0)
-		ret = relay_conn_take_last(link, &dec, config, ret_last, ret_begun);
+		ret = relay_conn_take_last(link, &dec, &stream, ret_last, ret_begun);
 	if (ret > 0) /* its acknowledgement was lost */
 		relay_conn_keep(link);
 	return ret;
@@ -765,7 +756,7 @@ static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
 	};
 	struct wire_body whole = {
 		.data = body,
-		.bytes = head.packet_size / 8 - sizeof(head),
+		.bytes = packet_body_bytes(&head),
 		.summed = summed,
 		.packer = link->packer,
 		.source = source,
@@ -774,7 +765,7 @@ static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
 	struct encoder enc;
 
 	if (summed)
-		whole.sum = crc32c(0, &head, sizeof(head));
+		whole.sum = packet_checksum(&head, NULL, 0);
 	else if (!head.crc32c)
 		head.crc32c = packet_checksum(&head, body, whole.bytes);
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
@@ -787,7 +778,7 @@ static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
 static int send_part(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
 		     const struct wire_body *part, uint64_t at, bool chained, uint32_t *ret_serial)
 {
-	bool whole = part->bytes == header->packet_size / 8 - sizeof(*header);
+	bool whole = part->bytes == packet_body_bytes(header);
 	struct req_rel_packet req = {
 		.stream = stream,
 		.header = { (const uint8_t *)header, sizeof(*header) },

@@ -304,15 +304,12 @@ static uint64_t events_until(const struct packet_header *h)
 static bool is_plausible(const struct spooled *sp, const struct packet_header *h,
 			 const struct packet_header *last)
 {
-	const struct stream_config *c = &sp->relay_config;
-	uint64_t body_bytes = h->packet_size / 8 - sizeof(*h);
-	uint64_t most = body_bytes / RECORD_MIN_BYTES;
+	const struct packet_stream stream = stream_config_packets(&sp->relay_config, sp->cpu);
+	uint64_t most = packet_body_bytes(h) / RECORD_MIN_BYTES;
 
-	return h->magic == PACKET_MAGIC && h->stream_id == c->stream_class &&
-	       memcmp(h->uuid, c->trace->uuid, sizeof(h->uuid)) == 0 && h->cpu_id == sp->cpu &&
-	       h->stream_instance_id == (uint32_t)(c->first_instance + sp->cpu) &&
+	return packet_check(h, &stream, UINT64_MAX) == PACKET_FITS && h->cpu_id == sp->cpu &&
 	       h->packet_seq_num == last->packet_seq_num + 1 &&
-	       h->stream_pos == last->stream_pos + last->packet_size / 8 - sizeof(*last) &&
+	       h->stream_pos == last->stream_pos + packet_body_bytes(last) &&
 	       h->lost_full >= last->lost_full && h->lost_size >= last->lost_size &&
 	       h->lost_busy >= last->lost_busy && h->lost_output >= last->lost_output &&
 	       h->events_discarded == h->lost_full + h->lost_size + h->lost_busy + h->lost_output &&
@@ -324,7 +321,7 @@ static bool is_plausible(const struct spooled *sp, const struct packet_header *h
 bool spooled_account(struct spooled *sp, struct packet_header *header)
 {
 	struct packet_header first = { .packet_seq_num = UINT64_MAX,
-				       .packet_size = sizeof(*header) * 8 };
+				       .packet_size = sizeof(first) * 8 };
 	const struct packet_header *last = packet_is_set(&sp->last) ? &sp->last : &first;
 
 	log_warn_some("a packet of %s_%u in the spool is damaged", sp->relay_config.channel,
@@ -336,8 +333,8 @@ bool spooled_account(struct spooled *sp, struct packet_header *header)
 		sp->missed_end = header->packet_seq_num + 1;
 		spooled_save(sp);
 	}
-	header->stream_pos += header->packet_size / 8 - sizeof(*header);
-	header->packet_size = header->content_size = sizeof(*header) * 8;
+	header->stream_pos += packet_body_bytes(header);
+	packet_set_body(header, 0);
 	return true;
 }
 
@@ -364,8 +361,8 @@ bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
 		 "counted as lost",
 		 sp->relay_config.channel, sp->cpu, (unsigned long long)sp->missed);
 	*ret = *acked;
-	ret->stream_pos += acked->packet_size / 8 - sizeof(*acked);
-	ret->packet_size = ret->content_size = sizeof(*ret) * 8;
+	ret->stream_pos += packet_body_bytes(acked);
+	packet_set_body(ret, 0);
 	if (packet_is_set(&sp->last))
 		ret->timestamp_begin = last.timestamp_end;
 	ret->crc32c = 0;
@@ -393,11 +390,9 @@ void spooled_read_missed(const struct spooled *sp, struct packet_header *header)
 static bool spool_files_is_packet(const struct spooled *sp, const struct packet_header *h,
 				  uint64_t room)
 {
-	return h->magic == PACKET_MAGIC && h->content_size == h->packet_size &&
-	       h->stream_id == sp->relay_config.stream_class &&
-	       memcmp(h->uuid, sp->relay_config.trace->uuid, sizeof(h->uuid)) == 0 &&
-	       h->packet_size / 8 >= sizeof(*h) && h->packet_size / 8 <= room &&
-	       h->packet_size / 8 <= sp->spool->disk->max_size;
+	const struct packet_stream stream = stream_config_packets(&sp->relay_config, sp->cpu);
+
+	return packet_check(h, &stream, MIN(room, sp->spool->disk->max_size)) == PACKET_FITS;
 }
 
 /* Return: SPOOLED_PACKET; 0: there is none; negative errno. */
@@ -405,14 +400,12 @@ static int read_whole(struct spooled *sp, uint64_t room, struct packet_header *r
 {
 	uint64_t at = sp->acked_offset + sp->bytes_ahead;
 	AUTO_FREE void *body = NULL;
-	union packet_bytes head;
 	uint64_t len;
 
-	if (pread(sp->fd, &head, sizeof(head), (off_t)at) != (ssize_t)sizeof(head) ||
-	    !packet_from_file(&head, sp->relay_config.trace->hides, ret) ||
+	if (pread(sp->fd, ret, sizeof(*ret), (off_t)at) != (ssize_t)sizeof(*ret) ||
 	    !spool_files_is_packet(sp, ret, room))
 		return 0;
-	len = ret->packet_size / 8 - sizeof(*ret);
+	len = packet_body_bytes(ret);
 	body = malloc(len + 1);
 	if (!body)
 		return -ENOMEM;

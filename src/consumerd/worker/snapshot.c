@@ -378,29 +378,24 @@ static int snapshot_write_packet(struct snapshot *s, struct stream_file *file,
 static int write_ring(struct snapshot *s, struct snapshot_ring *ring, const struct tracedir *trace)
 {
 	const struct ring_copy *copy = &ring->copy;
-	uint64_t bytes = sizeof(struct packet_header) + copy->len;
-	struct packet_header header = {
-		.magic = PACKET_MAGIC,
-		.stream_id = ring->config.stream_class,
-		.stream_instance_id = (uint64_t)ring->config.first_instance + ring->cpu,
-		.timestamp_begin = copy->begin_ts,
-		.timestamp_end = copy->end_ts,
-		.content_size = bytes * 8,
-		.packet_size = bytes * 8,
-		.cpu_id = ring->cpu,
-		.events_recorded = copy->count,
-	};
+	struct packet_header header;
+	struct packet_stream stream;
 	struct stream_file file;
 	int ret;
 
 	if (!copy->count)
 		return 0;
 	ring->config.trace = trace;
-	memcpy(header.uuid, trace->uuid, sizeof(header.uuid));
+	stream = stream_config_packets(&ring->config, ring->cpu);
+	header = packet_make(&stream);
+	packet_set_body(&header, copy->len);
+	header.timestamp_begin = copy->begin_ts;
+	header.timestamp_end = copy->end_ts;
+	header.events_recorded = copy->count;
 	stream_file_init(&file, &ring->config, ring->cpu);
 	ret = snapshot_write_packet(s, &file, &header, copy);
 	if (ret == 0)
-		ring->bytes = bytes;
+		ring->bytes = header.packet_size / 8;
 	stream_file_close(&file);
 	ring_copy_rest(&s->rested_ns);
 	return ret;

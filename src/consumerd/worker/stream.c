@@ -100,28 +100,21 @@ static uint64_t lost_in_all(const struct stream *s)
 /* But for the checksum: the writer of the packet makes it, perhaps on the way. */
 static struct packet_header make_header(const struct stream *s)
 {
+	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
+	struct packet_header header = packet_make(&stream);
 	const struct ring_reader *r = &s->reader;
-	uint64_t bits = (sizeof(struct packet_header) + reader_pending(r)) * 8;
-	struct packet_header header = {
-		.magic = PACKET_MAGIC,
-		.stream_id = s->config->stream_class,
-		.stream_instance_id = (uint64_t)s->config->first_instance + s->cpu,
-		.timestamp_begin = s->end_ts,
-		.timestamp_end = r->last_ts,
-		.content_size = bits,
-		.packet_size = bits,
-		.packet_seq_num = s->packets,
-		.events_discarded = lost_in_all(s),
-		.cpu_id = s->cpu,
-		.stream_pos = r->released,
-		.events_recorded = r->count,
-		.lost_full = r->lost[LOST_FULL],
-		.lost_size = r->lost[LOST_SIZE],
-		.lost_busy = r->lost[LOST_BUSY],
-		.lost_output = lost_output(s),
-	};
 
-	memcpy(header.uuid, s->config->trace->uuid, sizeof(header.uuid));
+	packet_set_body(&header, reader_pending(r));
+	header.timestamp_begin = s->end_ts;
+	header.timestamp_end = r->last_ts;
+	header.packet_seq_num = s->packets;
+	header.events_discarded = lost_in_all(s);
+	header.stream_pos = r->released;
+	header.events_recorded = r->count;
+	header.lost_full = r->lost[LOST_FULL];
+	header.lost_size = r->lost[LOST_SIZE];
+	header.lost_busy = r->lost[LOST_BUSY];
+	header.lost_output = lost_output(s);
 	return header;
 }
 
@@ -135,12 +128,10 @@ static bool needs_opening(const struct stream *s)
 /* A packet with nothing in it, before which nothing was lost. */
 static struct packet_header make_opening(const struct stream *s)
 {
-	struct packet_header header = make_header(s);
+	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
+	struct packet_header header = packet_make(&stream);
 
-	header.timestamp_end = header.timestamp_begin;
-	header.content_size = header.packet_size = sizeof(header) * 8;
-	header.events_discarded = header.stream_pos = header.events_recorded = 0;
-	header.lost_full = header.lost_size = header.lost_busy = header.lost_output = 0;
+	header.timestamp_begin = header.timestamp_end = s->end_ts;
 	return header;
 }
 

@@ -66,21 +66,22 @@ bool walk_at(const struct walk_stream *s, const struct contents *c, size_t at,
 	p = c->at + at;
 	*ret = (struct walk_packet){
 		.at = at,
-		.bytes = walk_u64(p + 56) / 8,
-		.begin = walk_u64(p + 32),
-		.end = walk_u64(p + 40),
-		.seq = walk_u64(p + 64),
-		.discarded = walk_u64(p + 72),
-		.pos = walk_u64(p + 84),
-		.recorded = walk_u64(p + 92),
+		.bytes = walk_u64(p + 108) / 8,
+		.begin = walk_u64(p + 84),
+		.end = walk_u64(p + 92),
+		.seq = walk_u64(p + 116),
+		.discarded = walk_u64(p + 124),
+		.pos = walk_u64(p + 16),
+		.recorded = walk_u64(p + 24),
 		.sum = walk_u32(p + WALK_CRC_AT),
 	};
 	for (int i = 0; i < 4; i++)
-		ret->lost[i] = walk_u64(p + 100 + 8 * i);
-	return walk_u32(p) == 0xc1fc1fc1u && memcmp(p + 4, s->uuid, 16) == 0 &&
-	       walk_u32(p + 20) == s->stream && walk_u64(p + 24) == s->instance &&
-	       ret->seq != UINT64_MAX && walk_u64(p + 48) == walk_u64(p + 56) &&
-	       walk_u64(p + 56) % 8 == 0 && ret->bytes >= WALK_HEAD && ret->bytes <= c->len - at;
+		ret->lost[i] = walk_u64(p + 32 + 8 * i);
+	return walk_u32(p) == 0xc1fc1fc1u && walk_u32(p + 8) == 2 &&
+	       memcmp(p + 68, s->uuid, 16) == 0 && walk_u32(p + 64) == s->stream &&
+	       walk_u32(p + 4) == s->instance && ret->seq != UINT64_MAX &&
+	       walk_u64(p + 100) == walk_u64(p + 108) && walk_u64(p + 108) % 8 == 0 &&
+	       ret->bytes >= WALK_HEAD && ret->bytes <= c->len - at;
 }
 
 bool walk_follows(const struct walk_packet *next, const struct walk_packet *last)
@@ -90,11 +91,12 @@ bool walk_follows(const struct walk_packet *next, const struct walk_packet *last
 
 void walk_judge(const struct contents *c, const struct walk_packet *p)
 {
+	const size_t behind = WALK_CRC_AT + 4;
 	static const uint8_t none[4];
 	uint32_t sum = walk_crc(~0u, c->at + p->at, WALK_CRC_AT);
 
 	sum = walk_crc(sum, none, sizeof(none));
-	sum = walk_crc(sum, c->at + p->at + WALK_HEAD, p->bytes - WALK_HEAD);
+	sum = walk_crc(sum, c->at + p->at + behind, p->bytes - behind);
 	MUST_HOLD(~sum == p->sum);
 	MUST_HOLD(p->discarded == p->lost[0] + p->lost[1] + p->lost[2] + p->lost[3]);
 	MUST_HOLD(p->end >= p->begin);

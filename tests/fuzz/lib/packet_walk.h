@@ -13,7 +13,7 @@
 
 enum {
 	WALK_HEAD = 136,
-	WALK_CRC_AT = 132,
+	WALK_CRC_AT = 12,
 	WALK_INDEX_HEAD = 16,
 	WALK_ENTRY = 72,
 };

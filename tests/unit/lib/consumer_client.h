@@ -186,13 +186,12 @@ struct walked {
 };
 
 struct test_packet {
-	uint32_t magic;
-	char uuid[16];
-	uint32_t stream_id;
-	uint64_t instance, begin, end, content, size, seq, discarded;
-	uint32_t cpu;
+	uint32_t magic, instance, form, crc;
 	uint64_t pos, recorded, lost_full, lost_size, lost_busy, lost_output;
-	uint32_t crc;
+	uint32_t stream_id;
+	char uuid[16];
+	uint64_t begin, end, content, size, seq, discarded;
+	uint32_t cpu;
 } __attribute__((packed));
 
 void *slurp(int dir, const char *name, size_t *ret_len);

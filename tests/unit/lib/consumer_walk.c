@@ -43,16 +43,18 @@ void walk_stream(int dir, const char *name, struct test_packet *prev, struct wal
 	index = slurp(dir, index_name, &index_len);
 	check_index_head((uint32_t *)index);
 	while (at < len) {
-		struct test_packet p;
+		struct test_packet p, bare;
 		uint64_t entry_words[9];
 
 		CHECK_IS(len - at, >=, sizeof(p));
 		memcpy(&p, data + at, sizeof(p));
-		CHECK(p.magic == 0xc1fc1fc1 && !memcmp(p.uuid, TEST_UUID, 16));
+		CHECK(p.magic == 0xc1fc1fc1 && p.form == 2 && !memcmp(p.uuid, TEST_UUID, 16));
 		CHECK(p.content == p.size && p.size / 8 <= len - at && p.size / 8 >= sizeof(p));
 		CHECK(p.begin <= p.end && p.cpu == p.instance);
-		CHECK_IS(crc32c(crc32c(crc32c(0, &p, sizeof(p) - 4), "\0\0\0", 4),
-				data + at + sizeof(p), p.size / 8 - sizeof(p)),
+		bare = p;
+		bare.crc = 0;
+		CHECK_IS(crc32c(crc32c(0, &bare, sizeof(bare)), data + at + sizeof(p),
+				p.size / 8 - sizeof(p)),
 			 ==, p.crc);
 		CHECK_IS(p.discarded, ==, p.lost_full + p.lost_size + p.lost_busy + p.lost_output);
 		if (prev->magic) { /* they touch, and nothing goes back */

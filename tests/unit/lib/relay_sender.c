@@ -79,14 +79,11 @@ int sender_begin(int fd, const char *name, enum sync_mode sync, uint32_t live_us
 
 struct packet_header sender_header(uint64_t seq, const void *body, size_t body_len)
 {
-	struct packet_header header = {
-		.magic = PACKET_MAGIC,
-		.content_size = (sizeof(header) + body_len) * 8,
-		.packet_size = (sizeof(header) + body_len) * 8,
-		.packet_seq_num = seq,
-	};
+	const struct packet_stream stream = { .uuid = sender_id };
+	struct packet_header header = packet_make(&stream);
 
-	memcpy(header.uuid, sender_id, sizeof(header.uuid));
+	packet_set_body(&header, body_len);
+	header.packet_seq_num = seq;
 	header.crc32c = packet_checksum(&header, body, body_len);
 	return header;
 }

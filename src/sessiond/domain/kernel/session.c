@@ -29,7 +29,6 @@ void kernel_describe(struct trace *trace)
 		.created_ns = rec->session->created_ns,
 		.uid = trace->uid,
 		.clock = rec->clock,
-		.hides = rec->consumer->hides,
 	};
 	struct metadata_kernel kernel = { names.release, names.version };
 

@@ -126,7 +126,6 @@ static void user_trace_describe(struct trace *trace, const struct user_app *proc
 		.created_ns = rec->session->created_ns,
 		.uid = trace->uid,
 		.clock = rec->clock,
-		.hides = rec->consumer->hides,
 	};
 
 	if (process) {
