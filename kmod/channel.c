@@ -2,6 +2,8 @@
 #include "channel.h"
 
 #include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
@@ -13,6 +15,8 @@
 #include "trace/text_folder.h"
 
 struct channel {
+	struct list_head all;
+	u64 number;
 	struct mutex lock;
 	struct list_head hooks;
 	struct list_head gone; /* off, but a record may be under way: the reaper's */
@@ -24,6 +28,10 @@ struct channel {
 	bool has_recorded; /* or may have: its contexts are fixed */
 };
 
+/* Beneath it the locks of channels. */
+static DEFINE_MUTEX(channels_lock);
+static LIST_HEAD(channels);
+
 /* --- events --------------------------------------------------------------- */
 
 static void hook_free(struct hook *hook)
@@ -32,6 +40,7 @@ static void hook_free(struct hook *hook)
 		hook->event->kind->release(hook->event);
 	stat_free(hook->stat);
 	filter_free(hook->source.filter);
+	free_percpu(hook->source.tally);
 	kfree(hook);
 }
 
@@ -130,16 +139,19 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	if (!hook)
 		return -ENOMEM;
 	source_init(&hook->source, channel->set, id);
+	hook->source.tally = alloc_percpu_gfp(struct tally, GFP_KERNEL_ACCOUNT);
 	kmod_channel_put_filter(hook, filter);
 	hook->event = event;
 	channel->has_recorded = true;
-	ret = kmod_channel_describe(channel, event, id);
+	ret = hook->source.tally ? kmod_channel_describe(channel, event, id) : -ENOMEM;
 	if (!ret)
 		ret = connect_hook(hook, field);
-	if (ret)
+	if (ret) {
+		free_percpu(hook->source.tally);
 		kfree(hook);
-	else
+	} else {
 		list_add_tail(&hook->of_channel, &channel->hooks);
+	}
 	return ret;
 }
 
@@ -213,6 +225,79 @@ int kmod_channel_counted(struct channel *channel, u32 id, struct ltt_kmod_counte
 	return ret;
 }
 
+/* --- counts --------------------------------------------------------------- */
+
+static void kmod_channel_hook_counts(const struct hook *hook, struct ring_counts *ret)
+{
+	struct ltt_kmod_counted counted = {};
+	unsigned int cpu;
+
+	*ret = (struct ring_counts){};
+	if (hook->stat) {
+		stat_read(hook->stat, &counted);
+		*ret = (struct ring_counts){ counted.count, counted.missed };
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		const struct tally *tally = per_cpu_ptr(hook->source.tally, cpu);
+
+		ret->recorded += READ_ONCE(tally->recorded);
+		ret->lost += READ_ONCE(tally->lost);
+	}
+}
+
+/* Users choose the names of sessions, channels and places. */
+static void kmod_channel_show_name(struct seq_file *to, const char *name)
+{
+	seq_escape(to, name, " \t\n\\");
+}
+
+static void kmod_channel_show_hook(struct seq_file *to, const struct channel *channel,
+				   const struct hook *hook)
+{
+	const struct event *event = hook->event->copy ? hook->event->copy : hook->event;
+	struct ring_counts counts;
+
+	kmod_channel_hook_counts(hook, &counts);
+	seq_printf(to, "rule %llu ", channel->number);
+	if (event->system)
+		seq_printf(to, "%s:", event->system);
+	kmod_channel_show_name(to, event->name);
+	seq_printf(to, " %s %llu lost %llu\n", hook->stat ? "counted" : "recorded",
+		   counts.recorded, counts.lost);
+}
+
+static void kmod_channel_show_counts(struct seq_file *to, struct channel *channel)
+{
+	char name[2 * LTT_KMOD_NAME_MAX + 16] = "-";
+	struct ring_counts counts;
+	struct hook *hook;
+
+	mutex_lock(&channel->lock);
+	if (channel->text)
+		text_folder_name(channel->text, name, sizeof(name));
+	seq_printf(to, "channel %llu ", channel->number);
+	kmod_channel_show_name(to, name);
+	if (channel->set->stats) {
+		seq_puts(to, " counts\n");
+	} else {
+		ring_set_counts(channel->set, &counts);
+		seq_printf(to, " recorded %llu lost %llu\n", counts.recorded, counts.lost);
+	}
+	list_for_each_entry(hook, &channel->hooks, of_channel)
+		kmod_channel_show_hook(to, channel, hook);
+	mutex_unlock(&channel->lock);
+}
+
+void kmod_channels_show(struct seq_file *to)
+{
+	struct channel *channel;
+
+	mutex_lock(&channels_lock);
+	list_for_each_entry(channel, &channels, all) kmod_channel_show_counts(to, channel);
+	mutex_unlock(&channels_lock);
+}
+
 /* --- attributes of the channel ---------------------------------------------- */
 
 /* Not after the first event: all records of a channel have the same contexts. */
@@ -276,7 +361,9 @@ int kmod_channel_show(struct channel *channel, const struct text_trace *trace)
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
+	mutex_lock(&channel->lock);
 	channel->text = text;
+	mutex_unlock(&channel->lock);
 	return 0;
 }
 
@@ -286,6 +373,9 @@ void kmod_channel_free(struct channel *channel)
 	struct hook *hook;
 
 	WRITE_ONCE(channel->closes, true);
+	mutex_lock(&channels_lock);
+	list_del(&channel->all);
+	mutex_unlock(&channels_lock);
 	text_folder_leave(channel->text);
 	cancel_work_sync(&channel->dumper);
 	list_for_each_entry(hook, &channel->hooks, of_channel) kmod_channel_disconnect(hook);
@@ -294,6 +384,16 @@ void kmod_channel_free(struct channel *channel)
 	kmod_channel_hooks_free(&channel->hooks);
 	ring_set_put(channel->set);
 	kfree(channel);
+}
+
+static void kmod_channel_list(struct channel *channel)
+{
+	static u64 last;
+
+	mutex_lock(&channels_lock);
+	channel->number = ++last;
+	list_add_tail(&channel->all, &channels);
+	mutex_unlock(&channels_lock);
 }
 
 static int set_new(struct channel *channel, const struct ltt_ring_desc *desc, bool counts)
@@ -324,8 +424,10 @@ struct channel *kmod_channel_new(const struct ltt_ring_desc *desc, bool counts)
 	INIT_WORK(&channel->reaper, kmod_channel_reap);
 	INIT_WORK(&channel->dumper, run_dump);
 	ret = set_new(channel, desc, counts);
-	if (!ret)
+	if (!ret) {
+		kmod_channel_list(channel);
 		return channel;
+	}
 	kfree(channel);
 	return ERR_PTR(ret);
 }

@@ -13,7 +13,7 @@
 
 struct channel;
 struct filter;
-
+struct seq_file;
 struct text_trace;
 
 /** @desc: mode, sizes and clock. @counts: its events are counted and not recorded. Return: or
@@ -47,6 +47,10 @@ void kmod_channel_drain(struct channel *channel);
 int kmod_channel_refilter(struct channel *channel, u32 id, const struct filter *filter);
 /** Fill in the counts of an event. Return: 0; -ENOENT: no such event; -EINVAL: it is recorded. */
 int kmod_channel_counted(struct channel *channel, u32 id, struct ltt_kmod_counted *ret_counted);
+
+/** A line for each channel, and one for each of its events, with the counts of records and
+ *  losses. */
+void kmod_channels_show(struct seq_file *to);
 
 /** As LTT_KMOD_CONTEXT: @context is checked. */
 int kmod_channel_add_context(struct channel *channel, const struct ltt_kmod_context *context);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ltt: lists events, and makes channels. It has no state of its own; the
- * module can't be unloaded while it, a channel or a ring set is open.
+ * /dev/ltt: lists events, makes channels, and takes commands for traces inside of the kernel
+ * (trace/control.h). It has no state of its own; the module can't be unloaded while it, a channel
+ * or a ring set is open.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -24,6 +25,7 @@
 #include "probe/providers.h"
 #include "registry.h"
 #include "request.h"
+#include "trace/control.h"
 #include "trace/trace.h"
 #include "probe/syscalls.h"
 #include "probe/tracepoints.h"
@@ -149,6 +151,7 @@ static int device_open(struct inode *inode, struct file *file)
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
 	.open = device_open,
+	.write = control_write,
 	.unlocked_ioctl = kmod_device_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,

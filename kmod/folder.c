@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "folder.h"
 
+#include <linux/capability.h>
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
 #include "instr/folder.h"
+#include "channel.h"
 #include "ltt_kmod.h"
 #include "registry.h"
+#include "trace/control.h"
 #include "trace/text_folder.h"
 #include "viewer.h"
 
-static struct dentry *view;
+static struct dentry *view, *counts, *control;
 
 /* Events that are neither tracepoints nor system calls are named by the prefix of their kind. */
 static const char *source_of(const struct event *event)
@@ -50,6 +53,24 @@ static void folder_show_active(struct seq_file *to)
 	}
 }
 
+static int folder_stats_show(struct seq_file *to, void *unused)
+{
+	kmod_channels_show(to);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(folder_stats);
+
+static int folder_control_open(struct inode *inode, struct file *file)
+{
+	return capable(CAP_SYS_ADMIN) ? nonseekable_open(inode, file) : -EPERM;
+}
+
+static const struct file_operations folder_control_fops = {
+	.owner = THIS_MODULE,
+	.open = folder_control_open,
+	.write = control_write,
+};
+
 static const struct folder_recorder recorder = { .available = folder_show_available,
 						 .active = folder_show_active };
 
@@ -58,11 +79,15 @@ void folder_init(void)
 	struct dentry *folder = ltt_folder_join(&recorder);
 
 	view = viewer_add(folder);
+	counts = debugfs_create_file("stats", 0400, folder, NULL, &folder_stats_fops);
+	control = debugfs_create_file("control", 0200, folder, NULL, &folder_control_fops);
 	text_folder_init(folder);
 }
 
 void folder_fini(void)
 {
 	ltt_folder_join(NULL);
+	debugfs_remove(control);
+	debugfs_remove(counts);
 	debugfs_remove(view);
 }

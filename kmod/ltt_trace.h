@@ -128,9 +128,9 @@ int ltt_trace_create_for(struct module *owner, const struct ltt_trace_options *o
 
 /**
  * ltt_trace_enable() - record events from now on.
- * @pattern: a name as /sys/kernel/debug/ltt/available has it, "sched:sched_switch",
- *           "syscall_entry_openat", "marker:example_step"; or a pattern of names with *, ? and [],
- *           "sched:*". An event of a module that is not loaded is recorded as soon as it is.
+ * @pattern: a name as /sys/kernel/debug/ltt/available has it, "sched_switch",
+ *           "syscall_entry_openat", or with its subsystem, "sched:sched_switch",
+ *           "marker:example_step"; or a pattern of names with *, ? and [], "sched:*". An event of a module that is not loaded is recorded as soon as it is.
  *           Events of the state dump are not known here.
  * Return: the number of events that were not enabled yet, maybe 0; -EBADF: no such trace; -ENOENT:
  * no such event; -ENOMEM, or the error of the events if none can be enabled: then nothing has

@@ -71,9 +71,10 @@ static __always_inline void *kmod_ring_put_header(u8 *to, u32 bytes, u32 id, u64
 }
 
 /* Counted by the ring's own CPU only, but possibly by nested interrupts. */
-static void kmod_ring_count_lost(u64 *counter)
+static void kmod_ring_count_lost(const struct source *source, u64 *counter)
 {
 	local64_inc((local64_t *)counter);
+	this_cpu_inc(source->tally->lost);
 }
 
 /* A sleeping reader is woken once; it arms the wake-up again by poll(), whose own
@@ -167,10 +168,10 @@ static __always_inline void kmod_ring_hint(struct ring *ring, u64 end, u64 ts)
 	WRITE_ONCE(ring->hint_epoch, (ts | ((1ull << LTT_TS_BITS) - 1)) + 1);
 }
 
-static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 len,
+static __always_inline void *kmod_ring_begin(const struct source *source, u32 len,
 					     struct ring **ret_ring, bool nested)
 {
-	struct ring *ring = this_cpu_ptr(set->rings);
+	struct ring *ring = this_cpu_ptr(source->rings);
 	u32 header, state = READ_ONCE(ring->cons->state);
 	u64 old, last, ts, end;
 
@@ -178,7 +179,7 @@ static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 l
 		return NULL;
 	ring->nest = (ring->nest + !nested) | RING_SLOW;
 	if (unlikely(len > ring->max_record - LTT_HDR_EXTENDED)) {
-		kmod_ring_count_lost(&ring->prod->lost_size);
+		kmod_ring_count_lost(source, &ring->prod->lost_size);
 		kmod_ring_leave(ring);
 		return NULL;
 	}
@@ -194,10 +195,10 @@ static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 l
 		ts = ring_clock(ring);
 		if (unlikely(ts < last))
 			ts = last;
-		header = header_bytes(id, old, last, ts);
+		header = header_bytes(source->id, old, last, ts);
 		end = (old + header + len) & LTT_POS_MASK;
 		if (unlikely(((end - READ_ONCE(*ring->floor)) & LTT_POS_MASK) > ring->limit)) {
-			kmod_ring_count_lost(&ring->prod->lost_full);
+			kmod_ring_count_lost(source, &ring->prod->lost_full);
 			kmod_ring_leave(ring);
 			return NULL;
 		}
@@ -205,21 +206,23 @@ static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 l
 			  local64_cmpxchg(&ring->reserved, old,
 					  end | ts >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT) != old));
 	local64_inc(&ring->count);
+	this_cpu_inc(source->tally->recorded);
 	kmod_ring_hint(ring, end, ts);
 	*ret_ring = ring;
-	return kmod_ring_put_header(ring->data + (old & ring->data_mask), header, id, ts);
+	return kmod_ring_put_header(ring->data + (old & ring->data_mask), header, source->id, ts);
 }
 
 /* Return: as ring_begin(). */
-static void *kmod_ring_begin_with(struct ring_set *set, u32 id, u32 len,
+static void *kmod_ring_begin_with(const struct source *source, u32 len,
 				  const struct gathered *gathered, struct ring **ret_ring)
 {
-	u32 bytes = contexts_bytes(&set->contexts, gathered);
-	u8 *to = kmod_ring_begin(set, id, len + bytes, ret_ring, false);
+	const struct contexts *contexts = &source->set->contexts;
+	u32 bytes = contexts_bytes(contexts, gathered);
+	u8 *to = kmod_ring_begin(source, len + bytes, ret_ring, false);
 
 	if (!to)
 		return NULL;
-	contexts_put(&set->contexts, gathered, to);
+	contexts_put(contexts, gathered, to);
 	return to + bytes;
 }
 
@@ -228,20 +231,21 @@ static bool is_on(const struct ring_set *set)
 	return READ_ONCE(this_cpu_ptr(set->rings)->cons->state) & LTT_RING_ON;
 }
 
-static void *kmod_ring_begin_untracked(struct ring_set *set, u32 id, u32 len,
+static void *kmod_ring_begin_untracked(const struct source *source, u32 len,
 				       struct ring **ret_ring)
 {
+	struct ring_set *set = source->set;
 	void *to;
 
 	if (unlikely(set->stats)) {
 		*ret_ring = this_cpu_ptr(set->rings);
-		return stats_begin(set->stats, id, len);
+		return stats_begin(set->stats, source->id, len);
 	}
 	if (likely(!set->contexts.gathered))
-		return kmod_ring_begin_with(set, id, len, NULL, ret_ring);
+		return kmod_ring_begin_with(source, len, NULL, ret_ring);
 	if (!is_on(set))
 		return NULL;
-	to = kmod_ring_begin_with(set, id, len, contexts_gather(&set->contexts), ret_ring);
+	to = kmod_ring_begin_with(source, len, contexts_gather(&set->contexts), ret_ring);
 	contexts_release(&set->contexts);
 	return to;
 }
@@ -264,7 +268,7 @@ static noinline void kmod_ring_put_accepted(const struct source *source, const v
 	if (likely(kmod_ring_is_plain(source)))
 		room = ring_begin_fast(source, len);
 	else
-		room.to = kmod_ring_begin_untracked(source->set, source->id, len, &room.ring);
+		room.to = kmod_ring_begin_untracked(source, len, &room.ring);
 	if (!room.to)
 		return;
 	memcpy(room.to, payload, len);
@@ -282,7 +286,7 @@ static void kmod_ring_lose_undecided(const struct source *source)
 	struct ring *ring = this_cpu_ptr(source->set->rings);
 
 	if (READ_ONCE(ring->cons->state) & LTT_RING_ON)
-		kmod_ring_count_lost(&ring->prod->lost_size);
+		kmod_ring_count_lost(source, &ring->prod->lost_size);
 }
 
 static void *kmod_ring_begin_undecided(const struct source *source, u32 len,
@@ -350,7 +354,7 @@ static void *kmod_ring_begin_specially(const struct source *source, u32 len, str
 		return NULL;
 	if (READ_ONCE(source->filter))
 		return kmod_ring_begin_undecided(source, len, ret_ring);
-	return kmod_ring_begin_untracked(source->set, source->id, len, ret_ring);
+	return kmod_ring_begin_untracked(source, len, ret_ring);
 }
 
 struct room ring_begin_specially(const struct source *source, u32 len)
@@ -374,7 +378,7 @@ struct room ring_begin_slowly(const struct source *source, u32 len, bool nested)
 {
 	struct room room;
 
-	room.to = kmod_ring_begin(source->set, source->id, len, &room.ring, nested);
+	room.to = kmod_ring_begin(source, len, &room.ring, nested);
 	return room;
 }
 
@@ -407,7 +411,7 @@ static noinline void *kmod_ring_begin_put_specially(const struct source *source,
 	if (!tracker_wants_current(&source->set->tracker) ||
 	    !kmod_ring_accepts(source, payload, len))
 		return NULL;
-	return kmod_ring_begin_untracked(source->set, source->id, len, ret_ring);
+	return kmod_ring_begin_untracked(source, len, ret_ring);
 }
 
 void *ring_begin_put(const struct source *source, const void *payload, u32 len,
@@ -448,8 +452,25 @@ void ring_set_lose(struct ring_set *set, u64 nr)
 
 void ring_lose(const struct source *source, u64 nr)
 {
-	if (is_on(source->set))
-		ring_set_lose(source->set, nr);
+	if (!is_on(source->set))
+		return;
+	ring_set_lose(source->set, nr);
+	this_cpu_add(source->tally->lost, nr);
+}
+
+void ring_set_counts(const struct ring_set *set, struct ring_counts *ret)
+{
+	unsigned int cpu;
+
+	*ret = (struct ring_counts){};
+	for_each_possible_cpu(cpu) {
+		const struct ring *ring = per_cpu_ptr(set->rings, cpu);
+		const struct ltt_ring_prod *prod = ring->prod;
+
+		ret->recorded += local64_read(&ring->count);
+		ret->lost += READ_ONCE(prod->lost_full) + READ_ONCE(prod->lost_size) +
+			     READ_ONCE(prod->lost_busy);
+	}
 }
 
 bool ring_set_is_crowded(struct ring_set *set)

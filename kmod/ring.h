@@ -87,6 +87,7 @@ struct ring_set {
  * struct source - an event of a ring set.
  * @special: not 0 if a record needs more than space in the ring (SOURCE_TRACKED, SOURCE_MORE).
  * @filter: changes at any time; read with preemption off. NULL: none.
+ * @tally: its records and losses.
  */
 struct source {
 	struct ring __percpu *rings;
@@ -96,11 +97,18 @@ struct source {
 	u32 id;
 	struct ring_set *set;
 	const struct filter *filter;
+	struct tally __percpu *tally;
 };
 
 /** Bits of @special: @set has a tracker; it has contexts or counts events, or @filter is there. */
 #define SOURCE_TRACKED 1u
 #define SOURCE_MORE    2u
+
+/** struct tally - an event of a ring set, on one CPU. @lost: it found no space, or is too large. */
+struct tally {
+	u64 recorded;
+	u64 lost;
+};
 
 /** Its parts that follow from @set and @id. */
 void source_init(struct source *source, struct ring_set *set, u32 id);
@@ -143,6 +151,13 @@ void ring_set_switch(struct ring_set *set, bool on);
 u64 ring_set_now(const struct ring_set *set);
 /** Whether there is enough data to wake a reader: condition of the waiters on @set->sleepers. */
 bool ring_set_has_data(struct ring_set *set);
+
+/** struct ring_counts - of all CPUs, since the rings were made. */
+struct ring_counts {
+	u64 recorded;
+	u64 lost;
+};
+void ring_set_counts(const struct ring_set *set, struct ring_counts *ret);
 
 /** Count records that could not be written. */
 void ring_set_lose(struct ring_set *set, u64 nr);
@@ -219,6 +234,7 @@ static __always_inline struct room ring_begin_fast(const struct source *source, 
 	} while (unlikely(!ring_try_cmpxchg(&ring->reserved, &was, end)));
 	(void)ring_try_cmpxchg(&ring->ts, &last, (long)ts); /* a nested one has a later time */
 	local64_inc(&ring->count);
+	this_cpu_inc(source->tally->recorded);
 	to = ring->data + (old & ring->data_mask);
 	word = (u32)ts << 5 | source->word;
 	memcpy(to, &word, sizeof(word));

@@ -202,7 +202,8 @@ static const struct file_operations text_file_ops = {
 
 static bool text_folder_is_taken(const char *name)
 {
-	static const char *const others[] = { "active", "available", "ltt-view" };
+	static const char *const others[] = { "active", "available", "control", "ltt-view",
+					      "stats" };
 	struct text_folder *folder;
 	int i;
 
@@ -345,6 +346,11 @@ void text_folder_leave(struct text_channel *channel)
 	mutex_unlock(&folders_lock);
 	ring_set_put(channel->set);
 	kfree(channel);
+}
+
+void text_folder_name(const struct text_channel *channel, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/%s", channel->folder->name, channel->name);
 }
 
 void text_folder_init(struct dentry *folder)

@@ -42,6 +42,9 @@ struct text_channel *text_folder_join(const struct text_trace *trace, struct rin
  *  for. */
 void text_folder_leave(struct text_channel *channel);
 
+/** Name of the folder, a slash, and the channel's name. */
+void text_folder_name(const struct text_channel *channel, char *ret, size_t size);
+
 /** @parent: the folder of all folders; ERR_PTR: there is no debugfs. */
 void text_folder_init(struct dentry *parent);
 

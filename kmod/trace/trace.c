@@ -90,6 +90,18 @@ static int trace_list(struct trace *trace)
 	return ret;
 }
 
+int trace_find(const char *name, const struct module *owner)
+{
+	const struct trace *trace;
+	int number, ret = -ENOENT;
+
+	mutex_lock(&traces_lock);
+	idr_for_each_entry(&traces, trace, number) if (!strcmp(trace->name, name))
+		ret = trace->owner == owner ? number : -EPERM;
+	mutex_unlock(&traces_lock);
+	return ret;
+}
+
 /* --- traces -------------------------------------------------------------------------- */
 
 /* Its text, where there is a debugfs. */
@@ -208,7 +220,8 @@ static struct event *trace_next_event(const char *pattern, u32 *i)
 	for (; (event = registry_event(*i)); ++*i) {
 		snprintf(name, sizeof(name), "%s%s%s", event->system ? event->system : "",
 			 event->system ? ":" : "", event->name);
-		if (!(event->kind->flags & LTT_KMOD_STATE) && glob_match(pattern, name))
+		if (!(event->kind->flags & LTT_KMOD_STATE) &&
+		    (glob_match(pattern, name) || glob_match(pattern, event->name)))
 			return event;
 		cond_resched();
 	}

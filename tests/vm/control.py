@@ -1064,7 +1064,7 @@ def refused(call, *error):
 
 
 def text_folders():
-    return set(os.listdir(f"{DEBUGFS}/ltt")) - {"active", "available", "ltt-view"}
+    return set(os.listdir(f"{DEBUGFS}/ltt")) - {"active", "available", "control", "ltt-view", "stats"}
 
 
 def mount_debugfs():
@@ -1077,7 +1077,7 @@ def test_text_requests():
     mount_debugfs()
     device = os.open("/dev/ltt", os.O_RDWR)
     check(text_folders() == set(), text_folders())
-    odd = {b"a/../b": "a_.._b", b".": "_", b"..": "_.", b"active": "active-2", b"x y\n": "x_y_", b"same": "same",
+    odd = {b"a/../b": "a_.._b", b".": "_", b"..": "_.", b"active": "active-2", b"stats": "stats-2", b"control": "control-2", b"x y\n": "x_y_", b"same": "same",
            "\u00f6".encode() * 63: "\u00f6" * 63, b"z" * 127: "z" * 127}
     channels = [Requests(device, (name, i, b"c")) for i, name in enumerate(odd)]
     channels += [Requests(device, (b"same", 100 + i, b"c")) for i in range(2)]
@@ -1105,6 +1105,95 @@ def test_text_requests():
     older.close()
     check(text_folders() == set(), text_folders())
     os.close(device)
+
+
+def say(path, line):
+    """One write() of a line. Return: its errno, or 0."""
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        done = os.write(fd, line)
+        check(done == line.index(b"\n") + 1, f"{done} bytes of {line[:100]}")
+        return 0
+    except OSError as e:
+        return e.errno
+    finally:
+        os.close(fd)
+
+
+def said(path, *lines):
+    for line in lines:
+        check(not (error := say(path, line.encode() + b"\n")), f"{path}: {line}: {os.strerror(error)}")
+
+
+def counts_of(name):
+    """Of a trace in stats: records and losses of its channel, and of each rule."""
+    with open(f"{DEBUGFS}/ltt/stats", encoding="utf-8") as f:
+        text = f.read()
+    number, *counts = re.search(rf"^channel (\d+) {name}/\S+ recorded (\d+) lost (\d+)$", text, re.M).groups()
+    rules = re.findall(rf"^rule {number} (\S+) recorded (\d+) lost (\d+)$", text, re.M)
+    return tuple(map(int, counts)), {rule: (int(n), int(lost)) for rule, n, lost in rules}
+
+
+def complaints():
+    return re.findall(r"ltt: control: .*", run("dmesg").stdout)
+
+
+BAD_LINES = (
+    (b"garbage\n", errno.EINVAL), (b"\n", errno.EINVAL), (b"create a\0b\n", errno.EINVAL),
+    (b"create a", errno.EINVAL), (bytes(range(11, 256)) + b"\n", errno.EINVAL), (b"x" * 65536, errno.E2BIG),
+    (b"create " + b"y" * 65536 + b"\n", errno.E2BIG), (b"create " + b"y" * 64 + b"\n", errno.EINVAL),
+    (b"create a b\n", errno.EINVAL), (b"create a subbuf-size=5\n", errno.EINVAL),
+    (b"create a num-subbuf=\n", errno.EINVAL), (b"create ../a\n", errno.EINVAL),
+    (b"create a subbuf-size=1G num-subbuf=64\n", errno.ENOMEM), (b"start\n", errno.EINVAL),
+    (b"start a b c d e f g h\n", errno.EINVAL), (b"destroy none\n", errno.ENOENT),
+    (b"enable shell no:such\n", errno.ENOENT), (b"create shell\n", errno.EEXIST), (b"stop owned\n", errno.EPERM))
+
+
+def two_writers(path, end):
+    """Commands that meet those of another task for the same trace."""
+    while time.monotonic() < end:
+        for command in b"create", b"start", b"stop", b"destroy":
+            error = say(path, command + b" both\n")
+            check(error in (0, errno.EEXIST, errno.ENOENT), f"{command}: {error}")
+
+
+def test_control_file():
+    """A trace is made and controlled by lines of text, stats has its counts; bad lines do no harm."""
+    mount_debugfs()
+    control, before = f"{DEBUGFS}/ltt/control", len(complaints())
+    modes = [os.stat(f"{DEBUGFS}/ltt/{name}").st_mode & 0o777 for name in ("control", "stats")]
+    check(modes == [0o200, 0o400], modes)
+    for path in control, "/dev/ltt":
+        said(path, "create shell", "enable shell cpu_frequenc?", "start shell")
+        emit()
+        said(path, "stop shell", "disable shell power:cpu_frequency")
+        check(len(text_of("shell")) == EMITTED and counts_of("shell") == ((EMITTED, 0), {}), counts_of("shell"))
+        run("busybox", "rmmod", "ltt", status=1)
+        said(path, "destroy shell")
+        check(not text_folders(), text_folders())
+    said(control, "create stats discard subbuf-size=4K num-subbuf=2", "enable stats power:cpu_frequency", "start stats")
+    emit()
+    whole, rules = counts_of("stats-2")
+    check(sum(whole) == EMITTED and all(whole) and rules == {"power:cpu_frequency": whole}, f"{whole} {rules}")
+    said("/dev/ltt", "destroy stats", "create shell")
+    insmod(f"{WORK}/kmod/examples/ltt_example_private.ko", "name=owned")
+    check(len(complaints()) == before, complaints())
+    for line, error in BAD_LINES:
+        for path in control, "/dev/ltt":
+            check((got := say(path, line)) == error, f"{line[:80]}: {got}")
+    check(len(complaints()) == before + 2 * len(BAD_LINES), complaints())
+    check(text_folders() == {"shell", "owned"}, text_folders())
+    run("busybox", "rmmod", "ltt_example_private")
+    with open("/dev/shm/commands", "w", encoding="ascii") as f:
+        f.write("destroy shell\ncreate shell\nenable shell sched_switch\ndestroy shell\n")
+    run("sh", "-c", f"cat /dev/shm/commands >{control}")
+    writers = [threading.Thread(target=two_writers, args=(path, time.monotonic() + 1)) for path in (control, "/dev/ltt")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    say(control, b"destroy both\n")
+    check(not text_folders(), text_folders())
 
 
 def test_text_forms():
@@ -2013,8 +2102,16 @@ def test_lockdown():
     ctl("start")
     device = os.open("/dev/ltt", os.O_RDWR)
     held = Requests(device, (b"held", 1, b"c"))
+    mount_debugfs()
+    with open(f"{security}/lockdown", "w") as f:
+        f.write("integrity")
+    refused(lambda: os.open(f"{DEBUGFS}/ltt/control", os.O_WRONLY), errno.EPERM)
+    said("/dev/ltt", "create shell", "enable shell cpu_frequency", "start shell")
+    emit()
+    check(counts_of("shell")[1] == {"power:cpu_frequency": (EMITTED, 0)}, counts_of("shell"))
     with open(f"{security}/lockdown", "w") as f:
         f.write("confidentiality")
+    refused(lambda: os.write(device, b"stop shell\n"), errno.EPERM)
     refused(lambda: Requests(device, (b"later", 2, b"c")), errno.EPERM)
     refused(lambda: held.probe(1, b"do_unlinkat", b"name", [(1, 64, b"ip")]), errno.EPERM)
     refused(lambda: os.open("/dev/ltt", os.O_RDWR), errno.EPERM)
@@ -2332,7 +2429,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
