@@ -11,4 +11,3 @@
 #undef CHANGED
 #undef HIDDEN
 #undef KEPT
-#undef PART

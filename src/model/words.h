@@ -17,9 +17,8 @@
  *   #define SHOWN(type, name, init, doc) .name = rule->name,
  *   #include "model/rule.def"
  *
- * types.h has the types. Fields of a message stay at their places for ever, and some messages had
- * fields of their own between those of the model. So the rows are in numbered parts: with PART
- * defined, the rows of that part alone are expanded. A new row belongs at the end of the last part.
+ * types.h has the types. After the first release, rows of messages can only be appended
+ * (proto/codec.h), so messages have the model's rows last.
  */
 #if defined ASKED
 #define GIVEN ASKED

@@ -12,8 +12,7 @@
 #include "sessiond/state_msg.h"
 #include "trace/crc32c.h"
 
-/* In the header's flags: its serial is a checksum. Far from 0, which an older daemon
- * wrote: no single bit makes one of the other. */
+/* In the header's flags: its serial is a checksum. */
 #define SUMMED 0x5ac3u
 
 /* Of length, type and message: all but the two header fields that hold the checksum. */
@@ -36,18 +35,8 @@ static void seal(uint8_t *data, size_t len)
 	memcpy(data, &header, sizeof(header));
 }
 
-/* Type of a session's message before there were files of classes. */
-#define TYPE_WITHOUT_CLASSES 2u
-
-static bool is_type(uint16_t got, uint16_t want)
-{
-	return got == want || (want == MSG_state_session && got == TYPE_WITHOUT_CLASSES);
-}
-
 static bool state_file_is_whole(const struct msg_header *header, const uint8_t *data, size_t len)
 {
-	if (header->flags == 0 && header->serial == 0)
-		return true; /* of an older daemon */
 	return header->flags == SUMMED && header->serial == checksum(data, len);
 }
 
@@ -123,8 +112,9 @@ int state_file_read(const char *dir, const char *name, uint16_t type, struct sta
 		ret->dec.bad = true;
 		return STATE_DAMAGED;
 	}
-	return is_type(header.type, type) && state_file_is_whole(&header, ret->data, len) ? 0 :
-										     STATE_DAMAGED;
+	return header.type == type && state_file_is_whole(&header, ret->data, len) ?
+		       0 :
+		       STATE_DAMAGED;
 }
 
 struct classes_head {

@@ -2,10 +2,9 @@
 /*
  * state_file.h - a file of the daemon's state: one message of state.def, written to a new file that
  * is renamed over the old one, so that it is never incomplete. Its header has a checksum of the
- * whole message, in fields that older versions ignore; files of older versions have none, and are
- * accepted. A file of classes is a series of lists, each behind its length and checksum, to which
- * others are appended; the message of its session has the size that is valid. Runs on the daemon's
- * loop.
+ * whole message. A file of classes is a series of lists, each behind its length and checksum, to
+ * which others are appended; the message of its session has the size that is valid. Runs on the
+ * daemon's loop.
  */
 #ifndef SESSIOND_STATE_FILE_H
 #define SESSIOND_STATE_FILE_H

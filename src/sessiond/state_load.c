@@ -104,9 +104,9 @@ static void load_tracks(struct session *session, struct list tracks)
 	while (msg_state_track_next(&tracks, &msg)) {
 		struct tracker *tracker;
 
-		if (msg.kind >= TRACK_NR_KINDS || msg.domain > DOMAIN_USER)
+		if (msg.kind >= TRACK_NR_KINDS || !msg.domain || msg.domain > DOMAIN_USER)
 			continue;
-		tracker = &session->trackers[msg.domain ? msg.domain : DOMAIN_KERNEL][msg.kind];
+		tracker = &session->trackers[msg.domain][msg.kind];
 		tracker->limited = true;
 		if (msg.is_id && !tracker_add(tracker, msg.id))
 			log_warn("session '%s' tracks too many ids", session->name);
@@ -172,13 +172,10 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	const struct dirid dir = { msg->dir_dev, msg->dir_ino, msg->dir_born_ns };
 	struct err err = { 0 };
 	bool clocked = load_clock(msg->clock, &clock, &seen);
-	int ret = 0;
 
-	if (msg->path[0])
-		ret = keeper_get(&sd->keeper, msg->uid, "output", msg->id, fds);
+	if (msg->path[0] && keeper_get(&sd->keeper, msg->uid, "output", msg->id, fds) < 0)
+		log_debug("session '%s': its output is opened by its path", msg->name);
 	close_fd(fds[2]);				/* there should be none */
-	if (ret < 0 && !msg->dir_ino && !msg->relay[0]) /* of a daemon that did not note it */
-		return ret;
 	if (session_create(&sd->sessions, &owner, msg->name, msg->path, msg->created_ns, &session,
 			   &err)) {
 		close_fd(fds[0]);
@@ -268,8 +265,6 @@ static void load_file(struct sessiond *sd, const char *name, bool ours)
 	if (ret)
 		leave_behind(sd, name, readable ? &msg : NULL,
 			     ret == STATE_DAMAGED ? "the state of the previous daemon is damaged" :
-			     ret == -ENOENT	  ? "the descriptor of its output directory was "
-						    "not stored" :
 						    strerror(-ret));
 }
 

@@ -133,7 +133,7 @@ static void taken_over_twice(void)
 	open_trace(2);
 	open_ring(2);
 	data = last_fds[0];
-	ctl_rw = last_fds[3];
+	ctl_rw = last_fds[2];
 	CHECK_IS(CALL(con_output_close, .output = 2), ==, 0);
 
 	open_trace(3);

@@ -2,9 +2,7 @@
 /*
  * The state that a session daemon leaves for its successor, cut off at each byte and with each
  * bit flipped: never restored as a session, and a client that names the session gets the reason.
- * The state of an older daemon, without a checksum, is still read. So is the file of event classes,
- * which may have bytes behind those that count, and files that daemons of earlier versions have
- * written, in data/state, by their commits.
+ * So is the file of event classes, which may have bytes behind those that count.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -115,18 +113,9 @@ static struct answer succeed_session(const uint8_t *data, size_t len)
 
 static void back(void)
 {
-	uint8_t old[sizeof(session_file.bytes)], old_daemon[sizeof(daemon_file.bytes)];
-
 	CHECK_IS(succeed_session(session_file.bytes, session_file.len).code, ==, 0);
 	CHECK(harness.sd.instance != 0 && harness.sd.sessions.nr == 1);
 	CHECK_IS(open_file("1.classes2", O_RDONLY), <, 0);
-	harness_end();
-	memcpy(old, session_file.bytes, session_file.len);
-	memcpy(old_daemon, daemon_file.bytes, daemon_file.len);
-	memset(old + 2, 0, 6); /* flags and serial */
-	memset(old_daemon + 2, 0, 6);
-	CHECK_IS(succeed(old, session_file.len, old_daemon, daemon_file.len).code, ==, 0);
-	CHECK_IS(harness.sd.sessions.nr, ==, 1);
 	harness_end();
 }
 
@@ -236,87 +225,6 @@ static void classes(void)
 	classes_file.len = len;
 }
 
-/* Their session is the only one. */
-static struct session *of_version(const char *file)
-{
-	static uint8_t bytes[4096];
-	const char *top = getenv("TOP"); /* of the sources */
-	char path[4096];
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/tests/unit/data/state/%s.bin", top ? top : ".", file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = read(fd, bytes, sizeof(bytes));
-	CHECK(len > 0);
-	close(fd);
-	CHECK(succeed_session(bytes, (size_t)len).there);
-	CHECK_IS(harness.sd.sessions.nr, ==, 1);
-	return list_first(&harness.sd.sessions.list, struct session, node);
-}
-
-static void check_rules(struct channel *big, struct channel *off)
-{
-	struct rule_spec spec = { .pattern = "web:*",
-				  .exclude = "web:b*,web:c",
-				  .loglevel_type = LOGLEVEL_AT_LEAST,
-				  .loglevel = 6 };
-	struct rule *rule = channel_find_rule(big, &spec);
-
-	CHECK(rule && rule->enabled && !*rule->filter && !*rule->sampling);
-	spec = (struct rule_spec){ .pattern = "db:q",
-				   .loglevel_type = LOGLEVEL_ONLY,
-				   .loglevel = 3 };
-	rule = channel_find_rule(big, &spec);
-	CHECK(rule && !rule->enabled);
-	spec = (struct rule_spec){ .pattern = "db:h", .kind = RULE_HISTOGRAM, .location = "size" };
-	CHECK(channel_find_rule(off, &spec));
-}
-
-static void check_old(struct session *session)
-{
-	struct channel *big = session_find_channel(session, DOMAIN_USER, "big");
-	struct channel *off = session_find_channel(session, DOMAIN_USER, "off");
-
-	CHECK(strcmp(session->name, "old") == 0 && strstr(session->path, "/trace"));
-	CHECK(session->state == SESSION_NEW && session->uid == 0);
-	CHECK(session->keep_free == 3u << 20 && session->max_size == 5u << 20);
-	CHECK(session->sync == SYNC_PERIOD && session->sync_us == 7000);
-	CHECK(!*session->relay && !*session->scope && !session->snapshots);
-	CHECK(big && big->enabled && !big->overwrite && big->ownership == OWNERSHIP_PROCESS);
-	CHECK(big->subbuf_size == 8192 && big->num_subbuf == 16 && big->switch_timer_us == 9000);
-	CHECK(big->tracefile_size == 1u << 20 && big->tracefile_count == 3);
-	CHECK(off && !off->enabled && off->number == 1 && !*off->contexts);
-	check_rules(big, off);
-}
-
-static void versions(void)
-{
-	struct rule_spec spec = { .pattern = "x:y" };
-	struct session *session;
-	struct channel *channel;
-	struct rule *rule;
-
-	check_old(of_version("44963c7"));
-	harness_end();
-	session = of_version("598463f");
-	check_old(session);
-	channel = session_find_channel(session, DOMAIN_USER, "big");
-	rule = channel_find_rule(channel, &spec);
-	CHECK(rule && strcmp(rule->filter, "a > 3") == 0 && strcmp(rule->sampling, "1/8") == 0);
-	CHECK(strcmp(channel->contexts, "vpid,procname") == 0);
-	CHECK_IS(session->trackers[DOMAIN_USER][TRACK_VPID].nr, ==, 2);
-	spec = (struct rule_spec){ .pattern = "x:z", .kind = RULE_COUNT, .by = "a,b" };
-	CHECK(channel_find_rule(session_find_channel(session, DOMAIN_USER, "off"), &spec));
-	harness_end();
-	session = of_version("598463f-relay");
-	CHECK(strstr(session->path, "net://localhost:1") && strstr(session->relay, ":1"));
-	CHECK(session->relay_clear == RELAY_LINK_CLEAR && session->live_us == 30000);
-	CHECK(strcmp(session->relay_host, "localhost") == 0 && session->compress);
-	CHECK(*session->spool == '/' && session->spool_size == 4u << 20);
-	harness_end();
-}
-
 #define STEPS 12
 #define STEP 40 /* points */
 
@@ -379,7 +287,6 @@ int main(void)
 	CHECK(mkdtemp(dir));
 	make_files();
 	back();
-	versions();
 	cut_off();
 	classes();
 	flipped();

@@ -10,16 +10,16 @@
 	X(recorded)     \
 	X(written)      \
 	X(lost_full)    \
+	X(lost_stalled) \
 	X(lost_size)    \
 	X(lost_busy)    \
 	X(lost_output)  \
 	X(lost_invalid) \
-	X(bytes)        \
-	X(packets)      \
-	X(lost_stalled) \
 	X(lost_buffers) \
 	X(not_sampled)  \
 	X(overwritten)  \
+	X(bytes)        \
+	X(packets)      \
 	X(slow_ns)      \
 	X(slow_bytes)
 

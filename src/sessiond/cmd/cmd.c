@@ -289,7 +289,7 @@ struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain)
 
 static void show_refusal(const struct domain_refusal *refusal, void *data)
 {
-	const struct msg_refusal item = { refusal->name, refusal->why, refusal->domain,
+	const struct msg_refusal item = { refusal->domain, refusal->name, refusal->why,
 					  refusal->recorded };
 
 	item_refusal(data, &item);

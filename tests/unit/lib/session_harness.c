@@ -17,12 +17,12 @@ static void harness_reply(uint16_t type, uint32_t serial, int code, const char *
 	uint8_t buf[512];
 	struct encoder enc;
 	int fd = rings ? memfd_create("test", MFD_CLOEXEC) : -1;
-	struct rep_con_ring_open rep = { fd, fd, fd, -1 };
+	struct rep_con_ring_open rep = { .data = fd, .ctl = fd, .ctl_rw = -1, .doorbell = fd };
 	struct rep_con_output_open opened = { harness.consumer.doorbell, -1 };
 
 	if (harness.consumer.data)
 		rep = (struct rep_con_ring_open){ harness.consumer.data, harness.consumer.ctl,
-						  harness.consumer.doorbell, harness.consumer.ctl };
+						  harness.consumer.ctl, harness.consumer.doorbell };
 
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, type, MSG_REPLY, serial);

@@ -318,8 +318,6 @@ static void restore_ring(struct trace_channel *trace_channel, const struct msg_s
 		if (ring->doorbell < 0)
 			ring_share_doorbell(ring);
 		ring->ctl = read_only(fds[1]);
-		if (!ring->data_id.ino) /* of a daemon that did not note it */
-			ring_identify(ring);
 	}
 	if (ring_charge(ring, &ignored)) /* never: all is allowed meanwhile */
 		log_debug("%s", ignored.text);
@@ -339,9 +337,7 @@ static void restore_trace_channels(struct trace *trace, struct list channels, st
 		if (!trace_channel)
 			continue;
 		trace_channel->next_instance = msg.next_instance;
-		if (!msg.nr_classes)
-			restore_classes(trace_channel, msg.classes, 0, CLASS_MAX);
-		else if (!restore_groups(trace_channel, groups, msg.nr_classes))
+		if (!restore_groups(trace_channel, groups, msg.nr_classes))
 			log_warn("session '%s': event classes of the trace %s were not saved",
 				 rec->session->name, trace->path);
 		while (msg_state_ring_next(&msg.rings, &ring))
@@ -403,12 +399,6 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg, st
 	restore_trace_channels(trace, msg->channels, groups);
 }
 
-/* Records of daemons that knew no other domain name none. */
-static bool rec_state_is_ours(const struct recording *rec, const struct msg_state_trace *msg)
-{
-	return msg->domain ? msg->domain == rec->domain : rec->domain == DOMAIN_USER;
-}
-
 void recording_restore(struct recording *rec, const struct msg_state_session *msg)
 {
 	struct list traces = msg->traces;
@@ -416,7 +406,7 @@ void recording_restore(struct recording *rec, const struct msg_state_session *ms
 
 	rec->recording = rec->session->state == SESSION_RECORDING;
 	while (msg_state_trace_next(&traces, &trace))
-		if (rec_state_is_ours(rec, &trace))
+		if (trace.domain == rec->domain)
 			restore_trace(rec, &trace, msg->groups);
 	restore_finals(rec, msg->finals);
 }
