@@ -293,7 +293,7 @@ struct ltt_ctl_totals {
  * @applications: number of applications that can record into it.
  * @scoped: not 0: only programs that were started with its scope record into it.
  * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size, @snapshots, @scope,
- *	@clear_text: as in struct ltt_ctl_create_options.
+ *	@relay_clear: as in struct ltt_ctl_create_options.
  * @spooled: bytes in the spool.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
  * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
@@ -332,7 +332,7 @@ struct ltt_ctl_session {
 	const char *snapshot_path;
 	uint64_t snapshot_max_size;
 	const char *scope; /* "": none */
-	int clear_text;
+	int relay_clear;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. @loading: not 0: the
@@ -365,7 +365,7 @@ void ltt_ctl_sessions_free(struct ltt_ctl_sessions *sessions);
 int ltt_ctl_recover(struct ltt_ctl *ctl, struct ltt_ctl_sessions **ret_sessions);
 
 /** struct ltt_ctl_rule - an event rule. @points: number of instrumentation points that match now.
- *  @loglevel: unless @level_type is LTT_CTL_LEVEL_ALL, 0 (EMERG) to 14 (DEBUG).
+ *  @loglevel: unless @loglevel_type is LTT_CTL_LEVEL_ALL, 0 (EMERG) to 14 (DEBUG).
  *  @location: of a probe or function; of a histogram: the field. @fetch: values that are
  *  recorded there. */
 struct ltt_ctl_rule {
@@ -374,7 +374,7 @@ struct ltt_ctl_rule {
 	const char *location;
 	const char *fetch;
 	enum ltt_ctl_rule_kind kind;
-	enum ltt_ctl_level_type level_type;
+	enum ltt_ctl_level_type loglevel_type;
 	int loglevel;
 	int enabled;
 	uint32_t points;
@@ -416,7 +416,7 @@ struct ltt_ctl_channel {
 	enum ltt_ctl_domain domain;
 	int enabled;
 	int overwrite;
-	enum ltt_ctl_owner owner;
+	enum ltt_ctl_owner ownership;
 	uint64_t subbuf_size;
 	uint32_t num_subbuf;
 	uint32_t switch_timer_us;
@@ -795,7 +795,7 @@ void ltt_ctl_programs_free(struct ltt_ctl_programs *programs);
  * @no_output: not 0: no trace is written (events are counted, or read by probes).
  * @url: URL of a relay, or of up to eight separated by commas, in place of @output; see
  *	lttctl-create(1).
- * @clear_text: not 0: the connection to the relay is not encrypted.
+ * @relay_clear: not 0: the connection to the relay is not encrypted.
  * @compress: not 0: data is compressed when it is sent to the relay.
  * @spool_size: size limit of a directory for data that the relay does not have, beneath
  *	$HOME/ltt-traces/spool; 0: no such directory, and the relay must be reachable now.
@@ -820,7 +820,7 @@ struct ltt_ctl_create_options {
 	const char *url;
 	const char *scope;
 	int no_output;
-	int clear_text;
+	int relay_clear;
 	int compress;
 	enum ltt_ctl_sync sync;
 	uint32_t sync_us;
@@ -860,7 +860,7 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  * struct ltt_ctl_channel_options - a channel to create, or to enable again. Zero: the default, or
  * as the channel was created.
  * @session, @name, @domain: must be given.
- * @owner: which programs share its buffers.
+ * @ownership: which programs share its buffers.
  * @subbuf_size, @num_subbuf: size and number of the sub-buffers of a buffer; rounded up to powers
  *	of two.
  * @switch_timer_us: longest time that an event stays in a buffer.
@@ -879,7 +879,7 @@ struct ltt_ctl_channel_options {
 	const char *session;
 	const char *name;
 	enum ltt_ctl_domain domain;
-	enum ltt_ctl_owner owner;
+	enum ltt_ctl_owner ownership;
 	uint64_t subbuf_size;
 	uint32_t num_subbuf;
 	uint32_t switch_timer_us;
@@ -960,7 +960,7 @@ void ltt_ctl_places_free(struct ltt_ctl_places *places);
  *	it; for a probe or function: the name of the events that it records.
  * @channel: NULL: the session's only channel, or channel0, which is created.
  * @exclude: patterns that are not recorded, separated by commas; NULL: none.
- * @level_type, @loglevel: log levels that match; @loglevel is 0 (EMERG) to 14 (DEBUG).
+ * @loglevel_type, @loglevel: log levels that match; @loglevel is 0 (EMERG) to 14 (DEBUG).
  * @location: of a probe or function: SYMBOL, SYMBOL+OFFSET or 0xADDRESS; of a histogram: the field;
  *	of LTT_CTL_RULE_USER: that of ltt_ctl_find_places().
  * @fetch: values that a probe records: [NAME=]VALUE[:TYPE]..., separated by blanks; NULL: none.
@@ -985,7 +985,7 @@ struct ltt_ctl_event_options {
 	const char *fetch;
 	enum ltt_ctl_domain domain;
 	enum ltt_ctl_rule_kind kind;
-	enum ltt_ctl_level_type level_type;
+	enum ltt_ctl_level_type loglevel_type;
 	int loglevel;
 	const char *filter;
 	const char *file;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attribute.h"
 #include "base/str.h"
 #include "words.h"
 
@@ -235,8 +234,7 @@ struct json_object *record_news(const struct ltt_ctl_news *n)
 }
 
 /* The attributes of the model's tables, by their types. */
-#define ATTRIBUTE_SHOW(type, o, from, name) \
-	ATTRIBUTE_SHOW_##type(o, ATTRIBUTE_KEY(type, name), (from)->ATTRIBUTE_MEMBER(type, name))
+#define ATTRIBUTE_SHOW(type, o, from, name) ATTRIBUTE_SHOW_##type(o, #name, (from)->name)
 #define ATTRIBUTE_SHOW_text record_set_str
 #define ATTRIBUTE_SHOW_derived record_set_str
 #define ATTRIBUTE_SHOW_option set_unless_empty
@@ -245,7 +243,7 @@ struct json_object *record_news(const struct ltt_ctl_news *n)
 #define ATTRIBUTE_SHOW_relay_link record_set_bool
 #define ATTRIBUTE_SHOW_u32 record_set_num
 #define ATTRIBUTE_SHOW_u64 record_set_num
-#define ATTRIBUTE_SHOW_mode(o, key, value) set_word(o, key, &words_mode, !!(value))
+#define ATTRIBUTE_SHOW_mode record_set_bool
 #define ATTRIBUTE_SHOW_ownership(o, key, value) set_word(o, key, &words_owner, value)
 #define ATTRIBUTE_SHOW_output_type(o, key, value) set_word(o, key, &words_output_type, value)
 #define ATTRIBUTE_SHOW_sync_mode(o, key, value) set_word(o, key, &words_sync, value)
@@ -339,7 +337,7 @@ struct json_object *record_rule(const struct ltt_ctl_rule *r)
 
 #define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, r, name);
 #include "model/rule.def"
-	if (r->level_type == LTT_CTL_LEVEL_ALL)
+	if (r->loglevel_type == LTT_CTL_LEVEL_ALL)
 		json_object_object_del(o, "loglevel");
 	record_set_num(o, "nr_points", r->points);
 	if (*r->filter)

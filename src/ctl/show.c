@@ -398,7 +398,8 @@ static void show_attributes(FILE *out, struct json_object *channel)
 	fprintf(out, "    buffers: %" PRIu64 " x %s a CPU, per %s, %s mode",
 		record_num(channel, "num_subbuf"),
 		text_size(buf, record_num(channel, "subbuf_size")),
-		record_str(channel, "buffer_ownership"), record_str(channel, "mode"));
+		record_str(channel, "ownership"),
+		record_bool(channel, "overwrite") ? "overwrite" : "discard");
 	fprintf(out, "; %s of memory now\n", text_size(buf, record_num(channel, "memory")));
 	if (timer_us)
 		fprintf(out, "    written at least every %s\n",
@@ -430,7 +431,7 @@ static void show_overwritten(FILE *out, struct json_object *channel)
 	struct json_object *totals = record_get(channel, "totals");
 	char old[TEXT_BYTES], saved[TEXT_BYTES], kept[TEXT_BYTES];
 
-	if (totals && strcmp(record_str(channel, "mode"), "overwrite") == 0)
+	if (totals && record_bool(channel, "overwrite"))
 		fprintf(out, "    %s overwritten, %s in snapshots, %s others in the buffers\n",
 			totals_count(totals, "overwritten", old),
 			totals_count(totals, "written", saved),

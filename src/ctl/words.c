@@ -27,7 +27,6 @@ WORDS(owner, {
 		     [LTT_CTL_OWNER_PROCESS] = "process",
 		     [LTT_CTL_OWNER_SYSTEM] = "system",
 	     });
-WORDS(mode, { [0] = "discard", [1] = "overwrite" });
 WORDS(sync, {
 		    [LTT_CTL_SYNC_NONE] = "none",
 		    [LTT_CTL_SYNC_PACKET] = "packet",

@@ -10,7 +10,7 @@ struct words {
 	unsigned int nr;
 };
 
-extern const struct words words_domain, words_track_kind, words_owner, words_mode, words_sync,
+extern const struct words words_domain, words_track_kind, words_owner, words_sync,
 	words_output_type, words_rule_kind, words_level_type;
 
 /** The word of a number; "unknown" if it has none. */

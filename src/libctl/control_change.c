@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attribute.h"
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
@@ -25,9 +24,9 @@ static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create
 	if (o->live_us && o->live_us < LIVE_MIN_US)
 		return err_set(&ctl->err, ERR_INVALID, "live_us is %u; %u is the least", o->live_us,
 			       LIVE_MIN_US);
-	if ((o->spool_size || o->compress || o->clear_text) && !o->url && !o->live_us)
+	if ((o->spool_size || o->compress || o->relay_clear) && !o->url && !o->live_us)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "spool_size, compress and clear_text need a url");
+			       "spool_size, compress and relay_clear need a url");
 	if (o->snapshots && (o->no_output || o->url || o->live_us))
 		return err_set(&ctl->err, ERR_INVALID,
 			       "snapshots are written to a directory: no_output, url and live_us "
@@ -131,7 +130,7 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 	    control_check_given(ctl, o.session, "the session of the channel") != 0 ||
 	    control_check_given(ctl, o.name, "the name of the channel") != 0 ||
 	    control_check_enum(ctl, CONTROL_DOMAIN, o.domain) != 0 ||
-	    control_check_enum(ctl, CONTROL_OWNER, o.owner) != 0 ||
+	    control_check_enum(ctl, CONTROL_OWNER, o.ownership) != 0 ||
 	    control_check_enum(ctl, CONTROL_OUTPUT_TYPE, o.output_type) != 0)
 		return ctl->err.code;
 	if (o.tracefile_count && !o.tracefile_size)
@@ -142,7 +141,7 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 		.session = o.session,
 		.domain = (uint8_t)o.domain,
 		.name = o.name,
-#define ASKED(type, name, init, doc) .name = CONTROL_ASK(type, o.CONTROL_MEMBER(type, name)),
+#define ASKED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))(MODEL_TYPE_##type)o.name,
 #include "model/channel.def"
 	};
 	req.overwrite = o.overwrite ? CHANNEL_OVERWRITE :
@@ -187,7 +186,7 @@ static int control_check_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_o
 	if (control_check_given(ctl, o->session, "the session of the event rule") != 0 ||
 	    control_check_given(ctl, o->pattern, "the pattern of the event rule") != 0 ||
 	    control_check_enum(ctl, CONTROL_DOMAIN, o->domain) != 0 ||
-	    control_check_enum(ctl, CONTROL_LEVEL_TYPE, o->level_type) != 0 ||
+	    control_check_enum(ctl, CONTROL_LEVEL_TYPE, o->loglevel_type) != 0 ||
 	    control_check_enum(ctl, CONTROL_RULE_KIND, o->kind) != 0)
 		return ctl->err.code;
 	if (!is_place && (o->file || o->places))
@@ -213,7 +212,7 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
 		.session = o.session,
 		.domain = (uint8_t)o.domain,
 		.channel = o.channel,
-#define ASKED(type, name, init, doc) .name = CONTROL_ASK(type, o.CONTROL_MEMBER(type, name)),
+#define ASKED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))(MODEL_TYPE_##type)o.name,
 #include "model/rule.def"
 	};
 	if (call_event_enable(ctl->client, &req, control_outcome_item, ctl, &rep, &ctl->err) != 0)

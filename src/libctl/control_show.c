@@ -2,10 +2,15 @@
 /* control_show.c - calls of ltt/control.h that report the state of sessions. */
 #include <string.h>
 
-#include "attribute.h"
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
+
+/* Attributes: a value of a message, whose texts are copied then. */
+#define CONTROL_TAKE(to, value) ((to) = (__typeof__(to))(value))
+#define CONTROL_KEEP(type, pool, to) MODEL_BY_CLASS(type, CONTROL_KEEP_)(pool, to)
+#define CONTROL_KEEP_TEXT(pool, to) ((to) = pool_str(pool, to)) /* NULL: no memory */
+#define CONTROL_KEEP_NUMBER(pool, to) ((void)(to))
 
 struct control_view {
 	struct ltt_ctl_session_status status; /* first: the caller's pointer */
@@ -35,9 +40,9 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 		.clock_error_ns = m->clock_error_ns,
 		.clock_change = m->clock_change,
 	};
-#define SHOWN(type, name, init, doc) CONTROL_TAKE(ret->CONTROL_MEMBER(type, name), m->name);
+#define SHOWN(type, name, init, doc) CONTROL_TAKE(ret->name, m->name);
 #include "model/session.def"
-	ret->clear_text = m->relay_clear == RELAY_LINK_CLEAR;
+	ret->relay_clear = m->relay_clear == RELAY_LINK_CLEAR;
 	if (msg_totals_next(&list, &t)) {
 		control_fill_totals(totals, &t);
 		ret->totals = totals;
@@ -57,7 +62,7 @@ static const struct ltt_ctl_session *control_session(struct pool *pool, const st
 	s->clock_change = pool_str(pool, s->clock_change);
 	s->output = pool_str(pool, s->output);
 	s->problem = pool_str(pool, s->problem);
-#define SHOWN(type, name, init, doc) CONTROL_KEEP(type, pool, s->CONTROL_MEMBER(type, name));
+#define SHOWN(type, name, init, doc) CONTROL_KEEP(type, pool, s->name);
 #include "model/session.def"
 	return s;
 }
@@ -210,9 +215,9 @@ static int control_take_channel(struct control_view *v, struct decoder *dec)
 		.memory = m.memory,
 		.totals = control_totals(pool_of(v), m.totals),
 	};
-#define SHOWN(type, name, init, doc)                         \
-	CONTROL_TAKE(c->CONTROL_MEMBER(type, name), m.name); \
-	CONTROL_KEEP(type, pool_of(v), c->CONTROL_MEMBER(type, name));
+#define SHOWN(type, name, init, doc)   \
+	CONTROL_TAKE(c->name, m.name); \
+	CONTROL_KEEP(type, pool_of(v), c->name);
 #include "model/channel.def"
 	pool_append(pool_of(v), (const void *const **)&v->status.channels, &v->status.nr_channels,
 		    c);
@@ -230,9 +235,9 @@ static int control_take_rule(struct control_view *v, struct decoder *dec)
 		return 0;
 	r->points = m.points;
 	r->points_never = m.points_never;
-#define SHOWN(type, name, init, doc)                         \
-	CONTROL_TAKE(r->CONTROL_MEMBER(type, name), m.name); \
-	CONTROL_KEEP(type, pool_of(v), r->CONTROL_MEMBER(type, name));
+#define SHOWN(type, name, init, doc)   \
+	CONTROL_TAKE(r->name, m.name); \
+	CONTROL_KEEP(type, pool_of(v), r->name);
 #include "model/rule.def"
 	pool_append(pool_of(v), (const void *const **)&v->channel->rules, &v->channel->nr_rules, r);
 	return 0;

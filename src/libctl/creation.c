@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "attribute.h"
 #include "base/macros.h"
 #include "base/str.h"
 #include "calls.h"
@@ -27,6 +26,15 @@ static int creation_make_output(struct creation *c, const char *stamp, struct er
 				  outdir_default(c->session, stamp, &c->dir, err);
 }
 
+/* Options as fields of a request; not those that are derived. */
+#define CREATION_SET_derived(req, options, name) ((void)0)
+#define CREATION_SET_relay_link CREATION_SET_derived
+#define CREATION_SET_text(req, options, name) ((req)->name = (options)->name)
+#define CREATION_SET_u32 CREATION_SET_text
+#define CREATION_SET_u64 CREATION_SET_text
+#define CREATION_SET_flag(req, options, name) ((req)->name = (options)->name != 0)
+#define CREATION_SET_sync_mode(req, options, name) ((req)->name = (uint8_t)(options)->name)
+
 /* With the name in c->session. */
 static int creation_try(struct creation *c, struct client *client, const char *stamp,
 			struct err *err)
@@ -36,7 +44,7 @@ static int creation_try(struct creation *c, struct client *client, const char *s
 
 	if (creation_make_output(c, stamp, err) != 0)
 		return err->code;
-#define ASKED(type, name, init, doc) CONTROL_SET(type, name, &req, c->asked);
+#define ASKED(type, name, init, doc) CREATION_SET_##type(&req, c->asked, name);
 #include "model/session.def"
 	req.path = c->dir.path;
 	req.outdir = c->dir.fd;
@@ -44,7 +52,7 @@ static int creation_try(struct creation *c, struct client *client, const char *s
 		req.path = c->relay.text;
 		req.relay = c->relay.addr;
 		req.relay_clear =
-			(uint8_t)(c->asked->clear_text ? RELAY_LINK_CLEAR : c->relay.link);
+			(uint8_t)(c->asked->relay_clear ? RELAY_LINK_CLEAR : c->relay.link);
 		req.relay_host = c->relay.host;
 		req.spool = c->dir.path ? c->dir.path : "";
 		req.spool_size = c->dir.path ? c->asked->spool_size : 0;

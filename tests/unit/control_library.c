@@ -429,11 +429,11 @@ static void statuses(void)
 	CHECK_IS(status->nr_channels, ==, 1);
 	c = status->channels[0];
 	CHECK(strcmp(c->name, "channel0") == 0 && c->domain == LTT_CTL_USER && c->enabled);
-	CHECK(c->subbuf_size == 524288 && c->num_subbuf == 4 && c->owner == LTT_CTL_OWNER_USER);
+	CHECK(c->subbuf_size == 524288 && c->num_subbuf == 4 && c->ownership == LTT_CTL_OWNER_USER);
 	CHECK(c->used == 1048576 && c->size == 4194304 && c->totals->bytes == 4000);
 	CHECK(c->nr_rules == 1 && c->nr_refusals == 0 && c->nr_conflicts == 1);
 	CHECK(strcmp(c->rules[0]->pattern, "web:*") == 0 && c->rules[0]->points == 4);
-	CHECK(c->rules[0]->level_type == LTT_CTL_LEVEL_AT_LEAST && c->rules[0]->loglevel == 6);
+	CHECK(c->rules[0]->loglevel_type == LTT_CTL_LEVEL_AT_LEAST && c->rules[0]->loglevel == 6);
 	CHECK(c->conflicts[0]->pid == 4711 && strcmp(c->conflicts[0]->refused, "len %s") == 0);
 	CHECK(status->nr_trackers == 2 && status->trackers[0]->domain == LTT_CTL_KERNEL);
 	CHECK(status->trackers[0]->kind == LTT_CTL_TRACK_VPID && status->trackers[0]->nr_ids == 2);
@@ -583,7 +583,7 @@ static void changes(void)
 	channel.tracefile_size = 4096;
 	channel.tracefile_count = 2;
 	channel.switch_timer_us = 100;
-	channel.owner = LTT_CTL_OWNER_PROCESS;
+	channel.ownership = LTT_CTL_OWNER_PROCESS;
 	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, 0);
 	EXPECT_REQUESTS("channel demo big size 65536 nr 8 own 2 file 4096 x 2 timer 100 over 0\n");
 	CHECK_IS(strcmp(ltt_ctl_warning(ctl),
@@ -613,7 +613,7 @@ static void changes(void)
 	event.exclude = "net:x";
 	event.channel = "big";
 	event.domain = LTT_CTL_USER;
-	event.level_type = LTT_CTL_LEVEL_ONLY;
+	event.loglevel_type = LTT_CTL_LEVEL_ONLY;
 	event.loglevel = 3;
 	ctl_model.conflict = true;
 	ctl_model.requests[0] = '\0';
@@ -904,7 +904,7 @@ static void enums(void)
 	channel.domain = domain;
 	REFUSED(ltt_ctl_enable_channel(ctl, &channel), BAD_DOMAIN);
 	channel.domain = LTT_CTL_USER;
-	channel.owner = (enum ltt_ctl_owner)258;
+	channel.ownership = (enum ltt_ctl_owner)258;
 	REFUSED(ltt_ctl_enable_channel(ctl, &channel),
 		"unknown owner of buffers 258; use a value of enum ltt_ctl_owner");
 	REFUSED(ltt_ctl_disable_channel(ctl, "demo", domain, "channel0"), BAD_DOMAIN);
@@ -914,10 +914,10 @@ static void enums(void)
 	event.domain = domain;
 	REFUSED(ltt_ctl_enable_event(ctl, &event, NULL, NULL), BAD_DOMAIN);
 	event.domain = LTT_CTL_USER;
-	event.level_type = (enum ltt_ctl_level_type)258;
+	event.loglevel_type = (enum ltt_ctl_level_type)258;
 	REFUSED(ltt_ctl_enable_event(ctl, &event, NULL, NULL),
 		"unknown type of log levels 258; use a value of enum ltt_ctl_level_type");
-	event.level_type = LTT_CTL_LEVEL_ONLY;
+	event.loglevel_type = LTT_CTL_LEVEL_ONLY;
 	event.kind = (enum ltt_ctl_rule_kind)256;
 	REFUSED(ltt_ctl_enable_event(ctl, &event, NULL, NULL),
 		"unknown kind of event rule 256; use a value of enum ltt_ctl_rule_kind");

@@ -31,7 +31,7 @@ static void kernel(void)
 		"<tracker><domain>kernel</domain><kind>gid</kind></tracker></trackers>"
 		"<channels><channel><name>channel0</name><domain>kernel</domain><enabled>0</enabled>"
 		"<subbuf_size>4096</subbuf_size><num_subbuf>2</num_subbuf>"
-		"<buffer_ownership>system</buffer_ownership><tracefile_size>8192</tracefile_size>"
+		"<ownership>system</ownership><tracefile_size>8192</tracefile_size>"
 		"<tracefile_count>3</tracefile_count><switch_timer_us>7</switch_timer_us>"
 		"<contexts>pid,perf:cpu:cycles</contexts><rules>"
 		"<rule><pattern>sched_*</pattern><exclude>sched_x</exclude></rule>"

@@ -76,14 +76,14 @@ static struct json_object *possible_session(const char *output)
 	record_set_str(session, "snapshot_path", "/ \xcf\x89 ");
 	if (strcmp(output, "url") != 0) {
 		static const char *const others[] = { "live_us", "spool_size", "compress",
-						      "clear_text" };
+						      "relay_clear" };
 
 		record_set_bool(session, "snapshots", true);
 		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 			json_object_object_del(session, others[i]);
 	}
 	record_set_str(channel, "name", "c");
-	record_set_str(channel, "buffer_ownership", "process");
+	record_set_str(channel, "ownership", "process");
 	record_set_str(channel, "domain", "user");
 	record_set_str(rule, "kind", "probe");
 	return session;
@@ -228,7 +228,7 @@ static void kernel(void)
 	struct json_object *channel = record_at(session, "channels", 0);
 
 	no_problem(&problems);
-	check_text(channel, "buffer_ownership", "system");
+	check_text(channel, "ownership", "system");
 	check_text(channel, "contexts",
 		   "[ \"callstack-user\", \"need_reschedule\", \"perf:cpu:cache-misses\", "
 		   "\"perf:cpu:raw:r113:raw\" ]");

@@ -85,8 +85,8 @@ static void check_session(struct checked *c)
 		"'url' and 'live_us'");
 	check_that(c,
 		   relay || (!record_num(c->o, "spool_size") && !record_bool(c->o, "compress") &&
-			     !record_bool(c->o, "clear_text")),
-		   "'spool_size', 'compress' and 'clear_text' need an 'url'");
+			     !record_bool(c->o, "relay_clear")),
+		   "'spool_size', 'compress' and 'relay_clear' need an 'url'");
 	check_that(c, !live || record_num(c->o, "live_us") >= LIVE_MIN_US,
 		   "the least 'live_us' is 20000");
 	check_that(c, !record_bool(c->o, "snapshots") || directory,
@@ -104,10 +104,10 @@ static void check_session(struct checked *c)
 static void check_channel(struct checked *c)
 {
 	bool kernel = is_word(c, "domain", "kernel"),
-	     is_system = is_word(c, "buffer_ownership", "system");
+	     is_system = is_word(c, "ownership", "system");
 
 	check_name(c, name_check_channel);
-	check_that(c, kernel ? is_system || is_word(c, "buffer_ownership", "default") : !is_system,
+	check_that(c, kernel ? is_system || is_word(c, "ownership", "default") : !is_system,
 		   "buffers belong to the system in the domain 'kernel', to a user or a process in "
 		   "the domain 'user'");
 	check_that(

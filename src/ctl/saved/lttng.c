@@ -333,7 +333,7 @@ static void take_mode(const struct element *e, bool snapshots, struct json_objec
 		problems_unsupported(problems, e->line, e->name,
 				     "only the buffers of sessions for snapshots are overwritten, "
 				     "others drop new events");
-	record_set_str(channel, "mode", snapshots ? "overwrite" : "discard");
+	record_set_bool(channel, "overwrite", snapshots);
 	if (*wait && strcmp(wait, "0") != 0)
 		problems_unsupported(
 			problems, e->line, e->name,
@@ -356,7 +356,7 @@ static void take_channel(const struct element *e, const char *domain, const char
 		problems);
 	record_set_str(channel, "name", name);
 	record_set_str(channel, "domain", domain);
-	record_set_str(channel, "buffer_ownership", ownership);
+	record_set_str(channel, "ownership", ownership);
 	if (!take_sizes(e, channel, problems))
 		return;
 	take_mode(e, record_bool(session, "snapshots"), channel, problems);

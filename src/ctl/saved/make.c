@@ -7,13 +7,13 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/attribute.h"
 #include "ctl/connect.h"
 #include "ctl/create.h"
 #include "ctl/print.h"
 #include "ctl/record.h"
 #include "ctl/target.h"
 #include "ctl/words.h"
+#include "model/types.h"
 #include "read.h"
 
 #define STAMP_BYTES 32
@@ -61,30 +61,24 @@ static int make_part(struct making *m, int code, struct json_object *session, st
 
 /* --- attributes as options --------------------------------------------------------------- */
 
-#define REPEAT(type, o, to, name) MODEL_PASTE(REPEAT_, type)(type, o, to, name)
-#define REPEAT_AS(type, to, name, value)      \
-	((to)->ATTRIBUTE_MEMBER(type, name) = \
-		 (__typeof__((to)->ATTRIBUTE_MEMBER(type, name)))(value))
-#define REPEAT_text(type, o, to, name) \
-	REPEAT_AS(type, to, name, make_text(o, ATTRIBUTE_KEY(type, name)))
+#define REPEAT(type, o, to, name) MODEL_PASTE(REPEAT_, type)(o, to, name)
+#define REPEAT_AS(to, name, value) ((to)->name = (__typeof__((to)->name))(value))
+#define REPEAT_text(o, to, name) REPEAT_AS(to, name, make_text(o, #name))
 #define REPEAT_option REPEAT_text
-#define REPEAT_derived(type, o, to, name) ((void)0)
-#define REPEAT_u32(type, o, to, name) \
-	REPEAT_AS(type, to, name, record_num(o, ATTRIBUTE_KEY(type, name)))
+#define REPEAT_derived(o, to, name) ((void)0)
+#define REPEAT_u32(o, to, name) REPEAT_AS(to, name, record_num(o, #name))
 #define REPEAT_u64 REPEAT_u32
-#define REPEAT_flag(type, o, to, name) \
-	REPEAT_AS(type, to, name, record_bool(o, ATTRIBUTE_KEY(type, name)))
+#define REPEAT_flag(o, to, name) REPEAT_AS(to, name, record_bool(o, #name))
 #define REPEAT_relay_link REPEAT_flag
-#define REPEAT_WORD(words, type, o, to, name) \
-	REPEAT_AS(type, to, name, words_number(&(words), record_str(o, ATTRIBUTE_KEY(type, name))))
-#define REPEAT_mode(type, o, to, name) REPEAT_WORD(words_mode, type, o, to, name)
-#define REPEAT_ownership(type, o, to, name) REPEAT_WORD(words_owner, type, o, to, name)
-#define REPEAT_output_type(type, o, to, name) REPEAT_WORD(words_output_type, type, o, to, name)
-#define REPEAT_sync_mode(type, o, to, name) REPEAT_WORD(words_sync, type, o, to, name)
-#define REPEAT_rule_kind(type, o, to, name) REPEAT_WORD(words_rule_kind, type, o, to, name)
-#define REPEAT_loglevel_type(type, o, to, name) REPEAT_WORD(words_level_type, type, o, to, name)
-#define REPEAT_loglevel(type, o, to, name) \
-	REPEAT_AS(type, to, name, make_level(record_str(o, ATTRIBUTE_KEY(type, name))))
+#define REPEAT_WORD(words, o, to, name) \
+	REPEAT_AS(to, name, words_number(&(words), record_str(o, #name)))
+#define REPEAT_mode REPEAT_flag
+#define REPEAT_ownership(o, to, name) REPEAT_WORD(words_owner, o, to, name)
+#define REPEAT_output_type(o, to, name) REPEAT_WORD(words_output_type, o, to, name)
+#define REPEAT_sync_mode(o, to, name) REPEAT_WORD(words_sync, o, to, name)
+#define REPEAT_rule_kind(o, to, name) REPEAT_WORD(words_rule_kind, o, to, name)
+#define REPEAT_loglevel_type(o, to, name) REPEAT_WORD(words_level_type, o, to, name)
+#define REPEAT_loglevel(o, to, name) REPEAT_AS(to, name, make_level(record_str(o, #name)))
 
 /* An empty text is an option that is not given. */
 static const char *make_text(struct json_object *o, const char *key)

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "ctl/attribute.h"
 #include "ctl/record.h"
 #include "proto/enums.h"
 
 /* Rows of the model as fields, by their types; a comma behind each. libltt-ctl derives the
  * attributes of type `derived` from others. */
-#define FIELD(type, name, init, doc) FIELD_OF_##type(ATTRIBUTE_KEY(type, name), init, doc)
+#define FIELD(type, name, init, doc) FIELD_OF_##type(#name, init, doc)
 #define FIELD_OF_text(id, preset, text) { .key = id, .kind = FIELD_TEXT, .doc = text },
 #define FIELD_OF_option FIELD_OF_text
 #define FIELD_OF_derived(id, preset, text)
@@ -21,7 +20,7 @@
 #define FIELD_OF_u64(id, preset, text) FIELD_UP_TO(UINT64_MAX, id, preset, text)
 #define FIELD_UP_TO(limit, id, preset, text) \
 	{ .key = id, .kind = FIELD_NUMBER, .max = (limit), .init = (preset), .doc = text },
-#define FIELD_OF_mode(id, preset, text) FIELD_IN(words_mode, id, preset, text)
+#define FIELD_OF_mode FIELD_OF_flag
 #define FIELD_OF_ownership(id, preset, text) FIELD_IN(words_owner, id, preset, text)
 #define FIELD_OF_output_type(id, preset, text) FIELD_IN(words_output_type, id, preset, text)
 #define FIELD_OF_sync_mode(id, preset, text) FIELD_IN(words_sync, id, preset, text)

@@ -198,7 +198,7 @@ static enum status create_check(struct ctl *ctl)
 	    create_take_size(ctl, "max-size", opt.max_size, &wanted.max_size) != 0 ||
 	    create_take_sync(ctl) != 0 || take_live(ctl) != 0 || take_spool(ctl) != 0)
 		return STATUS_ERROR;
-	wanted.clear_text = opt.clear_text;
+	wanted.relay_clear = opt.clear_text;
 	wanted.compress = opt.compress;
 	wanted.snapshots = opt.snapshot;
 	if (opt.clear_text && (is_tls(opt.url) || is_tls(opt.ctrl_url))) {
@@ -234,7 +234,7 @@ static enum status create_run(struct ctl *ctl)
 	wanted.no_output = opt.no_output;
 	if (!wanted.url && !wanted.live_us) { /* options about a relay have no effect then */
 		wanted.spool_size = 0;
-		wanted.clear_text = 0;
+		wanted.relay_clear = 0;
 	}
 	if (create_session(ctl, &wanted, &created) != 0)
 		return STATUS_ERROR;

@@ -121,7 +121,7 @@ static int take_ownership(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "buffers have one owner: set it once, with --buffer-ownership");
 	if (opt.global || (text && strcmp(text, "system") == 0)) {
-		channel.owner = LTT_CTL_OWNER_SYSTEM;
+		channel.ownership = LTT_CTL_OWNER_SYSTEM;
 		return opt.domain.kernel ?
 			       0 :
 			       err_set(&ctl->err, ERR_INVALID,
@@ -129,9 +129,9 @@ static int take_ownership(struct ctl *ctl)
 				       "system");
 	}
 	if (opt.per_process || (text && strcmp(text, "process") == 0))
-		channel.owner = LTT_CTL_OWNER_PROCESS;
+		channel.ownership = LTT_CTL_OWNER_PROCESS;
 	else if (opt.per_user || (text && strcmp(text, "user") == 0))
-		channel.owner = LTT_CTL_OWNER_USER;
+		channel.ownership = LTT_CTL_OWNER_USER;
 	else if (text)
 		return bad_value(ctl, "buffer-ownership", text,
 				 "'user', 'process' or, for the kernel, 'system'");

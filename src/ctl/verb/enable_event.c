@@ -94,7 +94,7 @@ static int take_loglevel(struct ctl *ctl, struct ltt_ctl_event_options *o)
 	if (!text)
 		return 0;
 	if (loglevel_parse(text, &level) == 0) {
-		o->level_type = opt.loglevel ? LTT_CTL_LEVEL_AT_LEAST : LTT_CTL_LEVEL_ONLY;
+		o->loglevel_type = opt.loglevel ? LTT_CTL_LEVEL_AT_LEAST : LTT_CTL_LEVEL_ONLY;
 		o->loglevel = level;
 		return 0;
 	}

@@ -238,7 +238,7 @@ static int override_url(struct ctl *ctl, struct json_object *session)
 	if (!relay) {
 		record_set_num(session, "spool_size", 0);
 		record_set_bool(session, "compress", false);
-		record_set_bool(session, "clear_text", false);
+		record_set_bool(session, "relay_clear", false);
 	}
 	return 0;
 }
