@@ -11,10 +11,6 @@
 #include "io/sock.h"
 #include "proto/app.h"
 
-/* The features that this daemon offers and understands; see enum app_feature. */
-#define FEATURES \
-	((uint64_t)(APP_FEATURE_OFFER | APP_FEATURE_COUNT | APP_FEATURE_CONTEXT | APP_FEATURE_KEYS))
-
 struct app_conn {
 	struct list_node node;
 	struct sessiond *sd;
@@ -31,9 +27,9 @@ static int check_user(const struct peer *peer)
 	return me == 0 || me == peer->uid ? 0 : -EACCES;
 }
 
-static void welcome(struct app_conn *conn, const struct msg_app_hello *hello)
+static void welcome(struct app_conn *conn)
 {
-	struct msg_app_welcome msg = { hello->features & FEATURES, conn->sd->instance };
+	struct msg_app_welcome msg = { .instance = conn->sd->instance };
 	struct encoder enc;
 	uint8_t buf[64];
 
@@ -54,7 +50,7 @@ static int handle_app_hello(struct app_conn *conn, struct msg_app_hello *msg)
 	}
 	admission_remove(&conn->pending_hello);
 	log_debug("process %d (%.40s) registers", (int)conn->peer.pid, msg->procname);
-	welcome(conn, msg);
+	welcome(conn);
 	conn->app = user_app_new(conn->sd->domains.of[DOMAIN_USER], &conn->peer, msg);
 	return 0;
 }

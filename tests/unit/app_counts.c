@@ -165,7 +165,6 @@ static void counts(struct fake_app *app, struct fake_child *c)
 {
 	struct memory a = memory_new(1), b = memory_new(2);
 
-	CHECK(app->hello.features & APP_FEATURE_COUNT);
 	say_counts(app, &a, PARTS, PART);
 	say_counts(app, &b, PARTS, PART);
 	tick(app, c);
@@ -279,7 +278,6 @@ static void keys(struct fake_app *app, struct fake_child *c)
 {
 	struct memory a = memory_new(6), b = memory_new(7);
 
-	CHECK(app->hello.features & APP_FEATURE_KEYS);
 	say_table(app, &a, 1, PART, SLOTS);
 	say_keys(app, MSG_app_count, &a, 0, NO_FIELD, 1, FIELD_N);
 	say_table(app, &b, 1, PART, SLOTS);

@@ -194,7 +194,6 @@ static void begin(int listener, struct fake_app *app, struct fake_set *set, stru
 {
 	*c = app_fake_child_start("offers");
 	app_fake_register(listener, app, 7);
-	CHECK(app->hello.features & APP_FEATURE_OFFER);
 	app_fake_set_init(set, 1, 100, "channel0", app->hello.producer);
 	app_fake_send_buffer(app, set);
 	app_fake_arm(app, set, TICK);

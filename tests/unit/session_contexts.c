@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Contexts and filters of applications of all ages: each gets the names that its libltt knows, in
- * the order in which they were added, and no filter that reads another one.
+ * Contexts and filters of applications: an application gets their names in the order in which they
+ * were added.
  */
 #include <stdio.h>
 
 #include "lib/session_apps.h"
 
-#define ALL UINT64_MAX
-
-static int app_with(uint64_t features)
+static int app_new_with_point(void)
 {
 	int app = harness_app();
 
 	HARNESS_APP_SEND(app, app_hello, .abi = 1, .pid = 77, .procname = "web", .bits = 64,
-			 .features = features & ~(uint64_t)APP_FEATURE_OFFER,
 			 .start_ns = 1700000000000000000ull);
 	send_point(app, 1, "x:y", NULL, 32, true);
 	return app;
@@ -51,9 +48,8 @@ static void add(int client, const char *type)
 		 ==, 0);
 }
 
-/* Contexts that an application records, of @types; NULL: its point is not armed. */
-static void expect(uint64_t features, const char *const *types, const char *filter,
-		   const char *wanted)
+/* Contexts that an application records, of @types. */
+static void expect(const char *const *types, const char *filter, const char *wanted)
 {
 	char names[200] = "";
 	unsigned int nr;
@@ -68,13 +64,13 @@ static void expect(uint64_t features, const char *const *types, const char *filt
 		 ==, 0);
 	for (; *types; types++)
 		add(client, *types);
-	app = app_with(features);
+	app = app_new_with_point();
 	HARNESS_SEND(client, session_start, NAME);
 	nr = armed(app, names);
-	CHECK_IS(nr, ==, (wanted != NULL));
-	if (nr && strcmp(names, wanted) != 0)
+	CHECK_IS(nr, ==, 1);
+	if (strcmp(names, wanted) != 0)
 		printf("'%s', not '%s'\n", names, wanted);
-	CHECK(!nr || strcmp(names, wanted) == 0);
+	CHECK(strcmp(names, wanted) == 0);
 	close(app);
 	close(client);
 	harness_end();
@@ -83,15 +79,11 @@ static void expect(uint64_t features, const char *const *types, const char *filt
 int main(void)
 {
 	static const char *const types[] = { "vpid", "vegid", "vtid", "uts_ns", NULL };
-	const uint64_t first = APP_FEATURE_CONTEXT | APP_FEATURE_FILTER;
+	static const char *const names = "vpid,vegid,vtid,uts_ns";
 
-	expect(ALL, types, "", "vpid,vegid,vtid,uts_ns");
-	expect(first, types, "", "vpid,vtid");
-	expect(0, types, "", "");
-	expect(first, types, "$ctx.vtid > 1", "vpid,vtid");
-	expect(ALL, types, "$ctx.vegid > 1", "vpid,vegid,vtid,uts_ns");
-	expect(first, types, "$ctx.vegid > 1", NULL);
-	expect(ALL, types, "$app.web:id > 1", "vpid,vegid,vtid,uts_ns");
-	expect(ALL & ~(uint64_t)APP_FEATURE_PROVIDER, types, "$app.web:id > 1", NULL);
+	expect(types, "", names);
+	expect(types + 4, "", "");
+	expect(types, "$ctx.vegid > 1", names);
+	expect(types, "$app.web:id > 1", names);
 	return 0;
 }

@@ -68,12 +68,12 @@ static void hear_more(int app, struct heard *h)
 	harness_pump();
 }
 
-static int counting_app(uint64_t features, const char *point)
+static int counting_app(const char *point)
 {
 	int app = harness_app();
 
 	HARNESS_APP_SEND(app, app_hello, .abi = 1, .pid = 77, .procname = "web", .bits = 64,
-			 .features = features, .start_ns = 1700000000000000000ull);
+			 .start_ns = 1700000000000000000ull);
 	send_point(app, 1, point, NULL, 32, true);
 	return app;
 }
@@ -170,7 +170,7 @@ static void life(void)
 
 	harness_begin();
 	client = harness_client();
-	app = counting_app(APP_FEATURE_COUNT, "x:y");
+	app = counting_app("x:y");
 	new_session(client);
 	CHECK_IS(count(client, RULE_COUNT, "x:*", NULL).code, ==, 0);
 	CHECK_IS(count(client, RULE_HISTOGRAM, "x:y", "n").code, ==, 0);
@@ -201,7 +201,7 @@ static void life(void)
 	send_point(app, 2, "x:y", NULL, 64, true);
 	hear_more(app, &h);
 	CHECK(h.counts == 1 && h.point[0] == 2 && h.memories == 1);
-	other = counting_app(APP_FEATURE_COUNT, "x:y");
+	other = counting_app("x:y");
 	hear_more(other, &h);
 	CHECK(h.memories == 2 && h.counts == 1 && h.field[0] == 0);
 	close(h.fd);
@@ -231,7 +231,7 @@ static void both(void)
 
 	harness_begin();
 	client = harness_client();
-	app = counting_app(APP_FEATURE_COUNT, "x:y");
+	app = counting_app("x:y");
 	new_session(client);
 	CHECK_IS(count(client, RULE_COUNT, "x:y", NULL).code, ==, 0);
 	CHECK_IS(enable(client, "x:y").code, ==, 0);
@@ -246,64 +246,6 @@ static void both(void)
 	close(app);
 	close(client);
 	harness_end();
-}
-
-/* An old library receives no such message; its user is informed. */
-static void older(void)
-{
-	struct heard h = { 0 };
-	struct answers told;
-	int client, app;
-
-	harness_begin();
-	client = harness_client();
-	app = counting_app(APP_FEATURE_OFFER, "x:y");
-	new_session(client);
-	CHECK_IS(count(client, RULE_COUNT, "x:y", NULL).code, ==, 0);
-	CHECK_IS(count(client, RULE_COUNT, "no:such", NULL).code, ==, 0);
-	HARNESS_SEND(client, session_start, NAME);
-	hear_more(app, &h);
-	told = ask(client, MSG_session_start);
-	CHECK(h.memories == 0 && h.counts == 0);
-	CHECK(told.refusals == 1 && strstr(told.why, "(web) has an older libltt"));
-	HARNESS_SEND(client, session_show, NAME);
-	CHECK_IS(ask(client, MSG_session_show).refusals, ==, 1);
-	CHECK_IS(stats(client).items, ==, 0);
-	close(app);
-	close(client);
-	harness_end();
-}
-
-/* A library that filters, but can't sample, records nothing of a rule that does; one that can is
- * armed. */
-static void older_sampling(void)
-{
-	static const uint64_t features[] = { APP_FEATURE_FILTER,
-					     APP_FEATURE_FILTER | APP_FEATURE_SAMPLE };
-
-	for (unsigned int able = 0; able < 2; able++) {
-		struct heard h = { 0 };
-		struct answers told;
-		int client, app;
-
-		harness_begin();
-		client = harness_client();
-		app = counting_app(features[able], "x:y");
-		new_session(client);
-		CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER,
-				      .pattern = "x:y", .sampling = "1/2")
-				 .code,
-			 ==, 0);
-		HARNESS_SEND(client, session_start, NAME);
-		for (int round = 0; round < 3; round++)
-			hear_more(app, &h);
-		told = ask(client, MSG_session_start);
-		CHECK(h.arms == able && told.refusals == !able);
-		CHECK(able || strstr(told.why, "(web) has an older libltt that can't sample"));
-		close(app);
-		close(client);
-		harness_end();
-	}
 }
 
 static struct answer count_by(int client, uint8_t kind, const char *by)
@@ -347,7 +289,7 @@ static void by_keys(void)
 
 	harness_begin();
 	client = harness_client();
-	app = counting_app(APP_FEATURE_COUNT | APP_FEATURE_KEYS, "x:y");
+	app = counting_app("x:y");
 	new_session(client);
 	CHECK_IS(count_by(client, RULE_COUNT, "n").code, ==, 0);
 	CHECK_IS(count_by(client, RULE_COUNT, "m").code, ==,
@@ -395,7 +337,7 @@ static void filters(void)
 
 	harness_begin();
 	client = harness_client();
-	app = counting_app(APP_FEATURE_COUNT | APP_FEATURE_KEYS, "x:y");
+	app = counting_app("x:y");
 	new_session(client);
 	CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:*",
 			      .kind = RULE_COUNT, .filter = "n == 5")
@@ -421,28 +363,6 @@ static void filters(void)
 	harness_end();
 }
 
-/* A library that counts, but not by keys. */
-static void older_for_keys(void)
-{
-	struct heard h = { 0 };
-	struct answers told;
-	int client, app;
-
-	harness_begin();
-	client = harness_client();
-	app = counting_app(APP_FEATURE_COUNT, "x:y");
-	new_session(client);
-	CHECK_IS(count_by(client, RULE_COUNT, "n").code, ==, 0);
-	HARNESS_SEND(client, session_start, NAME);
-	hear_more(app, &h);
-	told = ask(client, MSG_session_start);
-	CHECK(h.memories == 0 && h.counts == 0);
-	CHECK(told.refusals == 1 && strstr(told.why, "can't count by keys"));
-	close(app);
-	close(client);
-	harness_end();
-}
-
 /* Its user may have no more memory: nothing is counted, the session reports the reason; and once
  * there is room, the next start succeeds. */
 static void no_share(void)
@@ -458,7 +378,7 @@ static void no_share(void)
 	harness_begin();
 	client = harness_client();
 	CHECK_IS(seteuid(65534), ==, 0);
-	app = counting_app(APP_FEATURE_COUNT, "x:y");
+	app = counting_app("x:y");
 	CHECK_IS(seteuid(0), ==, 0);
 	harness.sd.quotas.limits[QUOTA_MEMORY] = 4096;
 	new_session(client);
@@ -489,11 +409,8 @@ int main(void)
 {
 	life();
 	both();
-	older();
-	older_sampling();
 	by_keys();
 	filters();
-	older_for_keys();
 	no_share();
 	return 0;
 }

@@ -128,12 +128,11 @@ static void end_lives(void)
 
 /* --- applications that come ----------------------------------------------------------- */
 
-static int offering_app(uint64_t features)
+static int offering_app(void)
 {
 	int app = harness_app();
 
-	HARNESS_APP_SEND(app, app_hello, .abi = 1, .features = features, .procname = "web",
-			 .bits = 64);
+	HARNESS_APP_SEND(app, app_hello, .abi = 1, .procname = "web", .bits = 64);
 	send_point(app, 1, "x:y", NULL, 32, true);
 	return app;
 }
@@ -148,7 +147,7 @@ static void offer(int app, uint64_t ring, int first, int second)
 static int asked_app(uint64_t *ret_ring)
 {
 	struct msg_app_buffer_want want = { 0 };
-	int app = offering_app(APP_FEATURE_OFFER);
+	int app = offering_app();
 	struct msg_header header;
 	struct decoder dec;
 	int fds[MSG_MAX_FDS];
@@ -188,13 +187,9 @@ static void the_very_memory(void)
 	CHECK(told.ring == ring && told.armings == 1);
 	CHECK(harness.consumer.rings_on);
 	close(second);
-	second = offering_app(APP_FEATURE_OFFER);
+	second = offering_app();
 	told = heard(second);
 	CHECK(told.nr[MSG_app_buffer_want] == 0 && told.ring == ring);
-	close(second);
-	second = offering_app(0); /* it would ring a doorbell that no consumer sleeps on */
-	told = heard(second);
-	CHECK(told.ring != ring && told.armings == 1);
 	close(second);
 	close(app);
 	end_lives();
@@ -314,7 +309,7 @@ static void in_time(void)
 	CHECK(harness_answer(client).there);
 	CHECK(HARNESS_CALL(client, session_destroy, NAME).there);
 	close(app);
-	app = offering_app(APP_FEATURE_OFFER);
+	app = offering_app();
 	told = heard(app);
 	CHECK(told.nr[MSG_app_buffer_want] == 0 && told.nr[MSG_app_ready] == 1);
 	close(app);

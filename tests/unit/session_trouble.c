@@ -92,12 +92,12 @@ static void disk_full(void)
 	harness_end();
 }
 
-static int app_of(uint64_t features, uint32_t recorded)
+static int app_of(uint32_t recorded)
 {
 	int app = harness_app();
 
 	HARNESS_APP_SEND(app, app_hello, .abi = 1, .pid = 77, .procname = "web", .bits = 64,
-			 .features = features, .recorded = recorded);
+			 .recorded = recorded);
 	return app;
 }
 
@@ -114,7 +114,7 @@ static void begins_in_parts(uint32_t recorded, bool missing)
 	record(client, "*");
 	session = session_by_id(&harness.sd.sessions, 1);
 	harness.consumer.fail_type = MSG_con_metadata_append;
-	app = app_of(APP_FEATURE_READY, recorded);
+	app = app_of(recorded);
 	send_point(app, 1, "x:y", NULL, 32, true);
 	told = heard(app);
 	CHECK(told.nr[MSG_app_ready] == 1 && told.ready_part == APP_READY_BEGIN);
@@ -133,31 +133,6 @@ static void begins_in_parts(uint32_t recorded, bool missing)
 	harness_end();
 }
 
-/* A library without these parts sweeps as it begins: one that is older than the daemon is sent none
- * before all is armed. */
-static void older_library(bool older)
-{
-	struct told told;
-	int client, app;
-
-	harness_begin();
-	client = harness_client();
-	record(client, "*");
-	user_of(harness.sd.domains.of[DOMAIN_USER])->start_ticks += older;
-	harness.consumer.fail_type = MSG_con_metadata_append;
-	app = app_of(0, 0);
-	send_point(app, 1, "x:y", NULL, 32, true);
-	told = heard(app);
-	CHECK(told.nr[MSG_app_ready] == !older && told.ready_part == APP_READY_ALL);
-	harness.consumer.fail_type = 0;
-	harness_output(0, "");
-	told = heard(app);
-	CHECK(told.nr[MSG_app_ready] == older && told.ready_part == APP_READY_ALL);
-	CHECK_IS(told.armings, ==, 1);
-	close(app);
-	harness_end();
-}
-
 /* An application that began before an answer: sessions that recorded then miss events of its new
  * points. */
 static void begun(uint32_t first, uint64_t ago_ms, const char *pattern, bool missing)
@@ -170,7 +145,7 @@ static void begun(uint32_t first, uint64_t ago_ms, const char *pattern, bool mis
 	record(client, pattern);
 	session = session_by_id(&harness.sd.sessions, 1);
 	usleep(2000);
-	app = app_of(APP_FEATURE_READY, 0);
+	app = app_of(0);
 	HARNESS_APP_SEND(app, app_begun, .ago_ms = ago_ms, .first = first);
 	send_point(app, 5, "x:y", NULL, 32, true);
 	heard(app);
@@ -192,7 +167,7 @@ static void begun_and_gone(void)
 	client = harness_client();
 	record(client, "x:*");
 	session = session_by_id(&harness.sd.sessions, 1);
-	app = app_of(APP_FEATURE_READY, 0);
+	app = app_of(0);
 	HARNESS_APP_SEND(app, app_begun, .first = 0);
 	send_point(app, 1, "x:y", NULL, 32, false);
 	close(app);
@@ -447,8 +422,6 @@ int main(void)
 	disk_full();
 	begins_in_parts(0, true);
 	begins_in_parts(2, false);
-	older_library(false);
-	older_library(true);
 	begun(0, 0, "x:*", true);
 	begun(5, 0, "x:y", true);
 	begun(6, 0, "x:y", false);

@@ -46,9 +46,7 @@ struct app {
 	uid_t uid;
 	gid_t gid;
 	uint32_t vpid; /* as reported by the application: in its own pid namespace */
-	/* as reported by the application: in its own user namespace; of an older library @uid and
-	 * @gid */
-	uint32_t vuid, vgid;
+	uint32_t vuid, vgid; /* as reported by the application: in its own user namespace */
 	char *procname;
 	char *scopes;		  /* words of its environment, separated by colons */
 	uint64_t start_ns;	  /* CLOCK_REALTIME */

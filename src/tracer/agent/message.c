@@ -24,12 +24,6 @@
 #include "tracer/site/site.h"
 #include "tracer/statedump/statedump.h"
 
-/* Bits of enum app_feature that this library offers. */
-#define FEATURES                                                                            \
-	(APP_FEATURE_OFFER | APP_FEATURE_COUNT | APP_FEATURE_CONTEXT | APP_FEATURE_FILTER | \
-	 APP_FEATURE_SAMPLE | APP_FEATURE_KEYS | APP_FEATURE_IDENTITY | APP_FEATURE_IP |    \
-	 APP_FEATURE_PROVIDER | APP_FEATURE_OTEL | APP_FEATURE_OWN_IDS | APP_FEATURE_READY)
-
 /* --- messages to the daemon ------------------------------------------------------------------ */
 
 static void agent_message_begin(struct agent_link *link, struct encoder *enc, uint16_t type)
@@ -58,7 +52,6 @@ void agent_send_hello(struct agent_link *link)
 	struct timespec now;
 	struct msg_app_hello m = {
 		.abi = LTT_SITE_ABI,
-		.features = FEATURES,
 		.pid = (uint32_t)getpid(),
 		.procname = procname,
 		.producer = (uint8_t)ring_producer(),

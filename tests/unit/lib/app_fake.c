@@ -351,13 +351,9 @@ void app_fake_drop(const struct fake_app *app, const struct fake_set *set)
 	app_fake_send(app, &enc);
 }
 
-/* As an older daemon sends it. */
 void app_fake_ready(const struct fake_app *app)
 {
-	struct encoder enc;
-
-	app_fake_begin(&enc, MSG_app_ready);
-	app_fake_send(app, &enc);
+	app_fake_ready_part(app, APP_READY_ALL);
 }
 
 void app_fake_ready_part(const struct fake_app *app, enum app_ready_part part)

@@ -241,7 +241,7 @@ int kernel_check_rule(struct domain_tracer *domain, const struct session *sessio
 
 static void kernel_filter_add_context(const struct layout_field *context, void *data)
 {
-	filter_tracer_add(data, context, 0);
+	filter_tracer_add(data, context);
 }
 
 const struct filter_tracer *kernel_filter_tracer(struct kernel_domain *kernel)

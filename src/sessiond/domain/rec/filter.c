@@ -26,7 +26,7 @@ static enum ltt_filter_kind filter_kind(const struct layout_field *context)
 }
 
 static void filter_tracer_append(struct filter_tracer *tracer, const char *name,
-				 enum ltt_filter_kind kind, uint64_t needs)
+				 enum ltt_filter_kind kind)
 {
 	char *own = tracer->names[tracer->nr];
 
@@ -38,17 +38,15 @@ static void filter_tracer_append(struct filter_tracer *tracer, const char *name,
 		.kind = kind,
 		.number = tracer->nr,
 	};
-	tracer->needs[tracer->nr] = needs;
 	tracer->nr++;
 }
 
-void filter_tracer_add(struct filter_tracer *tracer, const struct layout_field *context,
-		       uint64_t needs)
+void filter_tracer_add(struct filter_tracer *tracer, const struct layout_field *context)
 {
 	char *name AUTO_FREE = xasprintf("ctx.%s", context->name);
 
 	if (filter_kind(context) != LTT_FILTER_ABSENT)
-		filter_tracer_append(tracer, name, filter_kind(context), needs);
+		filter_tracer_append(tracer, name, filter_kind(context));
 }
 
 /* --- contexts that applications provide -------------------------------------------- */
@@ -64,11 +62,10 @@ static bool filter_tracer_has(const struct filter_tracer *tracer, const char *na
 /* @name: $app.PROVIDER:NAME; its type is known to the application alone. */
 static void filter_tracer_add_provided(struct filter_tracer *tracer, const char *name, size_t len)
 {
-	uint64_t needs = tracer->provided(name, len);
 	char *own AUTO_FREE = xasprintf("%.*s", (int)len - 1, name + 1);
 
-	if (needs && !filter_tracer_has(tracer, own))
-		filter_tracer_append(tracer, own, LTT_FILTER_ABSENT, needs);
+	if (tracer->provided(name, len) && !filter_tracer_has(tracer, own))
+		filter_tracer_append(tracer, own, LTT_FILTER_ABSENT);
 }
 
 /* Those that @text names. */
@@ -328,15 +325,6 @@ static char *event_filter_context_names(const struct filter_tracer *tracer, uint
 	return names;
 }
 
-static uint64_t event_filter_needs(const struct filter_tracer *tracer, uint64_t used)
-{
-	uint64_t needs = 0;
-
-	for (uint32_t i = 0; i < tracer->nr; i++)
-		needs |= used >> i & 1 ? tracer->needs[i] : 0;
-	return needs;
-}
-
 static void event_filter_append(struct event_filter *f, const struct filter_result *result)
 {
 	size_t padded = ltt_filter_padded(result->program);
@@ -425,7 +413,6 @@ static void event_filter_make(const struct event_filters *filters, struct event_
 	}
 	event_filter_renumber_all(f, used);
 	f->contexts = event_filter_context_names(tracer, used);
-	f->needs = event_filter_needs(tracer, used);
 }
 
 /* --- filters of a session ------------------------------------------------------------ */

@@ -28,22 +28,18 @@ struct rule_spec;
 /** The characters of a name in an expression. */
 #define FILTER_WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
-/** The abilities of a tracer's interpreter. @needs: for each context, bits of the domain's own: the
- *  abilities that not each tracer of the domain has. @mode: FILTER_INTEGERS or 0. @provided: @needs
- *  of $app.PROVIDER:NAME, 0 if the name is invalid; NULL: there are no such contexts. */
+/** The abilities of a tracer's interpreter. @mode: FILTER_INTEGERS or 0. @provided: whether a name
+ *  is a valid $app.PROVIDER:NAME; NULL: there are no such contexts. */
 struct filter_tracer {
 	struct filter_context contexts[FILTER_MAX_CONTEXTS];
 	char names[FILTER_MAX_CONTEXTS][FILTER_CONTEXT_BYTES];
-	uint64_t needs[FILTER_MAX_CONTEXTS];
 	uint16_t nr;
 	unsigned int mode;
-	uint64_t (*provided)(const char *name, size_t len);
+	bool (*provided)(const char *name, size_t len);
 };
 
-/** Add a context; it is ignored if it is neither an integer nor a text. @needs: features that a
- *  tracer needs for it. */
-void filter_tracer_add(struct filter_tracer *tracer, const struct layout_field *context,
-		       uint64_t needs);
+/** Add a context; it is ignored if it is neither an integer nor a text. */
+void filter_tracer_add(struct filter_tracer *tracer, const struct layout_field *context);
 
 /** Return: 0 or the code set in @err, with the column. */
 int filter_check_syntax(const struct filter_tracer *tracer, const char *expression,
@@ -64,7 +60,6 @@ struct event_filter {
 	uint8_t *programs; /* in sequence, each padded to 8 bytes */
 	size_t len;
 	char *contexts; /* contexts that the programs use; comma-separated */
-	uint64_t needs; /* features that a tracer needs for these contexts */
 	bool samples;
 	char *label; /* description of the sampling for the metadata; NULL: none */
 };

@@ -30,15 +30,6 @@ static void link_to_sessions(struct user_app *app)
 			link_touch(link_new(us, app));
 }
 
-/* An older library is taken to be in the daemon's own user namespace. */
-static void user_app_note_own_ids(struct app *app, const struct msg_app_hello *hello)
-{
-	bool reported = hello->features & APP_FEATURE_OWN_IDS;
-
-	app->vuid = reported ? hello->vuid : app->uid;
-	app->vgid = reported ? hello->vgid : app->gid;
-}
-
 /* An application of an earlier daemon gets its buffers again. After exec the process has none of
  * them: it runs another program, which does not write into those. */
 static uint64_t user_app_id(struct user_app *app, const struct msg_app_hello *hello)
@@ -46,19 +37,11 @@ static uint64_t user_app_id(struct user_app *app, const struct msg_app_hello *he
 	struct user_domain *user = app->user;
 	uint64_t id = absent_take(user, app->peer->pid, app->start_ticks);
 
-	if (id && app->features & APP_FEATURE_READY && !hello->recorded) {
+	if (id && !hello->recorded) {
 		user_close_buffers(user, id);
 		id = 0;
 	}
 	return id ? id : user->recorder->next_id++;
-}
-
-/* An older library does not report it: a process that is older than this one is taken to record. */
-static uint32_t user_app_recorded(const struct user_app *app, const struct msg_app_hello *hello)
-{
-	if (app->features & APP_FEATURE_READY)
-		return hello->recorded;
-	return app->start_ticks && app->start_ticks < app->user->start_ticks ? UINT32_MAX : 0;
 }
 
 struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
@@ -72,12 +55,12 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 	list_init(&app->links);
 	app_init(&app->app, peer->uid, &user->recorder->shapes, user->recorder->config.quotas);
 	app->start_ticks = process_start_ticks(peer->pid);
-	app->features = hello->features;
 	app->app.id = user_app_id(app, hello);
 	app->app.pid = peer->pid;
 	app->app.gid = peer->gid;
 	app->app.vpid = hello->pid;
-	user_app_note_own_ids(&app->app, hello);
+	app->app.vuid = hello->vuid;
+	app->app.vgid = hello->vgid;
 	app->app.procname = strndup(hello->procname, PROCNAME_MAX);
 	if (!app->app.procname)
 		app->app.procname = xstrdup("");
@@ -86,7 +69,7 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 		app->app.scopes = xstrdup("");
 	app->app.start_ns = hello->start_ns;
 	app->app.exclusive = hello->producer != 0;
-	app->recorded = user_app_recorded(app, hello);
+	app->recorded = hello->recorded;
 	list_append(&user->apps, &app->node);
 	link_to_sessions(app);
 	(void)offers_request(app);
@@ -338,7 +321,7 @@ static const char *silence_because(uint8_t silence, uint8_t reason)
 	case APP_REASON_UNSEEN:
 		return "libltt's thread has ended, as the program changes its rights by system "
 		       "calls without libc; restart it";
-	default: /* of an older application, or a newer one */
+	default: /* a newer library's */
 		return silence_because(silence, silence == APP_SILENCE_LATER ? APP_REASON_COUNTS :
 									       APP_REASON_FILTER);
 	}

@@ -19,7 +19,6 @@ struct user_app {
 	struct peer *peer;
 	struct app app;
 	uint64_t start_ticks; /* of the process: with its pid, its identity */
-	uint64_t features;    /* enum app_feature */
 	uint8_t silence;      /* enum app_silence */
 	uint8_t silent_why;   /* enum app_reason, of that */
 	bool announced;	      /* its first list of points is complete */

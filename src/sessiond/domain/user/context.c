@@ -14,12 +14,6 @@
 #include "session.h"
 #include "trace/metadata.h"
 
-/** struct user_context - @features: that an application needs to record it. */
-struct user_context {
-	struct layout_field field;
-	uint64_t features;
-};
-
 #define NUMBER(name_, bits, base_, flags_)                                                   \
 	{                                                                                    \
 		.name = (name_), .kind = LTT_KIND_INT, .size_bits = (bits), .base = (base_), \
@@ -31,39 +25,28 @@ struct user_context {
 		.name = (name_), .kind = LTT_KIND_ARRAY, .size_bits = 8, .base = 16, \
 		.count = (bytes)                                                     \
 	}
-#define THREAD(name, bits, base, flags)                              \
-	{                                                            \
-		NUMBER(name, bits, base, flags), APP_FEATURE_CONTEXT \
-	}
-#define USER(name)                                            \
-	{                                                     \
-		NUMBER(name, 32, 10, 0), APP_FEATURE_IDENTITY \
-	}
-#define SPACE(name)                                           \
-	{                                                     \
-		NUMBER(name, 64, 10, 0), APP_FEATURE_IDENTITY \
-	}
+#define ID(name) NUMBER(name, 32, 10, 0)
+#define SPACE(name) NUMBER(name, 64, 10, 0)
 
 /* Names and sizes are those of LTTng, so that viewers know them; values are written by
  * tracer/ring/context.c. */
-static const struct user_context contexts[] = {
-	THREAD("vpid", 32, 10, LTT_FIELD_SIGNED),
-	THREAD("vtid", 32, 10, LTT_FIELD_SIGNED),
-	{ { .name = "procname",
-	    .kind = LTT_KIND_ARRAY,
-	    .size_bits = 8,
-	    .base = 10,
-	    .flags = LTT_FIELD_TEXT,
-	    .count = 16 },
-	  APP_FEATURE_CONTEXT },
-	THREAD("pthread_id", 64, 16, 0),
-	THREAD("cpu_id", 32, 10, LTT_FIELD_SIGNED),
-	USER("vuid"),
-	USER("veuid"),
-	USER("vsuid"),
-	USER("vgid"),
-	USER("vegid"),
-	USER("vsgid"),
+static const struct layout_field contexts[] = {
+	NUMBER("vpid", 32, 10, LTT_FIELD_SIGNED),
+	NUMBER("vtid", 32, 10, LTT_FIELD_SIGNED),
+	{ .name = "procname",
+	  .kind = LTT_KIND_ARRAY,
+	  .size_bits = 8,
+	  .base = 10,
+	  .flags = LTT_FIELD_TEXT,
+	  .count = 16 },
+	NUMBER("pthread_id", 64, 16, 0),
+	NUMBER("cpu_id", 32, 10, LTT_FIELD_SIGNED),
+	ID("vuid"),
+	ID("veuid"),
+	ID("vsuid"),
+	ID("vgid"),
+	ID("vegid"),
+	ID("vsgid"),
 	SPACE("cgroup_ns"),
 	SPACE("ipc_ns"),
 	SPACE("mnt_ns"),
@@ -72,8 +55,8 @@ static const struct user_context contexts[] = {
 	SPACE("time_ns"),
 	SPACE("user_ns"),
 	SPACE("uts_ns"),
-	{ NUMBER("ip", 64, 16, 0), APP_FEATURE_IP },
-	{ OTEL_IDS("otel", 24), APP_FEATURE_OTEL },
+	NUMBER("ip", 64, 16, 0),
+	OTEL_IDS("otel", 24),
 };
 #define MAX_CONTEXTS 64u /* of a channel */
 #define NR_CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
@@ -104,52 +87,23 @@ static bool user_context_is_provided(const char *name, size_t len)
 }
 
 /* The type of one that the application provides is recorded with each value. */
-static bool user_context_find(const char *name, size_t len, struct user_context *ret)
+static bool user_context_find(const char *name, size_t len, struct layout_field *ret)
 {
 	for (size_t i = 0; i < NR_CONTEXTS; i++) {
-		if (strlen(contexts[i].field.name) == len &&
-		    memcmp(contexts[i].field.name, name, len) == 0) {
+		if (strlen(contexts[i].name) == len &&
+		    memcmp(contexts[i].name, name, len) == 0) {
 			*ret = contexts[i];
 			return true;
 		}
 	}
-	*ret = (struct user_context){ .field.kind = LAYOUT_KIND_DYNAMIC,
-				      .features = APP_FEATURE_PROVIDER };
+	*ret = (struct layout_field){ .kind = LAYOUT_KIND_DYNAMIC };
 	return user_context_is_provided(name, len);
-}
-
-uint64_t user_context_features(const char *name, size_t len)
-{
-	struct user_context context;
-
-	if (len > 5 && memcmp(name, "otel_", 5) == 0)
-		return APP_FEATURE_OTEL;
-	return user_context_find(name, len, &context) ? context.features : 0;
-}
-
-char *user_context_known(const char *names, uint64_t features)
-{
-	char *known = xalloc(strlen(names) + 2), *to = known;
-
-	for (const char *at = names; *at;) {
-		size_t len = strcspn(at, ",");
-		uint64_t needed = user_context_features(at, len);
-
-		if (needed && (features & needed) == needed) {
-			memcpy(to, at, len);
-			to[len] = ',';
-			to += len + 1;
-		}
-		at += len + (at[len] == ',');
-	}
-	to[to > known ? -1 : 0] = '\0';
-	return known;
 }
 
 void user_each_context(void (*fn)(const struct layout_field *context, void *data), void *data)
 {
 	for (size_t i = 0; i < NR_CONTEXTS; i++)
-		fn(&contexts[i].field, data);
+		fn(&contexts[i], data);
 }
 
 /* LTTng's and ours of the kernel. */
@@ -182,7 +136,7 @@ static char *user_context_list(void)
 	for (size_t i = 0; i < NR_CONTEXTS; i++) {
 		char *before AUTO_FREE = list;
 
-		list = xasprintf("%s%s, ", before, contexts[i].field.name);
+		list = xasprintf("%s%s, ", before, contexts[i].name);
 	}
 	return list;
 }
@@ -194,7 +148,7 @@ static int user_context_unknown(const char *type, struct err *err)
 	const char *near;
 
 	for (size_t i = 0; i < NR_CONTEXTS; i++)
-		words[i] = contexts[i].field.name;
+		words[i] = contexts[i].name;
 	near = nearest_word(type, words);
 	return err_set(err, ERR_INVALID,
 		       "applications have no context '%.60s'; %s%s%sthere are %s$app.PROVIDER:NAME",
@@ -204,7 +158,7 @@ static int user_context_unknown(const char *type, struct err *err)
 
 int user_check_context(const char *type, struct err *err)
 {
-	struct user_context context;
+	struct layout_field context;
 	const char *why;
 
 	if (user_context_find(type, strlen(type), &context))
@@ -244,13 +198,13 @@ char *user_context_text(const char *names)
 	while (layout && *names) {
 		size_t len = strcspn(names, ",");
 		char name[sizeof("$app.") + LTT_CONTEXT_NAME_MAX];
-		struct user_context context;
+		struct layout_field context;
 
 		if (user_context_find(names, len, &context) && len < sizeof(name)) {
 			memcpy(name, names, len);
 			name[len] = '\0';
-			context.field.name = name;
-			user_context_add(layout, &context.field);
+			context.name = name;
+			user_context_add(layout, &context);
 		}
 		names += len + (names[len] == ',');
 	}
@@ -274,9 +228,7 @@ _Static_assert(sizeof("$app.") + LTT_CONTEXT_NAME_MAX <= FILTER_CONTEXT_BYTES, "
 
 static void user_filter_add_context(const struct layout_field *context, void *data)
 {
-	const char *name = context->name;
-
-	filter_tracer_add(data, context, user_context_features(name, strlen(name)));
+	filter_tracer_add(data, context);
 }
 
 const struct filter_tracer *user_filter_tracer(void)
@@ -285,7 +237,7 @@ const struct filter_tracer *user_filter_tracer(void)
 	static const struct layout_field trace = { .name = "otel_trace_id",
 						   .kind = LTT_KIND_STRING };
 	static const struct layout_field span = { .name = "otel_span_id", .kind = LTT_KIND_STRING };
-	static struct filter_tracer tracer = { .provided = user_context_features };
+	static struct filter_tracer tracer = { .provided = user_context_is_provided };
 
 	if (!tracer.nr) {
 		user_each_context(user_filter_add_context, &tracer);
@@ -293,45 +245,6 @@ const struct filter_tracer *user_filter_tracer(void)
 		user_filter_add_context(&span, &tracer);
 	}
 	return &tracer;
-}
-
-bool user_filter_fits(const struct event_filter *filter, uint64_t features)
-{
-	uint64_t needs = APP_FEATURE_FILTER | filter->needs;
-
-	if (filter->samples)
-		needs |= APP_FEATURE_SAMPLE;
-	return !filter->never && !(needs & ~features);
-}
-
-/* Features for the contexts that an expression or a sampling reads. */
-static uint64_t user_filter_context_needs(const char *expression)
-{
-	uint64_t needs = 0;
-
-	for (const char *at = expression; (at = strstr(at, "$ctx."));) {
-		at += strlen("$ctx.");
-		needs |= user_context_features(at, strspn(at, FILTER_WORD));
-	}
-	if (strstr(expression, "$app."))
-		needs |= APP_FEATURE_PROVIDER;
-	return needs;
-}
-
-static uint64_t user_filter_rule_needs(const struct rule *rule)
-{
-	bool samples = *rule->sampling;
-
-	if (rule_counts(rule->kind))
-		return APP_FEATURE_COUNT | (*rule->filter || *rule->by ? APP_FEATURE_KEYS : 0);
-	return (*rule->filter || samples ? APP_FEATURE_FILTER : 0) |
-	       (samples ? APP_FEATURE_SAMPLE : 0);
-}
-
-uint64_t user_filter_needs(const struct rule *rule)
-{
-	return user_filter_rule_needs(rule) | user_filter_context_needs(rule->filter) |
-	       user_filter_context_needs(rule->sampling);
 }
 
 static void user_filters_mark(const struct user_link *link)

@@ -12,7 +12,6 @@
 #include "sessiond/domain/rec/filter.h"
 
 struct err;
-struct rule;
 struct user_session;
 
 /** Call @fn for each context. */
@@ -20,11 +19,6 @@ void user_each_context(void (*fn)(const struct layout_field *context, void *data
 /** Check that there is such a context. Return: 0 or the code set in @err. */
 int user_check_context(const char *type, struct err *err);
 
-/** The names among @names, comma-separated, that an application with these @features (enum
- *  app_feature) can record. Return: text, to be freed. */
-char *user_context_known(const char *names, uint64_t features);
-/** The features that an application needs for a context; 0: there is no such context. */
-uint64_t user_context_features(const char *name, size_t len);
 /** The declaration of the contexts of an event class. @names: comma-separated. Return: text, to be
  *  freed; "" for no contexts. */
 char *user_context_text(const char *names);
@@ -35,10 +29,6 @@ struct shape *user_context_shape(struct shapes *shapes, struct shape *shape, con
 /* Filters of applications' points (rec/filter.h). Runs on the daemon's loop. */
 
 const struct filter_tracer *user_filter_tracer(void);
-/** Whether a filter can hold, and an application with @features (enum app_feature) can run it. */
-bool user_filter_fits(const struct event_filter *filter, uint64_t features);
-/** The features that an application needs for a rule. */
-uint64_t user_filter_needs(const struct rule *rule);
 /** Free filters that no arming refers to, if there are many. Not while there is a plan. */
 void user_filters_sweep(struct user_session *us);
 

@@ -567,7 +567,6 @@ static void user_count_visit_point(struct app_point *point, void *data)
 static void count_plan_make(struct count_plan *plan)
 {
 	struct user_session *us = plan->link->us;
-	const uint64_t features = plan->link->app->features;
 	const struct channel *channel;
 	const struct rule *rule;
 
@@ -575,8 +574,7 @@ static void count_plan_make(struct count_plan *plan)
 		if (channel->domain != DOMAIN_USER || !channel->enabled)
 			continue;
 		list_for_each(rule, &channel->rules, node) {
-			if (!rule->enabled || !rule_counts(rule->kind) ||
-			    user_filter_needs(rule) & ~features)
+			if (!rule->enabled || !rule_counts(rule->kind))
 				continue;
 			plan->tally = tally_get(us, channel, rule);
 			link_each_point(plan->link, user_count_visit_point, plan);

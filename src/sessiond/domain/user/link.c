@@ -526,7 +526,7 @@ static bool plan_admits(struct plan *plan, struct shape *shape, struct event_fil
 	if (!expressions)
 		return true;
 	*ret_filter = event_filter_get(&plan->link->us->filters, shape, expressions);
-	return user_filter_fits(*ret_filter, plan->link->app->features);
+	return !(*ret_filter)->never;
 }
 
 /* An event with another sampling has another class: so each record shows its sampling, also during
@@ -612,11 +612,10 @@ static void consider_points(struct plan *plan)
 {
 	plan->trace_channel = NULL;
 	plan->ring = NULL;
-	plan->contexts = user_context_known(plan->channel->contexts, plan->link->app->features);
+	plan->contexts = plan->channel->contexts;
 	plan->context_text = user_context_text(plan->contexts);
 	link_each_point(plan->link, user_plan_visit_point, plan);
 	free(plan->context_text);
-	free(plan->contexts);
 }
 
 size_t points_sort(uint32_t *points, size_t nr)

@@ -94,7 +94,7 @@ struct plan {
 	struct channel *channel; /* the current one, and the messages about it */
 	struct trace_channel *trace_channel;
 	struct ring *ring;
-	char *contexts;	    /* of the channel's events in this application */
+	const char *contexts;	    /* of the channel's events in this application */
 	char *context_text; /* their declaration */
 	struct arm *arms;   /* sorted by arm_compare() */
 	size_t nr, cap;

@@ -481,52 +481,6 @@ void user_programs(struct domain_tracer *domain, const struct session *session,
 
 #define NAME_BYTES 64
 
-/** The receiver. */
-struct refusal_search {
-	const struct rule *rule;
-	const struct app_point *point; /* one that the rule takes */
-};
-
-static void find_point(struct app_point *point, void *data)
-{
-	struct refusal_search *refusal_search = data;
-
-	if (!refusal_search->point && user_rule_takes(refusal_search->rule, point->shape))
-		refusal_search->point = point;
-}
-
-static void user_refusal_report(struct user_app *app, const struct rule *rule, const char *unable,
-				void (*fn)(const struct domain_refusal *refusal, void *data),
-				void *data)
-{
-	struct refusal_search refusal_search = { .rule = rule };
-	char why[128 + NAME_BYTES];
-
-	app_each_point(&app->app, find_point, &refusal_search);
-	if (!refusal_search.point)
-		return;
-	snprintf(why, sizeof(why), "process %d (%.*s) has an older libltt that can't %s",
-		 (int)app->app.pid, NAME_BYTES, app->app.procname, unable);
-	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, !rule_counts(rule->kind) },
-	   data);
-}
-
-/* The ability that an application's libltt lacks for a rule, or NULL. */
-static const char *unable(const struct user_app *app, const struct rule *rule)
-{
-	uint64_t lacked = user_filter_needs(rule) & ~app->features;
-
-	if (lacked & APP_FEATURE_COUNT)
-		return "count";
-	if (lacked & APP_FEATURE_KEYS)
-		return *rule->by ? "count by keys" : "filter what it counts";
-	if (lacked & APP_FEATURE_SAMPLE)
-		return "sample";
-	if (lacked & APP_FEATURE_FILTER)
-		return "filter";
-	return lacked ? "filter by its contexts" : NULL;
-}
-
 /* --- filters that never hold ---------------------------------------------------------- */
 
 struct filter_search {
@@ -663,7 +617,6 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 {
 	const struct user_session *us = user_session_find(user_of(domain), session);
 	const struct channel *its;
-	const struct user_link *link;
 	const struct rule *each;
 
 	if (!us || !us->rec.recording)
@@ -675,10 +628,6 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 			if (its->domain != DOMAIN_USER || (channel && its != channel) ||
 			    (rule && each != rule) || !each->enabled)
 				continue;
-			list_for_each(link, &us->links, in_session)
-				if (unable(link->app, each))
-					user_refusal_report(link->app, each,
-							    unable(link->app, each), fn, data);
 			report_never(us, each, fn, data);
 		}
 }

@@ -23,7 +23,6 @@ struct user_link;
 struct user_domain {
 	struct domain_tracer domain;
 	struct recorder *recorder;
-	uint64_t start_ticks;	  /* of this process */
 	struct list_node apps;	  /* struct user_app */
 	struct list_node presets; /* struct user_preset */
 	struct list_node dirty;	  /* struct user_link */

@@ -244,14 +244,12 @@ static struct ring *ring_new(struct trace_channel *trace_channel, struct user_ap
 struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app)
 {
 	bool own = trace_channel->trace->app || app->app.exclusive;
-	bool offers = app->features & APP_FEATURE_OFFER;
 	uint64_t id = own ? app->app.id : 0;
 	struct ring *ring;
 
 	list_for_each(ring, &trace_channel->rings, node)
 		if (ring->app == id && ring->exclusive == app->app.exclusive &&
-		    ring_is_usable(ring) &&
-		    (offers || !ring->offered)) /* an old library rings an old doorbell */
+		    ring_is_usable(ring))
 			return ring;
 	return ring_new(trace_channel, app, own);
 }
@@ -444,10 +442,8 @@ static void offer_request(struct user_app *app, uint64_t ring)
 
 bool offers_request(struct user_app *app)
 {
-	struct ring *ring = NULL;
+	struct ring *ring = next_wanted(app->user, app->wanted, offer_may_have, app);
 
-	if (app->features & APP_FEATURE_OFFER)
-		ring = next_wanted(app->user, app->wanted, offer_may_have, app);
 	if (!ring != !app->wanted) /* descriptors are accepted as long as one is requested */
 		sock_accept_fds(app->peer->source.fd, ring);
 	app->wanted = ring ? ring->id : 0;

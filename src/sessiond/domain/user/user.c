@@ -80,20 +80,18 @@ static void send_ready(struct user_app *app, enum app_ready_part part)
 }
 
 /* An application does not wait for a session that can't be written, nor does it drop its buffers of
- * that. An older library that records does both with app_ready, and is sent none until then. */
+ * that. */
 static void answer_app(struct user_app *app)
 {
 	enum readiness readiness = app_readiness(app);
-	bool partly = app->features & APP_FEATURE_READY;
 	struct user_link *link;
 
-	if (readiness == READY_LATER || (readiness == READY_TO_BEGIN && app->recorded && !partly))
+	if (readiness == READY_LATER)
 		return;
 	for (; app->ready_due; app->ready_due--) {
 		list_for_each(link, &app->links, in_app)
 			unarmed_note(link);
-		send_ready(app,
-			   readiness == READY_TO_BEGIN && partly ? APP_READY_BEGIN : APP_READY_ALL);
+		send_ready(app, readiness == READY_TO_BEGIN ? APP_READY_BEGIN : APP_READY_ALL);
 	}
 	if (app->sweep_due && readiness == READY_IN_FULL)
 		send_ready(app, APP_READY_SWEEP);
@@ -444,7 +442,6 @@ struct domain_tracer *user_domain_new(struct recorder *recorder)
 
 	user->domain.ops = &user_ops;
 	user->recorder = recorder;
-	user->start_ticks = process_start_ticks(getpid());
 	list_init(&user->domain.recordings);
 	list_init(&user->apps);
 	list_init(&user->presets);
