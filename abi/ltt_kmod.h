@@ -43,14 +43,8 @@
 #define LTT_KMOD_NAME_MAX 128u /* of an event, the system before it included */
 #define LTT_KMOD_TEXT_MAX 96u  /* of a field's name or type */
 
-enum ltt_kmod_features {
-	LTT_KMOD_FILTERS = 1, /* LTT_KMOD_FILTER, and @filter of requests that enable an event */
-	LTT_KMOD_TEXTS = 2,   /* @trace of struct ltt_kmod_channel, @description of probes */
-	LTT_KMOD_CLOCK = 4,   /* @clock of struct ltt_kmod_hello */
-};
-
 /** struct ltt_kmod_hello - version and contents of the module. All members but @size are output.
- *  @features: modules without features do not change it: set it to 0 before.
+ *  @features: bits; there are none yet.
  *  @clock: enum ltt_clock_kind, which the module has chosen, for itself and other modules. A
  *  channel may have the other one. */
 struct ltt_kmod_hello {

@@ -39,7 +39,7 @@ static long kmod_device_hello(void __user *arg)
 		return ret;
 	request.abi = LTT_KMOD_ABI;
 	request.nr_events = registry_nr_events();
-	request.features = LTT_KMOD_FILTERS | LTT_KMOD_TEXTS | LTT_KMOD_CLOCK;
+	request.features = 0;
 	request.clock = ltt_trace_clock_kind();
 	return request_put(arg, &request, sizeof(request));
 }

@@ -33,7 +33,7 @@ extern "C" {
  * struct ltt_trace_info - a channel of a session that records events of this process.
  * @size: sizeof(struct ltt_trace_info) of libltt; new members are only appended.
  * @flags: LTT_TRACE_*.
- * @session: name of the session; empty: the session daemon is of an older version.
+ * @session: name of the session.
  * @channel: name of the channel.
  * @session_id: the session daemon's number of the session.
  * @buffer: the session daemon's number of the buffer; processes that share it have the same one.

@@ -77,7 +77,7 @@ static void request_answer_behind(const struct request *rq, struct output *outpu
 
 static void request_answer_all_adopted(const struct request *rq, const struct err *err)
 {
-	struct rep_con_adopted rep = { .hides = 1 };
+	struct rep_con_adopted rep;
 	uint8_t buf[128];
 	struct encoder enc;
 

@@ -68,7 +68,7 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 	return 0;
 }
 
-/* A daemon of an older version sends neither totals nor the pid of its consumer. */
+/* Without a consumer, the session has a problem, which is printed. */
 bool show_lacks_figures(struct ctl *ctl, struct json_object *session)
 {
 	const struct ltt_ctl_daemon_info *daemon = ltt_ctl_daemon(ctl->library);

@@ -51,7 +51,7 @@ struct client_daemon {
 	const char *version;
 	const char *rundir;
 	uint32_t pid;
-	const char *clock_why; /* "": an older daemon */
+	const char *clock_why;
 	uint64_t clock_hz;
 	uint32_t consumer_pid;
 	uint32_t consumer_silent_ms; /* 0: the consumer answers the session daemon */

@@ -105,25 +105,17 @@ const struct ltt_ctl_totals *control_totals(struct pool *pool, struct list total
 	return t;
 }
 
-/* Sessions, all of them or the one of a name. */
-struct control_listing {
-	struct ltt_ctl_sessions list; /* first: the caller's pointer */
-	const char *name;	      /* "": all */
-};
-
 static int control_list_item(void *priv, unsigned int type, struct decoder *dec)
 {
-	struct control_listing *l = priv;
-	struct pool *pool = pool_of(l);
+	struct ltt_ctl_sessions *list = priv;
+	struct pool *pool = pool_of(list);
 	struct msg_session m;
 
 	if (type != MSG_session)
 		return 0; /* a newer daemon sends more */
 	if (msg_session_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	if (*l->name && strcmp(l->name, m.name) != 0)
-		return 0; /* an older daemon lists all */
-	pool_append(pool, (const void *const **)&l->list.sessions, &l->list.nr,
+	pool_append(pool, (const void *const **)&list->sessions, &list->nr,
 		    control_session(pool, &m));
 	return 0;
 }
@@ -132,18 +124,17 @@ int control_list(struct ltt_ctl *ctl, bool settled, const char *name,
 		 struct ltt_ctl_sessions **ret_sessions)
 {
 	struct req_session_list req = { .settled = settled, .name = name };
-	struct control_listing *l = control_begin_result(ctl, sizeof(*l));
+	struct ltt_ctl_sessions *list = control_begin_result(ctl, sizeof(*list));
 	struct rep_session_list rep;
 	int code;
 
-	if (!l)
+	if (!list)
 		return ctl->err.code;
-	l->name = name;
-	code = call_session_list(ctl->client, &req, control_list_item, l, &rep, &ctl->err);
-	if (control_finish(ctl, code, l) != 0)
+	code = call_session_list(ctl->client, &req, control_list_item, list, &rep, &ctl->err);
+	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
-	l->list.loading = rep.loading;
-	*ret_sessions = &l->list;
+	list->loading = rep.loading;
+	*ret_sessions = list;
 	return 0;
 }
 

@@ -210,8 +210,8 @@ int ltt_ctl_send_spool(struct ltt_ctl *ctl, const char *spool, uint64_t *ret_lef
 	}
 	if (!before.known)
 		return err_set(&ctl->err, ERR_OUTPUT,
-			       "%s does not name its session and relay, as an earlier version "
-			       "created it; read it (lttctl view), or remove it",
+			       "%s does not name its session and relay; read it (lttctl view), "
+			       "or remove it",
 			       before.path);
 	if (control_request_send(ctl, &before, &rep) != 0)
 		return control_failed(ctl);

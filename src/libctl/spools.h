@@ -15,7 +15,7 @@ struct spool_info {
 	char *path;
 	int fd;	    /* of the directory */
 	bool ours;  /* the directory is a spool, as its path or SPOOLFACTS_FILE shows */
-	bool known; /* @facts were found; earlier versions did not store them */
+	bool known; /* @facts were found */
 	struct spoolfacts facts;
 	bool locked;		 /* a consumer, or another lttctl, uses the spool */
 	uint64_t bytes, packets; /* in the spool; the relay may have the first of them */

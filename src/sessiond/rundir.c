@@ -93,22 +93,15 @@ static int make_dir(struct rundir *dir, struct err *err)
 	return 0;
 }
 
-static int lock_taken(const struct rundir *dir, const char *path, struct err *err)
+static int lock_taken(const struct rundir *dir, struct err *err)
 {
 	char pid[32] = "";
 	ssize_t n = pread(dir->lock, pid, sizeof(pid) - 1, 0);
-	struct stat st;
 
 	pid[n > 0 ? n : 0] = '\0';
 	pid[strspn(pid, "0123456789")] = '\0';
-	if (fstat(dir->lock, &st) == 0 && !(st.st_mode & (S_IRWXG | S_IRWXO)))
-		return err_set(err, ERR_BUSY, "another ltt-sessiond (pid %s) serves %s",
-			       pid[0] ? pid : "unknown", dir->path);
-	/* of an older daemon: any user may have locked it */
-	return err_set(err, ERR_BUSY,
-		       "another ltt-sessiond (pid %s) serves %s; if there is none, another user "
-		       "has locked %s: remove that file",
-		       pid[0] ? pid : "unknown", dir->path, path);
+	return err_set(err, ERR_BUSY, "another ltt-sessiond (pid %s) serves %s",
+		       pid[0] ? pid : "unknown", dir->path);
 }
 
 /* Whether @pid is an ltt-sessiond, as the lock file claims. */
@@ -153,7 +146,7 @@ int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err
 		ret = lockfile_lock(AT_FDCWD, path, &dir->lock);
 	}
 	if (ret == -EWOULDBLOCK)
-		return lock_taken(dir, path, err);
+		return lock_taken(dir, err);
 	if (ret < 0)
 		return err_errno(err, ERR_INVALID, -ret, "can't lock %s", path);
 	len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());

@@ -361,10 +361,6 @@ static void wrong_filters(int client)
 	kernel_fake_settle();
 	a = harness_answer(client);
 	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "can't be sampled yet"));
-	kernel_fake.older = true;
-	a = filtered(client, RULE_EVENTS, "sched_switch", "f0 == 1");
-	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "rmmod ltt"));
-	kernel_fake.older = false;
 }
 
 /* A filter is there when its event is enabled, and replaced while the event stays enabled. */

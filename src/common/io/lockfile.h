@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * lockfile.h - a file that is locked by one process at a time. Other users can't open it, as
- * flock() allows each user with read permission to lock a file. A file of an older version that
- * others can read is replaced. The file is never removed.
+ * flock() allows each user with read permission to lock a file. The file is never removed.
  */
 #ifndef IO_LOCKFILE_H
 #define IO_LOCKFILE_H

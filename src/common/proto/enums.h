@@ -39,7 +39,7 @@ enum ownership {
 
 /** The way in which the packets of a channel get from its buffers to the output. */
 enum output_type {
-	OUTPUT_TYPE_DEFAULT = 0, /* in requests, and in the state of earlier daemons: mmap */
+	OUTPUT_TYPE_DEFAULT = 0, /* in requests: mmap */
 	OUTPUT_TYPE_MMAP = 1,	 /* written and sent from a mapping */
 	OUTPUT_TYPE_SPLICE = 2,	 /* by splice(), where the output permits it */
 };

@@ -321,18 +321,12 @@ static void check_consumer(struct doctor *d, const struct ltt_ctl_consumer *c, b
 	}
 }
 
-/* An older daemon has one consumer, and no list. */
-static void check_consumers(struct doctor *d, const struct ltt_ctl_daemon_info *daemon)
+static void check_consumers(struct doctor *d)
 {
-	const struct ltt_ctl_consumer only = { .pid = daemon->consumer_pid,
-					       .silent_ms = daemon->consumer_silent_ms };
 	struct ltt_ctl_consumers *list;
 
-	if (ltt_ctl_list_consumers(d->ctl->library, &list) != 0) {
-		if (only.silent_ms)
-			check_consumer(d, &only, true);
+	if (ltt_ctl_list_consumers(d->ctl->library, &list) != 0)
 		return;
-	}
 	for (size_t i = 0; i < list->nr; i++)
 		check_consumer(d, list->consumers[i], i == 0);
 	ltt_ctl_consumers_free(list);
@@ -434,7 +428,7 @@ void doctor_daemon(struct doctor *d)
 	doctor_daemon_check_version(d, daemon);
 	check_clock(d, daemon);
 	check_logs(d);
-	check_consumers(d, daemon);
+	check_consumers(d);
 	check_descriptors(d, daemon->pid);
 	check_limits(d, daemon->pid);
 	check_quotas(d);

@@ -53,14 +53,10 @@ static int kernel_fake_field(struct ltt_kmod_field *field)
 	return 0;
 }
 
-/* An older module refuses members that it does not know. */
 static void kernel_fake_check_trace(const struct ltt_kmod_channel *channel)
 {
 	const struct ltt_kmod_trace *trace = (const void *)(uintptr_t)channel->trace;
 
-	CHECK_IS(kernel_fake.older, ==, !trace);
-	if (!trace)
-		return;
 	CHECK(trace->size == sizeof(*trace) && trace->clock_hz && trace->host[0]);
 	CHECK(trace->name[0] && trace->channel[0]);
 }
@@ -71,9 +67,6 @@ static void kernel_fake_check_description(uint64_t at)
 	const struct ltt_kmod_field *fields;
 	char described[LTT_KMOD_NAME_MAX + 16];
 
-	CHECK_IS(kernel_fake.older, ==, !description);
-	if (!description)
-		return;
 	fields = (const void *)(uintptr_t)description->fields;
 	snprintf(described, sizeof(described), "name = \"%s\";", description->name);
 	CHECK(strstr(harness.consumer.metadata, described) && description->nr_fields);
@@ -136,8 +129,6 @@ static const struct ltt_kmod_filter *kernel_fake_filter_at(uint64_t at)
 /* Of an event that is on, or of a probe. */
 static int kernel_fake_set_filter(int fd, const struct ltt_kmod_filter *filter)
 {
-	if (kernel_fake.older)
-		return errno = ENOTTY, -1;
 	CHECK_IS(fd, ==, kernel_fake.channel);
 	kernel_fake.refiltered++;
 	if (kernel_fake.refuse_filter)
@@ -350,8 +341,6 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 	switch (request) {
 	case LTT_KMOD_HELLO:
 		((struct ltt_kmod_hello *)arg)->nr_events = KERNEL_FAKE_NR - kernel_fake.missing;
-		((struct ltt_kmod_hello *)arg)->features =
-			kernel_fake.older ? 0 : LTT_KMOD_FILTERS | LTT_KMOD_TEXTS;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

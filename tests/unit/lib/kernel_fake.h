@@ -34,7 +34,6 @@ struct kernel_fake {
 	unsigned int nr_counted;      /* events enabled in it */
 	uint64_t hits;		      /* of each of them */
 	bool refuses;		      /* events and probes, except in a trial */
-	bool older;		      /* there are no filters */
 	int refuse_filter;	      /* errno of LTT_KMOD_FILTER */
 	unsigned int refiltered;      /* requests LTT_KMOD_FILTER */
 	struct kernel_fake_filter filters[KERNEL_FAKE_NR];

@@ -344,15 +344,6 @@ void kernel_filter_search(struct kernel_domain *kernel, const struct rule *rule,
 
 /* --- check of a request ----------------------------------------------------------------- */
 
-static int kernel_filter_check_module(const struct kmod *kmod, struct err *err)
-{
-	if (kmod_has(kmod, LTT_KMOD_FILTERS))
-		return 0;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "the kernel module that is loaded is older and has no filters: install the "
-		       "one of this release, then `rmmod ltt` and start the daemon again");
-}
-
 /* A name whose events all lack a field of the filter is an error; events of a pattern may come
  * later. */
 static int kernel_filter_check_events(struct kernel_domain *kernel, const struct rule_spec *spec,
@@ -378,8 +369,7 @@ int kernel_check_filter(struct kernel_domain *kernel, const struct rule_spec *sp
 		return err_set(err, ERR_UNSUPPORTED,
 			       "events of the kernel that are counted can't be filtered yet; omit "
 			       "--filter, or choose by name and lttctl track");
-	if (filter_check_syntax(kernel_filter_tracer(kernel), spec->filter, err) ||
-	    kernel_filter_check_module(kernel->kmod, err))
+	if (filter_check_syntax(kernel_filter_tracer(kernel), spec->filter, err))
 		return err->code;
 	return kernel_filter_check_events(kernel, spec, err);
 }

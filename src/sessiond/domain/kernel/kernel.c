@@ -323,7 +323,6 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 
 /* Channels that modules of the kernel have registered for their events. */
 
-/* An older module lacks this request, and so has no presets. */
 static bool read_preset(const struct kernel_domain *kernel, uint32_t index,
 			struct ltt_kmod_preset *ret)
 {

@@ -38,19 +38,11 @@ int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg)
 	return ret < 0 ? -errno : ret;
 }
 
-bool kmod_has(const struct kmod *kmod, uint32_t feature)
-{
-	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
-
-	return kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) == 0 && hello.features & feature;
-}
-
 enum ltt_clock_kind kmod_clock(const struct kmod *kmod, enum ltt_clock_kind fallback)
 {
 	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
 
-	if (kmod->fd < 0 || kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) < 0 ||
-	    !(hello.features & LTT_KMOD_CLOCK))
+	if (kmod->fd < 0 || kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) < 0)
 		return fallback;
 	return hello.clock == LTT_CLOCK_CYCLES ? LTT_CLOCK_CYCLES : LTT_CLOCK_MONOTONIC;
 }

@@ -133,8 +133,7 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 	if (kmod->fd < 0)
 		return err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
 	kernel_trace_fill(&trace, ring);
-	if (kmod_has(kmod, LTT_KMOD_TEXTS))
-		request.trace = (uint64_t)(uintptr_t)&trace;
+	request.trace = (uint64_t)(uintptr_t)&trace;
 	fd = kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);
 	if (fd == -EPERM)
 		return err_set(err, ERR_UNSUPPORTED, "%s", kmod_refusal(EPERM));

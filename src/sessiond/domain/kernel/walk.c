@@ -46,8 +46,7 @@ static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *
 	struct err ignored = { 0 };
 
 	place.filter = filter;
-	if (kmod_has(ks->kernel->kmod, LTT_KMOD_TEXTS))
-		place.description = description;
+	place.description = description;
 	return kernel_probe_send(ks->kernel->kmod, ring->module, id, &place, target->part,
 				 &ignored);
 }
