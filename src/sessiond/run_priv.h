@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* run_priv.h - private part of struct run, which executes a session's operations: run.c creates and
- * frees it, run_ops.c has the steps of each operation, run_output.c the output at the consumer. */
+ * frees it, run/steps.c has the steps of operations, run_output.c the output at the consumer. */
 #ifndef SESSIOND_RUN_PRIV_H
 #define SESSIOND_RUN_PRIV_H
 
 #include "run.h"
+
+struct step;
 
 /** A session's output at one consumer. Each domain is written by one of them: the kernel by the
  *  second one, if there is one; else all by the first one. */
@@ -52,9 +54,8 @@ struct op {
 	unsigned int left; /* consumers that have not answered yet */
 	struct stats stats;
 	size_t stats_cap;
-	void (*then)(struct op *op);  /* when all consumers have answered */
-	void (*after)(struct op *op); /* when everything is written */
-	struct loop_timer timeout;    /* for run_stats() */
+	const struct step *steps, *step; /* all of them; the one in progress */
+	struct loop_timer timeout;	 /* for run_stats() */
 };
 
 #define run_each_open(part, run)                                                 \

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* run_ops.c - figures, start, stop, destroy: each an operation of several steps, whose
+/* steps.c - start, stop, flush, destroy, and the query of figures: each is a row of steps, whose
  * answers come through the loop. */
-#include "run_priv.h"
+#include "sessiond/run_priv.h"
 
 #include <stdio.h>
 
 #include "base/mem.h"
+
+/** struct step - a part of an operation. It calls op_next() when it is done, or op_fail(). The last
+ *  one ends the operation. */
+struct step {
+	void (*begin)(struct op *op);
+	void (*undo)(struct op *op); /* also if it has failed itself; NULL: nothing */
+};
 
 static struct op *op_new(struct run *run, run_done done, void *data)
 {
@@ -72,6 +79,27 @@ static void op_end(struct op *op)
 	op_finish(op);
 }
 
+static void op_begin(struct op *op, const struct step *steps)
+{
+	op->steps = op->step = steps;
+	steps->begin(op);
+}
+
+static void op_next(struct op *op)
+{
+	op->step++;
+	op->step->begin(op);
+}
+
+/* Undo this step and those before it; op->err is set. */
+static void op_fail(struct op *op)
+{
+	for (const struct step *step = op->step; step >= op->steps; step--)
+		if (step->undo)
+			step->undo(op);
+	op_end(op);
+}
+
 /* The first one answers in any case: then an answer always comes later. */
 #define op_each_part(part, op)                                                           \
 	for ((part) = (op)->run->parts; (part) < (op)->run->parts + RUN_PARTS; (part)++) \
@@ -87,7 +115,7 @@ static struct op_part *op_part_of(struct op *op, const struct run_part *part)
 static void op_answered(struct op *op)
 {
 	if (--op->left == 0)
-		op->then(op);
+		op_next(op);
 }
 
 /* --- figures ------------------------------------------------------------------- */
@@ -112,7 +140,7 @@ static void add_final(const struct msg_con_stream *sum, void *data)
 	add_stats(data, sum);
 }
 
-static void run_ops_add_stream(void *data, struct decoder *dec)
+static void take_stream(void *data, struct decoder *dec)
 {
 	struct op_part *part = data;
 	struct msg_con_stream stream;
@@ -124,9 +152,8 @@ static void run_ops_add_stream(void *data, struct decoder *dec)
 }
 
 /* Before the requests for counters. They are known if each consumer has sent its own. */
-static void begin_stats(struct op *op, void (*then)(struct op *op))
+static void begin_stats(struct op *op)
 {
-	op->then = then;
 	op->stats.nr = 0;
 	op->stats.known = true;
 	op->stats.unrecorded = op->run->session->unrecorded;
@@ -173,19 +200,19 @@ static void stats_there(void *data, const struct con_answer *answer)
 	op_answered(op);
 }
 
-static void get_stats(struct op *op, void (*then)(struct op *op))
+static void get_stats(struct op *op)
 {
 	struct req_con_stats req = { op->run->session->id };
 	struct run_part *part;
 
-	begin_stats(op, then);
-	op_each_part(part, op) CONSUMER_CALL(part->consumer, con_stats, &req, run_ops_add_stream,
+	begin_stats(op);
+	op_each_part(part, op) CONSUMER_CALL(part->consumer, con_stats, &req, take_stream,
 					     stats_there, op_part_of(op, part));
 }
 
 #define TIMEOUT_US 2000000u
 
-static void run_ops_on_timeout(struct loop_timer *timer)
+static void stats_timeout(struct loop_timer *timer)
 {
 	struct op *op = container_of(timer, struct op, timeout);
 
@@ -207,25 +234,28 @@ static void get_stats_in_time(struct op *op)
 	op->stats.known = !op->run->parts[RUN_FIRST].open;
 	op->stats.unrecorded = op->run->session->unrecorded;
 	if (op->stats.known || any_silent(op->run)) {
-		op_finish(op);
+		op_next(op);
 		return;
 	}
 	loop_timer_set(&op->timeout, TIMEOUT_US);
-	get_stats(op, op_finish);
+	get_stats(op);
 }
+
+static const struct step stats_steps[] = { { .begin = get_stats_in_time },
+					   { .begin = op_finish } };
 
 static struct op *query_new(struct run *run, run_done done, void *data)
 {
 	struct op *op = op_new(run, done, data);
 
 	list_append(&run->queries, &op->node);
-	loop_timer_init(&op->timeout, run->config.loop, run_ops_on_timeout);
+	loop_timer_init(&op->timeout, run->config.loop, stats_timeout);
 	return op;
 }
 
 void run_stats(struct run *run, run_done done, void *data)
 {
-	get_stats_in_time(query_new(run, done, data));
+	op_begin(query_new(run, done, data), stats_steps);
 }
 
 void run_end_queries(struct run *run)
@@ -260,17 +290,23 @@ static void request_flush(struct op *op, con_done done)
 					     op_part_of(op, part));
 }
 
+static void flush_query(struct op *op)
+{
+	request_flush(op, query_flushed);
+}
+
+static const struct step flush_steps[] = { { .begin = flush_query },
+					   { .begin = get_stats_in_time },
+					   { .begin = op_finish } };
+
 void run_flush(struct run *run, run_done done, void *data)
 {
-	struct op *op = query_new(run, done, data);
-
-	op->then = get_stats_in_time;
-	request_flush(op, query_flushed);
+	op_begin(query_new(run, done, data), flush_steps);
 }
 
 /* --- start ----------------------------------------------------------------------- */
 
-static void run_ops_finish(struct run *run, enum session_event event)
+static void state_reached(struct run *run, enum session_event event)
 {
 	session_apply_event(run->session, event, loop_now_ns());
 	run_save(run);
@@ -278,30 +314,56 @@ static void run_ops_finish(struct run *run, enum session_event event)
 }
 
 /* Until the next attempt, `status` has the reason. */
-static void run_ops_refuse(struct op *op, const char *why, enum session_event event)
+static void start_failed(struct op *op, const char *why)
 {
 	char text[sizeof(op->run->session->troubles[0])];
 
 	snprintf(text, sizeof(text), "it could not be started: %s", why);
 	session_trouble(op->run->session, TROUBLE_START, text);
-	run_ops_finish(op->run, event);
+	op_fail(op);
 }
 
-static void run_ops_on_started(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+static void output_opened(void *data, const struct con_answer *answer)
 {
 	struct op *op = data;
-	struct run *run = op->run;
+
+	if (answer->code == 0) {
+		run_on_output_opened(&op->run->parts[RUN_FIRST], answer);
+		op_next(op);
+		return;
+	}
+	err_set(&op->err, (enum err_code)answer->code, "session '%s' can't record: %s",
+		op->run->session->name, answer->text);
+	op->run->session->relay_down = true;
+	start_failed(op, answer->text);
+}
+
+static void start_output(struct op *op)
+{
+	if (run_output_open(op->run))
+		op_next(op);
+	else
+		run_open_output(&op->run->parts[RUN_FIRST], false, output_opened, op);
+}
+
+/* Without an output there is no trace. */
+static void undo_start(struct op *op)
+{
+	state_reached(op->run, run_output_open(op->run) ? SESSION_EV_STOPPED : SESSION_EV_REFUSED);
+}
+
+static void tracers_started(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct op *op = data;
 
 	op->apps = apps;
 	op->late = late;
 	if (problem) {
 		op->err = *problem;
-		domains_stop(run->config.domains, run->session, NULL, NULL);
-		run_ops_refuse(op, problem->text, SESSION_EV_STOPPED);
+		start_failed(op, problem->text);
 	} else {
-		run_ops_finish(run, SESSION_EV_STARTED);
+		op_next(op);
 	}
-	op_end(op);
 }
 
 static void start_tracers(struct op *op)
@@ -312,24 +374,25 @@ static void start_tracers(struct op *op)
 		clock_facts(run->config.clock, &run->clock);
 	run->clock_known = true;
 	run_clock_pair(run);
-	domains_start(run->config.domains, run->session, &run->clock, run_ops_on_started, op);
+	domains_start(run->config.domains, run->session, &run->clock, tracers_started, op);
 }
 
-static void output_opened(void *data, const struct con_answer *answer)
+static void undo_tracers(struct op *op)
 {
-	struct op *op = data;
+	domains_stop(op->run->config.domains, op->run->session, NULL, NULL);
+}
 
-	if (answer->code == 0) {
-		run_on_output_opened(&op->run->parts[RUN_FIRST], answer);
-		start_tracers(op);
-		return;
-	}
-	err_set(&op->err, (enum err_code)answer->code, "session '%s' can't record: %s",
-		op->run->session->name, answer->text);
-	op->run->session->relay_down = true;
-	run_ops_refuse(op, answer->text, SESSION_EV_REFUSED); /* there is no trace */
+static void end_start(struct op *op)
+{
+	state_reached(op->run, SESSION_EV_STARTED);
 	op_end(op);
 }
+
+static const struct step start_steps[] = {
+	{ .begin = start_output, .undo = undo_start },
+	{ .begin = start_tracers, .undo = undo_tracers },
+	{ .begin = end_start },
+};
 
 enum session_outcome run_start(struct run *run, run_done done, void *data)
 {
@@ -342,10 +405,7 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 	session_trouble(run->session, TROUBLE_START, "");
 	run->session->relay_down = run_output_open(run) && run->session->relay_down;
 	run->op = op_new(run, done, data);
-	if (run_output_open(run))
-		start_tracers(run->op);
-	else
-		run_open_output(&run->parts[RUN_FIRST], false, output_opened, run->op);
+	op_begin(run->op, start_steps);
 	return SESSION_DONE;
 }
 
@@ -387,45 +447,47 @@ static void flushed(void *data, const struct con_answer *answer)
 	op_answered(op);
 }
 
-static void run_ops_flush(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+/* Of applications and the kernel; @problem: of recording, which is over. */
+static void tracers_answered(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
-	struct op *op = data;
-
 	(void)apps, (void)late, (void)problem;
-	op->then = op->after;
+	op_next(data);
+}
+
+/* Nothing is in flight then: the buffers have their final contents. */
+static void stop_tracers(struct op *op)
+{
+	domains_stop(op->run->config.domains, op->run->session, tracers_answered, op);
+}
+
+static void count_not_sampled(struct op *op)
+{
+	if (op->run->session->sampled)
+		get_stats(op);
+	else
+		op_next(op);
+}
+
+static void write_not_sampled(struct op *op)
+{
+	const struct run *run = op->run;
+
+	if (run->session->sampled)
+		domains_write_not_sampled(run->config.domains, run->session, op->stats.streams,
+					  op->stats.nr, tracers_answered, op);
+	else
+		op_next(op);
+}
+
+static void flush_rest(struct op *op)
+{
 	request_flush(op, flushed);
 }
 
-static void run_ops_write_not_sampled(struct op *op)
-{
-	const struct domains *domains = op->run->config.domains;
-
-	domains_write_not_sampled(domains, op->run->session, op->stats.streams, op->stats.nr,
-				  run_ops_flush, op);
-}
-
-/* Nothing is in flight: the buffers now have their final contents. */
-static void quiet(void *data, uint32_t apps, uint32_t late, const struct err *problem)
-{
-	struct op *op = data;
-
-	(void)apps;
-	(void)late;
-	(void)problem; /* of recording, which is over */
-	if (op->run->session->sampled)
-		get_stats(op, run_ops_write_not_sampled);
-	else
-		run_ops_flush(op, 0, 0, NULL);
-}
-
-/* Stop recording, write all data, then call @then. */
-static void wind_up(struct op *op, void (*then)(struct op *op))
-{
-	struct run *run = op->run;
-
-	op->after = then;
-	domains_stop(run->config.domains, run->session, quiet, op);
-}
+/* The first steps of a stop and of the end of a session: all data is written. */
+#define WIND_UP                                                    \
+	{ .begin = stop_tracers }, { .begin = count_not_sampled }, \
+		{ .begin = write_not_sampled }, { .begin = flush_rest }
 
 static bool is_drained(const struct op *op)
 {
@@ -436,17 +498,14 @@ static bool is_drained(const struct op *op)
 	return op->stats.known && !op->err.code && !waiting;
 }
 
-static void run_ops_on_stopped(struct op *op)
+static void end_stop(struct op *op)
 {
 	op->run->session->drained = is_drained(op);
-	run_ops_finish(op->run, SESSION_EV_STOPPED);
+	state_reached(op->run, SESSION_EV_STOPPED);
 	op_end(op);
 }
 
-static void last_figures(struct op *op)
-{
-	get_stats(op, run_ops_on_stopped);
-}
+static const struct step stop_steps[] = { WIND_UP, { .begin = get_stats }, { .begin = end_stop } };
 
 enum session_outcome run_stop(struct run *run, run_done done, void *data)
 {
@@ -457,13 +516,13 @@ enum session_outcome run_stop(struct run *run, run_done done, void *data)
 		return outcome;
 	run_clock_pair(run);
 	run->op = op_new(run, done, data);
-	wind_up(run->op, last_figures);
+	op_begin(run->op, stop_steps);
 	return SESSION_DONE;
 }
 
 /* --- destroy ------------------------------------------------------------------------ */
 
-static void run_ops_on_destroyed(struct op *op)
+static void end_destroy(struct op *op)
 {
 	const struct run_result result = { &op->err, op->apps, op->late, &op->stats };
 	struct run *run = op->run;
@@ -489,42 +548,32 @@ static void output_closed(void *data, const struct con_answer *answer)
 	stats_there(part, answer);
 }
 
-/* Its last counters: unwritten records are lost now. */
+/* Its last counters: unwritten records are lost now. Unless no consumer can be started. */
 static void close_output(struct op *op)
 {
 	struct req_con_output_close req = { op->run->session->id };
 	struct run_part *part;
 
-	begin_stats(op, run_ops_on_destroyed);
+	if (is_kept(op, (int)op->err.code)) {
+		state_reached(op->run, SESSION_EV_STOPPED);
+		op_end(op);
+		return;
+	}
+	begin_stats(op);
 	op_each_part(part, op)
-		CONSUMER_CALL(part->consumer, con_output_close, &req, run_ops_add_stream,
+		CONSUMER_CALL(part->consumer, con_output_close, &req, take_stream,
 			      output_closed, op_part_of(op, part));
 }
 
-static void close_or_keep(struct op *op)
-{
-	if (!is_kept(op, (int)op->err.code)) {
-		close_output(op);
-		return;
-	}
-	run_ops_finish(op->run, SESSION_EV_STOPPED);
-	op_end(op);
-}
-
-static void destroy_unopened(void *data)
-{
-	struct op *op = data;
-
-	op->stats.known = true;
-	run_ops_on_destroyed(op);
-}
+static const struct step destroy_steps[] = { WIND_UP,
+					     { .begin = close_output },
+					     { .begin = end_destroy } };
 
 enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 {
 	bool recording = run->session->state == SESSION_RECORDING;
 	enum session_outcome outcome =
 		session_apply_event(run->session, SESSION_EV_DESTROY, loop_now_ns());
-	struct op *op;
 
 	if (outcome != SESSION_DONE)
 		return outcome;
@@ -532,10 +581,12 @@ enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 		run_clock_pair(run);
 	else /* it was reported by the stop */
 		session_trouble(run->session, TROUBLE_BUFFERS, "");
-	op = run->op = op_new(run, done, data);
-	if (run_output_open(run))
-		wind_up(op, close_or_keep);
-	else
-		destroy_unopened(op);
+	run->op = op_new(run, done, data);
+	if (run_output_open(run)) {
+		op_begin(run->op, destroy_steps);
+	} else {
+		run->op->stats.known = true;
+		end_destroy(run->op);
+	}
 	return SESSION_DONE;
 }
