@@ -163,25 +163,23 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 	return 0;
 }
 
-static int on_output_open(const struct request *rq, struct err *err)
+static int on_con_output_open(const struct request *rq, struct req_con_output_open *req,
+			      struct err *err)
 {
-	struct req_con_output_open req;
 	struct output *output;
 
-	if (req_con_output_open_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	output = output_find(rq->control, req.output);
+	output = output_find(rq->control, req->output);
 	if (output) {
-		close_fd(req.dir);
-		close_fd(req.doorbell);
+		close_fd(req->dir);
+		close_fd(req->doorbell);
 		if (output->closing || output->connection == rq->control->connection)
-			return request_id_in_use(err, "output", req.output);
+			return request_id_in_use(err, "output", req->output);
 		output->connection = rq->control->connection;
 		output->hanging = false; /* not yet reported on this connection */
 		request_answer(rq, err);
 		return 0;
 	}
-	return start_worker(rq, &req, err);
+	return start_worker(rq, req, err);
 }
 
 static struct output *request_output(const struct request *rq, uint64_t id, struct err *err)
@@ -222,26 +220,22 @@ static int open_trace_dir(const struct request *rq, enum job_kind kind,
 	return 0;
 }
 
-static int on_trace_open(const struct request *rq, struct err *err)
+static int on_con_trace_open(const struct request *rq, struct req_con_trace_open *req,
+			     struct err *err)
 {
-	struct req_con_trace_open req;
 	struct req_con_trace_adopt as;
 
-	if (req_con_trace_open_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	as = (struct req_con_trace_adopt){ req.output, req.trace, req.path, req.uuid, 0, -1 };
+	as = (struct req_con_trace_adopt){ req->output, req->trace, req->path, req->uuid, 0, -1 };
 	return open_trace_dir(rq, JOB_TRACE_OPEN, &as, err);
 }
 
-static int on_trace_adopt(const struct request *rq, struct err *err)
+static int on_con_trace_adopt(const struct request *rq, struct req_con_trace_adopt *req,
+			      struct err *err)
 {
-	struct req_con_trace_adopt req;
 	int code;
 
-	if (req_con_trace_adopt_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	code = open_trace_dir(rq, JOB_TRACE_ADOPT, &req, err);
-	close_fd(req.metadata);
+	code = open_trace_dir(rq, JOB_TRACE_ADOPT, req, err);
+	close_fd(req->metadata);
 	return code;
 }
 
@@ -255,40 +249,36 @@ static struct trace_ref *request_trace(const struct request *rq, uint64_t id, st
 	return NULL;
 }
 
-static int on_trace_close(const struct request *rq, struct err *err)
+static int on_con_trace_close(const struct request *rq, struct req_con_trace_close *req,
+			      struct err *err)
 {
-	struct req_con_trace_close req;
 	struct trace_ref *trace;
 	struct job *job;
 
-	if (req_con_trace_close_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	trace = request_trace(rq, req.trace, err);
+	trace = request_trace(rq, req->trace, err);
 	if (!trace)
 		return err->code;
 	job = request_job(rq, JOB_TRACE_CLOSE, trace->output);
-	job->id = req.trace;
+	job->id = req->trace;
 	worker_post(trace->output->worker, job);
 	return 0;
 }
 
-static int on_metadata_append(const struct request *rq, struct err *err)
+static int on_con_metadata_append(const struct request *rq, struct req_con_metadata_append *req,
+				  struct err *err)
 {
-	struct req_con_metadata_append req;
 	struct trace_ref *trace;
 	struct job *job;
 
-	if (req_con_metadata_append_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	trace = request_trace(rq, req.trace, err);
+	trace = request_trace(rq, req->trace, err);
 	if (!trace)
 		return err->code;
 	job = request_job(rq, JOB_METADATA, trace->output);
-	job->id = req.trace;
-	job->text_len = req.text.len;
-	job->text = xalloc(req.text.len);
-	if (req.text.len)
-		memcpy(job->text, req.text.data, req.text.len);
+	job->id = req->trace;
+	job->text_len = req->text.len;
+	job->text = xalloc(req->text.len);
+	if (req->text.len)
+		memcpy(job->text, req->text.data, req->text.len);
 	worker_post(trace->output->worker, job);
 	return 0;
 }
@@ -350,34 +340,32 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 	return 0;
 }
 
-static int on_ring_open(const struct request *rq, struct err *err)
+static int on_con_ring_open(const struct request *rq, struct req_con_ring_open *req,
+			    struct err *err)
 {
 	struct req_con_ring_adopt as;
-	struct req_con_ring_open req;
 	struct trace_ref *trace;
 
-	if (req_con_ring_open_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	trace = request_trace(rq, req.trace, err);
+	trace = request_trace(rq, req->trace, err);
 	if (!trace)
 		return err->code;
-	if (ring_ref_find(rq->control, req.ring))
-		return request_id_in_use(err, "ring set", req.ring);
+	if (ring_ref_find(rq->control, req->ring))
+		return request_id_in_use(err, "ring set", req->ring);
 	as = (struct req_con_ring_adopt){
-		.trace = req.trace,
-		.ring = req.ring,
-		.channel = req.channel,
-		.stream_class = req.stream_class,
-		.first_instance = req.first_instance,
-		.nr_rings = req.nr_rings,
-		.num_subbuf = req.num_subbuf,
-		.subbuf_size = req.subbuf_size,
-		.mode = req.mode,
-		.clock = req.clock,
-		.clock_add = req.clock_add,
-		.tracefile_size = req.tracefile_size,
-		.tracefile_count = req.tracefile_count,
-		.splice = req.splice,
+		.trace = req->trace,
+		.ring = req->ring,
+		.channel = req->channel,
+		.stream_class = req->stream_class,
+		.first_instance = req->first_instance,
+		.nr_rings = req->nr_rings,
+		.num_subbuf = req->num_subbuf,
+		.subbuf_size = req->subbuf_size,
+		.mode = req->mode,
+		.clock = req->clock,
+		.clock_add = req->clock_add,
+		.tracefile_size = req->tracefile_size,
+		.tracefile_count = req->tracefile_count,
+		.splice = req->splice,
 		.data = -1,
 		.ctl_rw = -1,
 		.module = -1,
@@ -419,17 +407,15 @@ static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, 
 	return post_ring(rq, JOB_RING_ADOPT, req, trace, err);
 }
 
-static int on_ring_adopt(const struct request *rq, struct err *err)
+static int on_con_ring_adopt(const struct request *rq, struct req_con_ring_adopt *req,
+			     struct err *err)
 {
-	struct req_con_ring_adopt req;
 	int code;
 
-	if (req_con_ring_adopt_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	code = adopt_ring(rq, &req, err);
-	close_fd(req.data);
-	close_fd(req.ctl_rw);
-	close_fd(req.module);
+	code = adopt_ring(rq, req, err);
+	close_fd(req->data);
+	close_fd(req->ctl_rw);
+	close_fd(req->module);
 	return code;
 }
 
@@ -445,55 +431,49 @@ static void switch_ring(struct ring_ref *ring, bool on)
 }
 
 /* A ring that is not there any more is not recorded to. */
-static int on_ring_enable(const struct request *rq, struct err *err)
+static int on_con_ring_enable(const struct request *rq, struct req_con_ring_enable *req,
+			      struct err *err)
 {
-	struct req_con_ring_enable req;
 	struct msg_con_ring_ref ref;
 
-	if (req_con_ring_enable_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	if (!request_output(rq, req.output, err))
+	if (!request_output(rq, req->output, err))
 		return err->code;
-	while (msg_con_ring_ref_next(&req.rings, &ref)) {
+	while (msg_con_ring_ref_next(&req->rings, &ref)) {
 		struct ring_ref *ring = ring_ref_find(rq->control, ref.ring);
 
-		if (!ring || ring->closing || ring->output->node.id != req.output)
+		if (!ring || ring->closing || ring->output->node.id != req->output)
 			control_unknown(err, "open ring set", ref.ring);
 		else
-			switch_ring(ring, req.on);
+			switch_ring(ring, req->on);
 	}
 	request_answer(rq, err);
 	return 0;
 }
 
 /* A ring set that is still being opened gets it then. */
-static int on_clock_add(const struct request *rq, struct err *err)
+static int on_con_clock_add(const struct request *rq, struct req_con_clock_add *req,
+			    struct err *err)
 {
-	struct req_con_clock_add req;
 	struct output *output;
 	struct ring_ref *ring;
 
-	if (req_con_clock_add_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	output = request_output(rq, req.output, err);
+	output = request_output(rq, req->output, err);
 	if (!output)
 		return err->code;
-	output->clock_add = req.cycles;
+	output->clock_add = req->cycles;
 	list_for_each(ring, &output->rings, output_node)
 		if (ring->set)
-			ringmem_add_to_clock(&ring->set->mem, req.cycles);
+			ringmem_add_to_clock(&ring->set->mem, req->cycles);
 	request_answer(rq, err);
 	return 0;
 }
 
-static int on_output_flush(const struct request *rq, struct err *err)
+static int on_con_output_flush(const struct request *rq, struct req_con_output_flush *req,
+			       struct err *err)
 {
-	struct req_con_output_flush req;
 	struct output *output;
 
-	if (req_con_output_flush_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	output = request_output(rq, req.output, err);
+	output = request_output(rq, req->output, err);
 	if (!output)
 		return err->code;
 	worker_post(output->worker, request_job(rq, JOB_FLUSH, output));
@@ -519,53 +499,46 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	return 0;
 }
 
-static int on_snapshot(const struct request *rq, struct err *err)
+static int on_con_snapshot(const struct request *rq, struct req_con_snapshot *req, struct err *err)
 {
-	struct req_con_snapshot req;
 	int ret;
 
-	if (req_con_snapshot_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	ret = control_snapshot(rq, &req, err);
-	close_fd(req.dir);
+	ret = control_snapshot(rq, req, err);
+	close_fd(req->dir);
 	return ret;
 }
 
-static int on_ring_close(const struct request *rq, struct err *err)
+static int on_con_ring_close(const struct request *rq, struct req_con_ring_close *req,
+			     struct err *err)
 {
-	struct req_con_ring_close req;
 	struct ring_ref *ring;
 	struct job *job;
 
-	if (req_con_ring_close_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	ring = ring_ref_find(rq->control, req.ring);
+	ring = ring_ref_find(rq->control, req->ring);
 	if (!ring || ring->output->closing ||
 	    (ring->closing && ring->closing_life == rq->control->connection))
-		return control_unknown(err, "open ring set", req.ring);
+		return control_unknown(err, "open ring set", req->ring);
 	if (ring->closing) { /* requested by an earlier daemon that did not receive the reply */
 		ring->closing_life = rq->control->connection;
-		request_answer_behind(rq, ring->output, req.ring);
+		request_answer_behind(rq, ring->output, req->ring);
 		return 0;
 	}
 	ring_ref_begin_closing(ring);
 	ring->closing_life = rq->control->connection;
 	job = request_job(rq, JOB_RING_CLOSE, ring->output);
-	job->spec.id = req.ring;
+	job->spec.id = req->ring;
 	worker_post(ring->output->worker, job);
 	return 0;
 }
 
-static int on_ring_forget(const struct request *rq, struct err *err)
+static int on_con_ring_forget(const struct request *rq, struct req_con_ring_forget *req,
+			      struct err *err)
 {
-	struct req_con_ring_forget req;
 	struct ring_ref *ring;
 
-	if (req_con_ring_forget_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	ring = ring_ref_find(rq->control, req.ring);
+	ring = ring_ref_find(rq->control, req->ring);
 	if (!ring || !ring->closed || ring->output->closing)
-		return control_unknown(err, "closed ring set", req.ring);
+		return control_unknown(err, "closed ring set", req->ring);
 	ring_ref_free(ring);
 	request_answer(rq, err);
 	return 0;
@@ -589,12 +562,13 @@ static void leave_output(struct output *output)
 	worker_post(output->worker, job);
 }
 
-static int on_adopted(const struct request *rq, struct err *err)
+static int on_con_adopted(const struct request *rq, struct req_con_adopted *req, struct err *err)
 {
 	struct output *output;
 	struct ring_ref *ring;
 	struct job *job;
 
+	(void)req;
 	list_for_each(output, &rq->control->all, all_node) {
 		if (output->closing)
 			continue;
@@ -614,14 +588,12 @@ static int on_adopted(const struct request *rq, struct err *err)
 	return 0;
 }
 
-static int on_output_close(const struct request *rq, struct err *err)
+static int on_con_output_close(const struct request *rq, struct req_con_output_close *req,
+			       struct err *err)
 {
-	struct req_con_output_close req;
 	struct output *output;
 
-	if (req_con_output_close_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	output = request_output(rq, req.output, err);
+	output = request_output(rq, req->output, err);
 	if (!output)
 		return err->code;
 	output_begin_closing(output);
@@ -629,10 +601,11 @@ static int on_output_close(const struct request *rq, struct err *err)
 	return 0;
 }
 
-static int on_held(const struct request *rq, struct err *err)
+static int on_con_held(const struct request *rq, struct req_con_held *req, struct err *err)
 {
 	struct output *output;
 
+	(void)req;
 	list_for_each(output, &rq->control->all, all_node)
 		if (!output->closing)
 			control_send_held(rq->control, rq->header->serial, output);
@@ -675,17 +648,14 @@ static void watch_outputs(struct control *c)
 		control_watch_output(c, output);
 }
 
-static int on_stats(const struct request *rq, struct err *err)
+static int on_con_stats(const struct request *rq, struct req_con_stats *req, struct err *err)
 {
-	struct req_con_stats req;
 	struct output *output;
 
-	if (req_con_stats_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	output = output_find(rq->control, req.output);
+	output = output_find(rq->control, req->output);
 	if (!output) {
 		watch_outputs(rq->control);
-		return control_unknown(err, "output", req.output);
+		return control_unknown(err, "output", req->output);
 	}
 	if (is_adopting(output) && !output->closing) {
 		request_answer_behind(rq, output, 0);
@@ -699,41 +669,43 @@ static int on_stats(const struct request *rq, struct err *err)
 
 /* --- all of them ----------------------------------------------------------------- */
 
+static int on_con_end(const struct request *rq, struct req_con_end *req, struct err *err)
+{
+	(void)req, (void)err;
+	rq->control->ops->end(rq->control);
+	return 0;
+}
+
+#define COMMAND(name, number, access, turn, doc)                              \
+	static int take_##name(const struct request *rq, struct err *err)     \
+	{                                                                     \
+		struct req_##name req;                                        \
+                                                                              \
+		return req_##name##_decode(rq->dec, &req) < 0 ? request_is_bad(err) :  \
+								on_##name(rq, &req, err); \
+	}
+#include "proto/consumer.def"
+
 void control_message(struct control *c, const struct msg_header *header, struct decoder *dec)
 {
 	static const struct {
 		uint16_t type;
-		int (*handle)(const struct request *rq, struct err *err);
-	} handlers[] = {
-		{ MSG_con_output_open, on_output_open },
-		{ MSG_con_trace_open, on_trace_open },
-		{ MSG_con_metadata_append, on_metadata_append },
-		{ MSG_con_ring_open, on_ring_open },
-		{ MSG_con_ring_enable, on_ring_enable },
-		{ MSG_con_output_flush, on_output_flush },
-		{ MSG_con_ring_close, on_ring_close },
-		{ MSG_con_output_close, on_output_close },
-		{ MSG_con_stats, on_stats },
-		{ MSG_con_trace_adopt, on_trace_adopt },
-		{ MSG_con_ring_adopt, on_ring_adopt },
-		{ MSG_con_adopted, on_adopted },
-		{ MSG_con_held, on_held },
-		{ MSG_con_ring_forget, on_ring_forget },
-		{ MSG_con_trace_close, on_trace_close },
-		{ MSG_con_snapshot, on_snapshot },
-		{ MSG_con_clock_add, on_clock_add },
+		int (*take)(const struct request *rq, struct err *err);
+	} rows[] = {
+#define COMMAND(name, number, access, turn, doc) { number, take_##name },
+#include "proto/consumer.def"
 	};
 	struct request rq = { .control = c, .header = header, .dec = dec };
 	struct err err = { 0 };
 	size_t i = 0;
 
-	while (i < ARRAY_SIZE(handlers) && handlers[i].type != header->type)
+	while (i < ARRAY_SIZE(rows) && rows[i].type != header->type)
 		i++;
 	if (c->ending)
 		err_set(&err, ERR_STATE, "the consumer daemon is ending");
-	else if (i == ARRAY_SIZE(handlers))
+	else if (i == ARRAY_SIZE(rows))
 		err_set(&err, ERR_UNKNOWN_COMMAND, "unknown command %u", header->type);
-	else if (handlers[i].handle(&rq, &err) == 0)
+	else if (rows[i].take(&rq, &err) == 0)
 		return;
 	request_answer(&rq, &err);
 }

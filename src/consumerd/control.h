@@ -17,6 +17,8 @@ struct control;
 
 struct control_ops {
 	void (*send)(struct control *control, const struct encoder *enc);
+	/** con_end has arrived. */
+	void (*end)(struct control *control);
 	/** Called when control_end() is complete: all outputs are closed. */
 	void (*ended)(struct control *control);
 };

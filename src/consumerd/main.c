@@ -103,10 +103,6 @@ static int on_message(struct peer *peer, const struct msg_header *header, struct
 {
 	struct daemon *d = container_of(peer, struct daemon, peer);
 
-	if (header->type == MSG_con_end) {
-		begin_end(d, false);
-		return 0;
-	}
 	control_message(&d->control, header, dec);
 	return 0;
 }
@@ -212,6 +208,11 @@ static void on_send(struct control *control, const struct encoder *enc)
 		peer_send(&d->peer, enc);
 }
 
+static void on_end(struct control *c)
+{
+	begin_end(container_of(c, struct daemon, control), false);
+}
+
 static void on_ended(struct control *control)
 {
 	struct daemon *d = container_of(control, struct daemon, control);
@@ -261,7 +262,9 @@ static int consumerd_become_user(const struct daemon *d)
 
 static int daemon_init(struct daemon *d, int fd)
 {
-	static const struct control_ops control_ops = { .send = on_send, .ended = on_ended };
+	static const struct control_ops control_ops = { .send = on_send,
+							.end = on_end,
+							.ended = on_ended };
 	int ret = loop_new(&d->loop);
 
 	if (ret == 0)

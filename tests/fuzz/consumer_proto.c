@@ -29,6 +29,11 @@ static void on_send(struct control *control, const struct encoder *enc)
 
 static bool over;
 
+static void on_end(struct control *c)
+{
+	(void)c;
+}
+
 static void on_ended(struct control *control)
 {
 	over = true;
@@ -64,7 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct control_ops ops = { .send = on_send, .ended = on_ended };
+	static const struct control_ops ops = { .send = on_send,
+						.end = on_end,
+						.ended = on_ended };
 	struct loop *loop;
 	struct control control;
 

@@ -38,6 +38,11 @@ static void on_send(struct control *c, const struct encoder *enc)
 	loop_stop(loop);
 }
 
+static void on_end(struct control *c)
+{
+	control_end(c, false);
+}
+
 static void on_ended(struct control *c)
 {
 	loop_stop(c->loop);
@@ -188,7 +193,9 @@ static void closed_unadopted(void)
 
 int main(void)
 {
-	static const struct control_ops ops = { .send = on_send, .ended = on_ended };
+	static const struct control_ops ops = { .send = on_send,
+						.end = on_end,
+						.ended = on_ended };
 
 	CHECK_IS(loop_new(&loop), ==, 0);
 	CHECK_IS(control_init(&control, loop, &ops), ==, 0);
