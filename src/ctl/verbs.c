@@ -6,27 +6,21 @@
 #include "base/str.h"
 #include "ctl.h"
 
-extern const struct verb verb_record, verb_view, verb_calls, verb_report, verb_crash, verb_create,
-	verb_set_session, verb_list, verb_verify, verb_sync, verb_status, verb_stats,
-	verb_enable_channel, verb_disable_channel, verb_enable_event, verb_disable_event,
-	verb_add_context, verb_track, verb_untrack, verb_regenerate, verb_snapshot, verb_start,
-	verb_flush, verb_stop, verb_destroy, verb_save, verb_load, verb_spool, verb_recover,
-	verb_doctor, verb_quota, verb_filter, verb_shutdown, verb_version, verb_help;
+/* In the order of the help. */
+#define VERBS(VERB) \
+	VERB(record) VERB(view) VERB(report) VERB(calls) VERB(verify) VERB(crash)     \
+	VERB(create) VERB(set_session) VERB(list) VERB(status) VERB(start) VERB(stop) \
+	VERB(destroy) VERB(save) VERB(load) VERB(enable_event) VERB(disable_event)    \
+	VERB(enable_channel) VERB(disable_channel) VERB(add_context) VERB(track)      \
+	VERB(untrack) VERB(filter) VERB(stats) VERB(flush) VERB(sync) VERB(snapshot)  \
+	VERB(spool) VERB(regenerate) VERB(doctor) VERB(quota) VERB(recover)           \
+	VERB(shutdown) VERB(version) VERB(help)
 
-const struct verb *const verbs[] = {
-	&verb_record,	       &verb_view,	    &verb_report,
-	&verb_calls,	       &verb_verify,	    &verb_crash,
-	&verb_create,	       &verb_set_session,   &verb_list,
-	&verb_status,	       &verb_start,	    &verb_stop,
-	&verb_destroy,	       &verb_save,	    &verb_load,
-	&verb_enable_event,    &verb_disable_event, &verb_enable_channel,
-	&verb_disable_channel, &verb_add_context,   &verb_track,
-	&verb_untrack,	       &verb_filter,	    &verb_stats,
-	&verb_flush,	       &verb_sync,	    &verb_snapshot,
-	&verb_spool,	       &verb_regenerate,    &verb_doctor,
-	&verb_quota,	       &verb_recover,	    &verb_shutdown,
-	&verb_version,	       &verb_help,	    NULL,
-};
+#define VERB_EXTERN(name) extern const struct verb verb_##name;
+VERBS(VERB_EXTERN)
+
+#define VERB_LIST(name) &verb_##name,
+const struct verb *const verbs[] = { VERBS(VERB_LIST) NULL };
 
 /* Of the help: from this verb on. */
 static const struct {
