@@ -47,6 +47,7 @@ struct verb {
 	bool command_behind; /* the first operand ends the options; any number may follow */
 	bool prints_itself;  /* the verb prints its results, also with --json */
 	bool text_on_stderr;
+	bool paged; /* its text may be long */
 	/** Called for each OPTION_EACH, in their order. @argument: may be NULL. */
 	enum status (*option)(struct ctl *ctl, int number, const char *argument);
 	enum status (*check)(struct ctl *ctl); /* checks the arguments, before connecting */
@@ -88,6 +89,7 @@ struct ctl {
 	const int *
 		interrupt; /* descriptor that is readable when lttctl was interrupted; NULL: none */
 	bool no_sessiond;  /* start no session daemon, not even the successor of a killed one */
+	bool no_pager;
 	bool quiet;
 	bool json;
 	bool answers; /* a verb that prints its results has printed none: it failed */

@@ -17,12 +17,13 @@
 #include "record.h"
 #include "print.h"
 #include "text.h"
+#include "view/screen.h"
 
 static struct {
 	char *group;
 	char *sessiond_path, *relayd_path;
 	char *mi;
-	int no_sessiond;
+	int no_sessiond, no_pager;
 	int quiet;
 } opt;
 
@@ -30,6 +31,7 @@ const struct poptOption options_general[] = {
 	OPTION_TEXT("group", 'g', &opt.group, "group that may use a daemon started here", "GROUP"),
 	OPTION_FLAG("no-sessiond", 'n', &opt.no_sessiond, "never start a session daemon"),
 	OPTION_TEXT("sessiond-path", 0, &opt.sessiond_path, "session daemon to start", "PATH"),
+	OPTION_FLAG("no-pager", 0, &opt.no_pager, "print long output without a pager"),
 	OPTION_FLAG("quiet", 'q', &opt.quiet, "print nothing at all"),
 	{ .longName = "verbose",
 	  .shortName = 'v',
@@ -121,6 +123,7 @@ void main_take_values(struct ctl *ctl)
 	ctl->relayd_path = opt.relayd_path;
 	ctl->group = opt.group;
 	ctl->no_sessiond = opt.no_sessiond;
+	ctl->no_pager = opt.no_pager;
 }
 
 static enum status unknown_verb(struct ctl *ctl, const char *name)
@@ -263,6 +266,8 @@ static void ctl_print_text(struct ctl *ctl)
 	if (!ctl->record || !ctl->verb || !ctl->verb->text || ctl->quiet)
 		return;
 	printable = text_printable(ctl->record);
+	if (ctl->verb->paged && !ctl->no_pager)
+		screen_page();
 	ctl->verb->text(ctl->verb->text_on_stderr ? stderr : stdout, printable);
 }
 
@@ -278,6 +283,16 @@ static enum status finish_output(struct ctl *ctl, enum status status)
 	return status == STATUS_OK ? STATUS_ERROR : status;
 }
 
+static enum status leave_pager(struct ctl *ctl, enum status status)
+{
+	const char *command = screen_page_end();
+
+	if (!command)
+		return status;
+	print_error(ctl, "the pager '%s' can't be run; --no-pager prints without one", command);
+	return STATUS_ERROR;
+}
+
 int main(int argc, char **argv)
 {
 	struct ctl ctl = { .sigpipe = signal(SIGPIPE, SIG_IGN) };
@@ -291,6 +306,7 @@ int main(int argc, char **argv)
 		print_error(&ctl, "out of memory");
 		return STATUS_ERROR;
 	}
+	print_reading(&ctl);
 	status = parse_general(&ctl, argc, argv, &words, &done);
 	if (status == STATUS_OK && !done)
 		status = ctl_run_verb(&ctl, words, &done);
@@ -304,6 +320,7 @@ int main(int argc, char **argv)
 	status = finish_output(&ctl, status);
 	if (ctl.err.code)
 		print_error(&ctl, "%s", ctl.err.text);
+	status = leave_pager(&ctl, status);
 	ltt_ctl_free(ctl.library);
 	json_object_put(ctl.record);
 	json_object_put(ctl.warnings);

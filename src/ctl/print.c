@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "connect.h"
 #include "text.h"
+#include "view/view.h"
 
 static bool progress_shown;
 
@@ -85,21 +86,55 @@ void print_verbose(struct ctl *ctl, const char *fmt, ...)
 	va_end(args);
 }
 
-static void show_waiting(void *priv, unsigned int waited_ms)
+static char *doing; /* NULL: waiting for the daemon */
+
+void print_doing(const char *fmt, ...)
 {
-	struct ctl *ctl = priv;
+	char *text AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	free(doing);
+	doing = text ? text_escape(text) : NULL;
+}
+
+/* Where stderr is a terminal that the output does not share. */
+static void PRINTF(2, 3) show_progress(const struct ctl *ctl, const char *fmt, ...)
+{
+	va_list args;
 
 	if (ctl->quiet || !isatty(STDERR_FILENO))
 		return;
 	clear_progress();
-	fprintf(stderr, "Waiting for the session daemon... %u s", waited_ms / 1000);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
 	fflush(stderr);
 	progress_shown = true;
+}
+
+static void show_waiting(void *priv, unsigned int waited_ms)
+{
+	show_progress(priv, "%s... %u s", doing ? doing : "Waiting for the session daemon",
+		      waited_ms / 1000);
+}
+
+static void show_reading(void *priv, unsigned int percent)
+{
+	show_progress(priv, "Reading the trace... %u %%", percent);
 }
 
 void print_waiting(struct ctl *ctl)
 {
 	ltt_ctl_on_waiting(ctl->library, show_waiting, ctl);
+}
+
+void print_reading(struct ctl *ctl)
+{
+	view_on_progress(ctl ? show_reading : NULL, ctl);
 }
 
 void print_waiting_end(void)

@@ -18,6 +18,10 @@ void print_verbose(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 
 /** Display on a terminal how long the daemon has not answered. */
 void print_waiting(struct ctl *ctl);
+/** Name the operation whose end is waited for. */
+void print_doing(const char *fmt, ...) PRINTF(1, 2);
+/** Display on a terminal how far the reading of traces is; NULL: no longer. */
+void print_reading(struct ctl *ctl);
 void print_waiting_end(void);
 
 #endif

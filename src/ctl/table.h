@@ -24,7 +24,8 @@ struct table {
 
 /** Add the next cell. */
 void table_cell(struct table *table, const char *fmt, ...) PRINTF(2, 3);
-/** Print with two blanks before each column, and empty the table. */
+/** Print with two blanks before each column, and empty the table. On a terminal the last column is
+ *  cut to its width. */
 void table_print(FILE *out, struct table *table);
 
 #endif

@@ -27,6 +27,7 @@ struct feed *feed_new(struct source *source, const char *name, uint64_t size)
 	feed->name = xstrdup(name);
 	feed->window.fd = -1;
 	feed->window.limit = size;
+	source->reporter->bytes += size;
 	feed->cut_at = UINT64_MAX;
 	return feed;
 }

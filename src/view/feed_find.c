@@ -246,6 +246,7 @@ int feed_find(struct feed *f, const int64_t *begin_ns)
 			r = skip_bad(f, offset);
 		else if (r != -ENOMEM)
 			r = feed_find_skip_damaged(f, offset, feed_read_error(r));
+		report_read(f->source->reporter, f->next_packet - MIN(offset, f->next_packet));
 		if (r)
 			return r;
 	}

@@ -36,8 +36,30 @@ void print_packet_once(struct packet *packet,
 	pen_fini(&pen);
 }
 
+/* Of a guest and its host, too. */
+static bool has_several_hosts(const struct view *view)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const char *host = trace_class_env(view->sources[i]->tc, "hostname");
+
+		host = host ? host : "";
+		if (view->sources[i]->guest || (first && strcmp(first, host) != 0))
+			return true;
+		first = host;
+	}
+	return false;
+}
+
+typedef void (*print_fn)(struct printer *printer, const struct event *event,
+			 const struct took *took);
+
 static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
 {
+	print_fn print = printer->style.format == VIEW_JSON ? print_json :
+			 printer->style.brief && printer->style.tasks ? print_brief :
+								print_text;
 	struct pairs *pairs = printer->style.pairs;
 	struct event event;
 	struct took took;
@@ -46,10 +68,7 @@ static int print_all(struct view *view, const struct view_select *select, struct
 	while ((r = event_next(view, select, &event)) > 0) {
 		bool ends = pairs && pairs_take(pairs, &event, &took);
 
-		if (printer->style.format == VIEW_JSON)
-			print_json(printer, &event, ends ? &took : NULL);
-		else
-			print_text(printer, &event, ends ? &took : NULL);
+		print(printer, &event, ends ? &took : NULL);
 		if (printer->pen.error)
 			return printer->pen.error;
 	}
@@ -65,6 +84,7 @@ int view_print(struct view *view, const struct view_select *select, const struct
 
 	if (style)
 		printer.style = *style;
+	printer.several_hosts = has_several_hosts(view);
 	pen_init(&printer.pen, out);
 	pen_init(&printer.task, NULL);
 	r = print_all(view, select ? select : &everything, &printer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * print.h - prints an event as text or as JSON. A printer belongs to one view_print().
+ * print.h - prints an event as text, as a short line or as JSON. A printer belongs to one
+ * view_print().
  */
 #ifndef VIEW_PRINT_H
 #define VIEW_PRINT_H
@@ -14,6 +15,7 @@
  * @last_ns: time of the preceding event; @any: there was one.
  * @task: process and thread of the current event, as text.
  * @task_width: columns of the widest process and thread so far.
+ * @several_hosts: the traces are of more than one.
  * @second, @second_text: the last second that was written as a time of day.
  */
 struct printer {
@@ -23,13 +25,30 @@ struct printer {
 	int64_t last_ns;
 	struct pen task;
 	uint32_t task_width;
+	bool several_hosts;
 	int64_t second;
 	char second_text[64];
 };
 
 /** @took: the duration that the event ends; NULL: it ends none. */
 void print_text(struct printer *printer, const struct event *event, const struct took *took);
+void print_brief(struct printer *printer, const struct event *event, const struct took *took);
 void print_json(struct printer *printer, const struct event *event, const struct took *took);
+
+#define PRINT_DIM "\033[2m"
+#define PRINT_GREEN "\033[32m"
+#define PRINT_MAGENTA "\033[35m"
+#define PRINT_NAME "\033[1m\033[36m" /* of an event */
+#define PRINT_RESET "\033[0m"
+
+/** Write the code, if there are colours. */
+void print_color(struct printer *printer, const char *code);
+/** By the type's base and sign. */
+void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v);
+/** Write printer->task, in a column as wide as the widest so far. */
+void print_task(struct printer *printer);
+/** Write the names of the addresses of an event. */
+void print_names(struct printer *printer, const struct event *event);
 
 /** Format the second of @ns by @format (strftime(3)); the result is cached for the next event. */
 const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);

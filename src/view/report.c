@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <stdarg.h>
+#include <time.h>
 
 /* Names in a sentence may come from the trace: nothing but plain text passes. */
 static void make_printable(char *s)
@@ -46,4 +47,36 @@ void report_note(struct reporter *reporter, const char *fmt, ...)
 	va_start(args, fmt);
 	view_report_print(reporter, fmt, args);
 	va_end(args);
+}
+
+#define PROGRESS_FIRST_NS 1000000000u
+#define PROGRESS_NS 200000000u
+
+static struct {
+	view_progress_fn fn;
+	void *priv;
+} progress;
+
+void view_on_progress(view_progress_fn fn, void *priv)
+{
+	progress.fn = fn;
+	progress.priv = priv;
+}
+
+void report_read(struct reporter *reporter, uint64_t bytes)
+{
+	struct timespec ts;
+	uint64_t now_ns;
+
+	reporter->read += bytes;
+	if (!progress.fn || clock_gettime(CLOCK_MONOTONIC, &ts) != 0)
+		return;
+	now_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	if (!reporter->next_ns)
+		reporter->next_ns = now_ns + PROGRESS_FIRST_NS;
+	if (now_ns < reporter->next_ns)
+		return;
+	reporter->next_ns = now_ns + PROGRESS_NS;
+	progress.fn(progress.priv, (unsigned int)(100 * MIN(reporter->read, reporter->bytes) /
+						  MAX(reporter->bytes, 1u)));
 }

@@ -14,6 +14,7 @@
 #include "guest.h"
 #include "names.h"
 #include "pairs.h"
+#include "screen.h"
 
 /** A trace that is shown. */
 struct show {
@@ -89,7 +90,7 @@ bool show_has_colors(int fd)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
 
-	return !(no && *no) && term && strcmp(term, "dumb") != 0 && isatty(fd);
+	return !(no && *no) && term && strcmp(term, "dumb") != 0 && screen_has(fd);
 }
 
 static bool use_color(const char *when)
@@ -465,6 +466,8 @@ static enum show_result show_events(struct show *show, struct err *err)
 		.clock_gmt = options->gmt,
 		.loglevel = options->loglevel,
 		.tasks = !options->raw,
+		.brief = screen_has(STDOUT_FILENO),
+		.columns = screen_columns(STDOUT_FILENO),
 		.pairs = show->pairs,
 		.names = show->names.objects ? &show->names : NULL,
 	};

@@ -2,9 +2,11 @@
 /* Totals of a trace: names, streams, losses. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 
 #include "base/mem.h"
 #include "pen.h"
+#include "screen.h"
 #include "view_priv.h"
 
 static const struct {
@@ -353,14 +355,20 @@ static void put_not_sampled(struct pen *pen, const struct view_summary *s)
 	pen_text(pen, " left out by the sampling of rules\n");
 }
 
-static void put_names(struct pen *pen, const struct view_summary *s)
+#define NAME_LEAST 16u
+
+/* @columns: of the terminal; 0: none. */
+static void put_names(struct pen *pen, const struct view_summary *s, unsigned int columns)
 {
+	unsigned int most = columns ? MAX(columns, NAME_LEAST + 14) - 14 : UINT_MAX;
+
 	for (size_t i = 0; i < MIN(s->nr_names, (size_t)MAX_NAMES_SHOWN); i++) {
+		char *name AUTO_FREE = screen_cut(s->names[i].name, most);
 		char number[32];
 
 		snprintf(number, sizeof(number), "%12" PRIu64 "  ", s->names[i].events);
 		pen_text(pen, number);
-		pen_name(pen, s->names[i].name);
+		pen_name(pen, name);
 		put_sampling(pen, &s->names[i]);
 		pen_char(pen, '\n');
 	}
@@ -385,7 +393,7 @@ static void put_conflicts(struct pen *pen, const struct view_summary *s)
 	}
 }
 
-static void summary_text(struct pen *pen, const struct view_summary *s)
+static void summary_text(struct pen *pen, const struct view_summary *s, unsigned int columns)
 {
 	pen_text(pen, "events:  ");
 	pen_u64(pen, s->events);
@@ -408,7 +416,7 @@ static void summary_text(struct pen *pen, const struct view_summary *s)
 	put_count(pen, s->packets, "packet, ", "packets, ");
 	put_count(pen, s->nr_streams, "stream, ", "streams, ");
 	put_count(pen, s->nr_traces, "trace\n", "traces\n");
-	put_names(pen, s);
+	put_names(pen, s, columns);
 }
 
 /* --- as JSON -------------------------------------------------------------- */
@@ -546,7 +554,7 @@ int view_summary_print(const struct view_summary *summary, const struct view_sty
 	if (style && style->format == VIEW_JSON)
 		summary_json(&pen, summary, style->status);
 	else
-		summary_text(&pen, summary);
+		summary_text(&pen, summary, style ? style->columns : 0);
 	r = pen_flush(&pen);
 	pen_fini(&pen);
 	return r;

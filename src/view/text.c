@@ -11,7 +11,7 @@ static const struct value *view_text_put_value(struct pen *pen, const struct val
 
 /* --- values: each function returns the value behind the written one ------- */
 
-static void view_text_put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
+void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
 	uint64_t mask = type->size_bits == 64 ? UINT64_MAX : (1ull << type->size_bits) - 1;
 
@@ -49,7 +49,7 @@ static void view_text_put_enum(struct pen *pen, const struct ctf_type *type, uin
 		put_label(pen, type->mappings[i].label);
 	}
 	pen_text(pen, " : container = ");
-	view_text_put_integer(pen, type, v);
+	print_integer(pen, type, v);
 	pen_text(pen, " )");
 }
 
@@ -60,7 +60,7 @@ static void view_text_put_scalar(struct pen *pen, const struct value *value)
 	else if (value->type->kind == TYPE_ENUM)
 		view_text_put_enum(pen, value->type, value->u);
 	else
-		view_text_put_integer(pen, value->type, value->u);
+		print_integer(pen, value->type, value->u);
 }
 
 static void put_index(struct pen *pen, uint64_t i)
@@ -138,21 +138,15 @@ static const struct value *view_text_put_value(struct pen *pen, const struct val
 
 /* --- the line ------------------------------------------------------------- */
 
-static void color(struct printer *p, const char *code)
+void print_color(struct printer *p, const char *code)
 {
 	if (p->style.color)
 		pen_text(&p->pen, code);
 }
 
-#define BOLD "\033[1m"
-#define GREEN "\033[32m"
-#define MAGENTA "\033[35m"
-#define CYAN "\033[36m"
-#define RESET "\033[0m"
-
 static void view_text_put_time(struct printer *p, int64_t ns)
 {
-	color(p, MAGENTA);
+	print_color(p, PRINT_MAGENTA);
 	pen_char(&p->pen, '[');
 	if (p->style.clock_seconds)
 		pen_i64(&p->pen, seconds_of(ns));
@@ -163,7 +157,7 @@ static void view_text_put_time(struct printer *p, int64_t ns)
 	pen_char(&p->pen, '.');
 	pen_digits(&p->pen, nanos_of(ns), 9);
 	pen_char(&p->pen, ']');
-	color(p, RESET);
+	print_color(p, PRINT_RESET);
 }
 
 static void put_delta(struct printer *p, int64_t ns)
@@ -205,24 +199,22 @@ static void put_task_text(struct pen *pen, const struct task *task)
 		return;
 	pen_char(pen, '[');
 	if (task->pid)
-		view_text_put_integer(pen, task->pid->type, task->pid->u);
+		print_integer(pen, task->pid->type, task->pid->u);
 	if (task->tid) {
 		pen_char(pen, ':');
-		view_text_put_integer(pen, task->tid->type, task->tid->u);
+		print_integer(pen, task->tid->type, task->tid->u);
 	}
 	pen_char(pen, ']');
 }
 
-static void view_text_put_task(struct printer *p, const struct event *event)
+void print_task(struct printer *p)
 {
 	uint32_t width;
 
-	p->task.used = 0;
-	put_task_text(&p->task, &event->task);
 	if (p->task.used) {
-		color(p, GREEN);
+		print_color(p, PRINT_GREEN);
 		pen_bytes(&p->pen, p->task.buf, p->task.used);
-		color(p, RESET);
+		print_color(p, PRINT_RESET);
 	}
 	width = count_columns(p->task.buf, p->task.used);
 	if (width > p->task_width)
@@ -239,17 +231,20 @@ static void view_text_put_event_name(struct printer *p, const struct event *even
 		pen_name(&p->pen, event->source->host);
 		pen_char(&p->pen, ' ');
 	}
-	if (p->style.tasks)
-		view_text_put_task(p, event);
+	if (p->style.tasks) {
+		p->task.used = 0;
+		put_task_text(&p->task, &event->task);
+		print_task(p);
+	}
 	if (p->style.loglevel && event->ec->loglevel >= 0) {
 		pen_text(&p->pen, loglevel_name(event->ec->loglevel));
 		pen_text(&p->pen, " (");
 		pen_u64(&p->pen, event->ec->loglevel);
 		pen_text(&p->pen, ") ");
 	}
-	color(p, BOLD CYAN);
+	print_color(p, PRINT_NAME);
 	pen_name(&p->pen, event->ec->name);
-	color(p, RESET);
+	print_color(p, PRINT_RESET);
 	pen_bytes(&p->pen, ": ", 2);
 }
 
@@ -354,7 +349,7 @@ static void view_text_put_name(struct pen *pen, const struct name *name, bool br
 	}
 }
 
-static void view_text_put_names(struct printer *printer, const struct event *event)
+void print_names(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
 	struct name all[NAMES_MOST];
@@ -392,7 +387,7 @@ void print_text(struct printer *printer, const struct event *event, const struct
 		comma = true;
 	}
 	if (printer->style.names)
-		view_text_put_names(printer, event);
+		print_names(printer, event);
 	if (took)
 		put_took(pen, took);
 	pen_char(pen, '\n');

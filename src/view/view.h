@@ -20,6 +20,13 @@ struct view;
 /** Receives one sentence about the trace (no newline, no control bytes). */
 typedef void (*view_report_fn)(void *priv, const char *sentence);
 
+/** Receives how much of the files of a view has been read, in percent. */
+typedef void (*view_progress_fn)(void *priv, unsigned int percent);
+
+/** view_on_progress() - have @fn called now and then by operations of all views that take longer
+ *  than a second; NULL: no longer. */
+void view_on_progress(view_progress_fn fn, void *priv);
+
 /**
  * view_open() - open every trace below a directory.
  * @dir: a directory with a `metadata` file, or one that holds such directories
@@ -129,6 +136,8 @@ enum view_format {
  * @clock_gmt: UTC and not local time.
  * @loglevel: print `loglevel = NAME` behind the event's name.
  * @tasks: print the process and the thread in front of the event's name.
+ * @brief: with @tasks: short lines, for a terminal (brief.c).
+ * @columns: of the terminal, for names in a summary; 0: there is none.
  * @pairs: print with the end of each pair (pairs.h) its duration: in JSON "duration_ns",
  *      and "lossy" if events were lost meanwhile; or NULL.
  * @names: print with each event the names of its addresses (names.h); in JSON "symbols"; or NULL.
@@ -142,6 +151,8 @@ struct view_style {
 	bool clock_gmt;
 	bool loglevel;
 	bool tasks;
+	bool brief;
+	unsigned int columns;
 	struct pairs *pairs;
 	struct names *names;
 	int status;

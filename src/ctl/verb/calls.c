@@ -367,6 +367,7 @@ const struct verb verb_calls = {
 	.operands = "[SESSION | DIR]",
 	.help = "Show the functions that a program has called, with counts and times",
 	.options = options,
+	.paged = true,
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,
 	.check = calls_verb_check,

@@ -130,6 +130,7 @@ const struct verb verb_crash = {
 	.name = "crash",
 	.operands = "[NAME | PATH]",
 	.help = "List what 'record --flight' has saved, or show the last events",
+	.paged = true,
 	.daemon = DAEMON_UNUSED,
 	.max_operands = 1,
 	.run = crash_run,

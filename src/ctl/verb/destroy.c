@@ -87,7 +87,11 @@ static enum status destroy_session(struct ctl *ctl, const char *session)
 	struct json_object *before AUTO_RECORD = find_session_of(ctl, session);
 	const char *output = destroy_trace_of(before), *spool = record_str(before, "spool");
 	const char *problem;
-	int code = ltt_ctl_destroy(ctl->library, session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
+	int code;
+
+	if (!no_wait)
+		print_doing("Waiting until the data of session '%s' is written", session);
+	code = ltt_ctl_destroy(ctl->library, session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
 
 	if (ctl_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, NULL, NULL);

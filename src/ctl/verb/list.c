@@ -364,6 +364,7 @@ const struct verb verb_list = {
 	.operands = "[SESSION] [-u | -k] [--active]",
 	.help = "List sessions, one session, or instrumentation points (-u, -k)",
 	.options = options,
+	.paged = true,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
 	.check = list_verb_check,

@@ -561,6 +561,7 @@ const struct verb verb_report = {
 	.operands = "[SESSION | DIR]",
 	.help = "Show a trace on one screen: events, waits for locks, allocations, losses",
 	.options = options,
+	.paged = true,
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,
 	.check = report_verb_check,

@@ -112,11 +112,13 @@ static enum status spool_verb_send_one(struct ctl *ctl, const char *name,
 {
 	struct ltt_ctl *lib = ctl->library;
 	uint64_t left = spool->bytes, before;
+	char size[TEXT_BYTES];
 
 	do {
 		before = left;
 		if (spool->sendable && !spool->in_use)
 			print_verbose(ctl, "sending %" PRIu64 " bytes of %s", left, spool->path);
+		print_doing("Sending %s of %s", text_size(size, left), name);
 		if (ctl_done(ctl, ltt_ctl_send_spool(lib, name, &left), &ctl->err) != 0)
 			return STATUS_ERROR;
 	} while (*ltt_ctl_warning(lib) && left < before);

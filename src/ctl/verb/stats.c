@@ -516,6 +516,7 @@ const struct verb verb_stats = {
 	.operands = "[SESSION]",
 	.help = "Show what was counted instead of being recorded",
 	.options = options,
+	.paged = true,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
 	.check = stats_verb_check,

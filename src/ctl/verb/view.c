@@ -14,6 +14,7 @@
 #include "ctl/print.h"
 #include "ctl/symbols.h"
 #include "ctl/viewing.h"
+#include "view/screen.h"
 #include "view/show.h"
 
 static struct {
@@ -225,6 +226,10 @@ static enum status view_verb_show(struct ctl *ctl, const char *path)
 	enum show_result result;
 
 	show.json = ctl->json;
+	if (!show.summary && !ctl->json && !ctl->no_pager)
+		screen_page();
+	if (!show.summary && screen_has(STDOUT_FILENO)) /* the events show it */
+		print_reading(NULL);
 	result = show_trace(path, &show, &host, &ctl->err);
 	ctl->answers = ctl->answers && result == SHOW_FAILED;
 	if (symbols && result != SHOW_FAILED && !show.summary)
