@@ -59,10 +59,12 @@ const struct poptOption options_general[] = {
 	POPT_TABLEEND,
 };
 
-static void list_commands(void)
+/* @described: with the line that the help has, behind a tab. */
+static void list_commands(bool described)
 {
 	for (size_t i = 0; verbs[i]; i++)
-		puts(verbs[i]->name);
+		printf("%s%s%s\n", verbs[i]->name, described ? "\t" : "",
+		       described ? verbs[i]->help : "");
 }
 
 static void list_missing(void)
@@ -104,13 +106,13 @@ enum status main_take_option(struct ctl *ctl, int value, bool *ret_done)
 		help_general(stdout);
 		break;
 	case OPTION_LIST:
-		options_list(stdout, options_general);
+		options_list(stdout, options_general, ctl->verbose);
 		break;
 	case OPTION_LIST_MISSING:
 		list_missing();
 		break;
 	default:
-		list_commands();
+		list_commands(ctl->verbose);
 	}
 	*ret_done = true;
 	return STATUS_OK;

@@ -27,15 +27,20 @@ static bool table_end(const struct poptOption *option)
 	return !option->longName && !option->shortName && !option->arg;
 }
 
-void options_list(FILE *out, const struct poptOption *table)
+void options_list(FILE *out, const struct poptOption *table, bool described)
 {
 	for (; !table_end(table); table++) {
+		char *text AUTO_FREE = NULL;
+
 		if ((table->argInfo & POPT_ARGFLAG_DOC_HIDDEN) && !table->val)
 			continue; /* one program's to another */
+		if (described)
+			text = xasprintf("\t%s\t%s", table->descrip,
+					 table->argDescrip ? table->argDescrip : "");
 		if (table->longName)
-			fprintf(out, "--%s\n", table->longName);
+			fprintf(out, "--%s%s\n", table->longName, text ? text : "");
 		if (table->shortName)
-			fprintf(out, "-%c\n", table->shortName);
+			fprintf(out, "-%c%s\n", table->shortName, text ? text : "");
 	}
 }
 
@@ -201,8 +206,8 @@ static enum status ctl_options_take(struct ctl *ctl, poptContext pc, int value,
 		return STATUS_OK;
 	case OPTION_LIST:
 		*ret_done = true;
-		options_list(stdout, table);
-		options_list(stdout, options_common);
+		options_list(stdout, table, ctl->verbose);
+		options_list(stdout, options_common, ctl->verbose);
 		return STATUS_OK;
 	}
 	return main_take_option(ctl, value, ret_done);

@@ -107,8 +107,9 @@ enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int
 /** Set ctl->err for an error of popt; with the nearest option of two tables. */
 enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct poptOption *table,
 			const struct poptOption *more);
-/** Print one option on each line, for completion. */
-void options_list(FILE *out, const struct poptOption *table);
+/** Print one option on each line, for completion. @described: with its description and argument,
+ *  each behind a tab. */
+void options_list(FILE *out, const struct poptOption *table, bool described);
 /** Print a line of help for each option: letter, name, argument, description. */
 void options_help(FILE *out, const struct poptOption *table);
 
