@@ -252,6 +252,19 @@ static void noted(struct control *c, struct job *note)
 	report_output_error(c, note);
 }
 
+static void damaged(struct control *c, const struct job *note)
+{
+	const struct output *output = note->owner;
+	struct msg_con_ring_damaged msg = { .output = output->node.id, .ring = note->id };
+	struct encoder enc;
+	uint8_t buf[64];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_con_ring_damaged, 0, 0);
+	msg_con_ring_damaged_encode(&enc, &msg);
+	control_send(c, &enc);
+}
+
 static void output_ended(struct control *c, struct job *job)
 {
 	/* also where it failed: the request to close it wants the account */
@@ -383,6 +396,9 @@ static void job_done(struct control *c, struct job *job)
 	switch (job->kind) {
 	case JOB_NOTE:
 		noted(c, job);
+		return;
+	case JOB_DAMAGE:
+		damaged(c, job);
 		return;
 	case JOB_RING_OPEN:
 	case JOB_RING_ADOPT:

@@ -164,13 +164,18 @@ static int handle_reply(struct consumer *consumer, const struct msg_header *head
 static int handle_event(struct consumer *consumer, const struct msg_header *header,
 			struct decoder *dec)
 {
+	struct msg_con_ring_damaged damage;
 	struct msg_con_output_error error;
 
-	if (header->type != MSG_con_output_error)
-		return 0;
-	if (msg_con_output_error_decode(dec, &error) < 0)
-		return -EBADMSG;
-	consumer->ops->output_error(consumer, &error);
+	if (header->type == MSG_con_output_error) {
+		if (msg_con_output_error_decode(dec, &error) < 0)
+			return -EBADMSG;
+		consumer->ops->output_error(consumer, &error);
+	} else if (header->type == MSG_con_ring_damaged) {
+		if (msg_con_ring_damaged_decode(dec, &damage) < 0)
+			return -EBADMSG;
+		consumer->ops->ring_damaged(consumer, &damage);
+	}
 	return 0;
 }
 

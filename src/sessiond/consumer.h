@@ -34,6 +34,8 @@ typedef void (*con_item)(void *data, struct decoder *dec);
 struct consumer_ops {
 	/** Writing to an output fails (errno) or works again (0). */
 	void (*output_error)(struct consumer *consumer, const struct msg_con_output_error *msg);
+	/** An application has damaged a ring set. */
+	void (*ring_damaged)(struct consumer *consumer, const struct msg_con_ring_damaged *msg);
 	/** The consumer died, or was killed because of a malformed message. Calls in flight wait
 	 *  for its successor, until consumer_give_up() or consumer_resend() is called. Calls that
 	 *  set up its state are superseded, see struct con_answer. */

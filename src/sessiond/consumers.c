@@ -78,6 +78,15 @@ static void output_error(struct consumer *consumer, const struct msg_con_output_
 	run_trouble(session->run, output, msg->spooled && !of_kernel ? "" : text);
 }
 
+static void ring_damaged(struct consumer *consumer, const struct msg_con_ring_damaged *msg)
+{
+	const struct consumer_slot *slot = slot_of(consumer);
+	struct session *session = session_by_id(slot->consumers->sessions, msg->output);
+
+	if (session && slot_writes(slot, session))
+		domains_damaged(&slot_daemon(slot)->domains, session, msg->ring);
+}
+
 static void slot_trouble(struct consumer_slot *slot, const char *text)
 {
 	enum trouble trouble =
@@ -274,7 +283,7 @@ static void consumer_silent(struct consumer *consumer)
 	slot_trouble(slot, text);
 }
 
-static const struct consumer_ops slot_consumer_ops = { output_error, consumer_gone,
+static const struct consumer_ops slot_consumer_ops = { output_error, ring_damaged, consumer_gone,
 						       consumer_silent };
 
 /* --- slots ------------------------------------------------------------------------------ */

@@ -179,6 +179,7 @@ int main(void)
 	       (double)(mono_ns() - begin) / 1e6, (unsigned long long)sums.lost_invalid,
 	       (unsigned long long)sums.packets);
 	CHECK(mono_ns() - begin < 2000000000u && sums.lost_invalid);
+	CHECK_IS(d.damaged, ==, 1);
 	kill(pid, SIGKILL);
 	CHECK_IS(waitpid(pid, NULL, 0), ==, pid);
 	check_framing(out1);

@@ -144,9 +144,11 @@ static void check_clock_lies(void)
 	prod.last_ts = 1; /* back */
 	look();
 	CHECK(reader.last_ts == START && reader.invalid_words == 1);
+	CHECK_IS(reader_damage(&reader), ==, 0); /* the machine's clock may have gone back */
 	prod.last_ts = UINT64_MAX; /* the end of time */
 	look();
 	CHECK(reader.last_ts <= now_ns() && reader.invalid_words == 2);
+	CHECK_IS(reader_damage(&reader), ==, 1);
 	before = reader.last_ts;
 	prod.last_ts = now_ns();
 	look();
@@ -169,6 +171,11 @@ static void check_lost_lies(void)
 	prod.lost_size = 0;
 	look();
 	CHECK(reader.lost[LOST_SIZE] == 5 && reader.invalid_words == 3);
+	prod.not_sampled = 7;
+	look();
+	prod.not_sampled_apart = UINT64_MAX / 2;
+	look();
+	CHECK(reader.not_sampled == 7 && reader.invalid_words == 4);
 }
 
 int main(void)

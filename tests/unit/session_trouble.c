@@ -325,6 +325,7 @@ static const struct nonsense nonsenses[] = {
 	{ "half an item", MSG_con_stream, MSG_ITEM, false, 11, { 0 } },
 	{ "an item of another kind", MSG_held, MSG_ITEM, false, 9, { 0 } },
 	{ "half a complaint", MSG_con_output_error, 0, false, 9, { 1 } },
+	{ "half a damaged ring", MSG_con_ring_damaged, 0, false, 9, { 1 } },
 };
 
 static void talk(const struct nonsense *n)

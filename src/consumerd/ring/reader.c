@@ -124,6 +124,7 @@ static void reader_update_ts(struct ring_reader *r, uint64_t raw)
 	r->raw.last_ts = raw;
 	if (raw < r->last_ts) {
 		r->invalid_words++;
+		r->backward_words++;
 	} else if (raw - r->last_ts > FUTURE_TICKS && raw != reader_limit_ts(r, raw)) {
 		r->invalid_words++;
 		r->last_ts = MAX(r->last_ts, reader_now(r));
@@ -150,6 +151,17 @@ static void reader_update_lost(struct ring_reader *r, const uint64_t raw[LOST_KI
 			r->invalid_words++;
 		r->raw.lost[i] = raw[i];
 	}
+}
+
+static void reader_update_not_sampled(struct ring_reader *r, uint64_t raw, uint64_t elapsed_ns)
+{
+	uint64_t delta = raw - r->raw_not_sampled;
+
+	if (reader_plausible_lost(delta, elapsed_ns))
+		r->not_sampled += delta;
+	else
+		r->invalid_words++;
+	r->raw_not_sampled = raw;
 }
 
 /* Any number of laps can have passed, so the bytes do not bound the number of records: the time
@@ -195,6 +207,7 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 		reader_update_count(r, words.count, r->pos - before);
 	reader_update_ts(r, words.last_ts);
 	reader_update_lost(r, words.lost, now - r->snapshot_ns);
+	reader_update_not_sampled(r, reader_not_sampled(r->prod), now - r->snapshot_ns);
 	r->snapshot_ns = now;
 	r->switches = switches;
 	return READER_OK;

@@ -36,10 +36,12 @@ struct ring_words {
  * @released: end of the space that was returned to the producer.
  * @count, @last_ts, @lost: at @pos; they never go back.
  * @released_count: @count at @released.
+ * @not_sampled: events that sampling left out; @raw_not_sampled: their number in the ring.
  * @raw: the ring words of the last snapshot, to detect a change.
  * @invalid_bytes, @invalid_count: data dropped because a ring word was impossible; @invalid_count:
  *                  the records among it that had been counted before.
- * @invalid_words: number of ring words with an impossible value.
+ * @invalid_words: number of ring words with an impossible value; @backward_words: those of them
+ *                  that a clock that goes back causes, too.
  * @overwrite: the producer overwrites the oldest records: no data is ever pending, and @pos has
  *             only the bits of a position in the ring's words.
  */
@@ -59,12 +61,14 @@ struct ring_reader {
 	uint64_t released_count;
 	uint64_t last_ts;
 	uint64_t lost[LOST_KINDS];
+	uint64_t not_sampled, raw_not_sampled;
 	struct ring_words raw;
 	uint64_t snapshot_ns; /* CLOCK_MONOTONIC of the last snapshot */
 	uint64_t switches;    /* of struct ltt_ring_prod, at that time */
 	uint64_t invalid_bytes;
 	uint64_t invalid_count;
 	uint64_t invalid_words;
+	uint64_t backward_words;
 };
 
 enum {
@@ -93,6 +97,12 @@ bool reader_has_crossed(const struct ring_reader *reader);
 
 /** Whether at least half of the ring is in use. One load. */
 bool reader_is_half_full(const struct ring_reader *reader);
+
+/** Number of words that only a damaged ring has. */
+static inline uint64_t reader_damage(const struct ring_reader *reader)
+{
+	return reader->invalid_words - reader->backward_words;
+}
 
 static inline uint64_t reader_pending(const struct ring_reader *reader)
 {
@@ -132,7 +142,7 @@ void reader_release_until(struct ring_reader *reader, uint64_t pos, uint64_t cou
 
 /** Whether a counter of losses can have grown by @delta within @elapsed_ns. */
 bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns);
-/** Number of events that sampling left out, as the producers count them; it is not checked. */
+/** Number of events that sampling left out, as it is in the ring: untrusted. */
 uint64_t reader_not_sampled(const struct ltt_ring_prod *prod);
 /** The ring's clock now. */
 uint64_t reader_now(const struct ring_reader *reader);

@@ -27,8 +27,9 @@ struct stats {
 	/* The ring's counts at the time of the snapshot, by which later events are added. */
 	uint64_t raw_count;
 	uint64_t raw_lost[LOST_KINDS];
+	uint64_t raw_not_sampled;
 	uint64_t snapshot_ns;
-	uint64_t not_sampled; /* unchecked value of the ring's words */
+	uint64_t not_sampled;
 	uint64_t overwritten; /* part of @recorded and of @released, and in no snapshot */
 };
 

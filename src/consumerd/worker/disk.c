@@ -82,6 +82,7 @@ void worker_update(struct worker *w)
 
 	list_for_each(set, &w->sets, node)
 		ringset_update(set);
+	worker_report_damage(w);
 }
 
 void worker_note(struct worker *w, int error, const char *doing)

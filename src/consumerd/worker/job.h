@@ -33,7 +33,9 @@ enum job_kind {
 	JOB_WAIT,     /* no work: it is done when the jobs before it are */
 	JOB_COMPLETE, /* id of the output: all of an earlier consumer was adopted */
 	JOB_END,      /* close everything and end the thread */
-	JOB_NOTE,     /* notification by a worker: writing fails (error) or works again (0) */
+	/* notifications by a worker */
+	JOB_NOTE,   /* writing fails (error) or works again (0) */
+	JOB_DAMAGE, /* id of a ring that was found damaged */
 };
 
 struct job {

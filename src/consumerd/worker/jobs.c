@@ -534,7 +534,8 @@ static bool jobs_do_job(struct worker *w, struct job *job)
 		list_append(&w->held, &job->node);
 		return false;
 	case JOB_NOTE:
-		break; /* never comes this way */
+	case JOB_DAMAGE:
+		break; /* never come this way */
 	}
 	return true;
 }

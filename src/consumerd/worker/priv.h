@@ -107,6 +107,9 @@ void worker_sync(struct worker *worker);
  *  else "". @ret is used for it. */
 const char *worker_limit_text(const struct worker *worker, char ret[WORKER_TEXT_BYTES]);
 
+/** Report the ring sets that applications have damaged. */
+void worker_report_damage(struct worker *worker);
+
 /** Update the counters of all rings without writing packets. */
 void worker_update(struct worker *worker);
 

@@ -16,6 +16,8 @@
 #include "io/memfile.h"
 #include "io/memgroup.h"
 
+#define DAMAGE_PERIOD_NS 1000000000u
+
 int ringset_check_channel(const char *channel, struct err *err)
 {
 	const char *wrong = name_check_channel(channel);
@@ -306,6 +308,22 @@ bool ringset_is_seen(const struct ringset *set)
 	return true;
 }
 
+bool ringset_report_damage(struct ringset *set)
+{
+	uint64_t damage = 0, now;
+
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		damage += reader_damage(&set->streams[i].reader);
+	if (damage == set->damage)
+		return false;
+	now = now_ns();
+	if (set->damage && now - set->damage_ns < DAMAGE_PERIOD_NS)
+		return false;
+	set->damage = damage;
+	set->damage_ns = now;
+	return true;
+}
+
 void ringset_update(struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
@@ -366,7 +384,7 @@ void ringset_set_waiting(struct ringset *set, bool waiting)
 
 /* The ring's counts since the worker's last read, as far as they are plausible. */
 static void add_since(const struct ringset *set, struct stats *stats,
-		      const struct ring_words *words)
+		      const struct ring_words *words, uint64_t not_sampled)
 {
 	uint64_t now = now_ns();
 	uint64_t elapsed = now - stats->snapshot_ns;
@@ -376,6 +394,8 @@ static void add_since(const struct ringset *set, struct stats *stats,
 	if (ringset_is_overwritten(set) ? reader_plausible_lost(more, elapsed) :
 					  more <= set->mem.desc.data_size / LTT_HDR_COMPACT)
 		stats->recorded += more;
+	more = not_sampled - stats->raw_not_sampled;
+	stats->not_sampled += reader_plausible_lost(more, elapsed) ? more : 0;
 	for (int i = 0; i < LOST_KINDS; i++) {
 		more = words->lost[i] - stats->raw_lost[i];
 		if (!reader_plausible_lost(more, elapsed))
@@ -412,11 +432,10 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 
 	/* the worker's figures first: then the ring's can only be newer */
 	stats_read(box, ret);
-	ret->not_sampled = reader_not_sampled(ringmem_prod(&set->mem, ring));
 	used = __atomic_load_n(&cons->consumed, __ATOMIC_ACQUIRE);
 	consistent = reader_read_words(&set->streams[ring].reader, &words);
 	if (consistent)
-		add_since(set, ret, &words);
+		add_since(set, ret, &words, reader_not_sampled(ringmem_prod(&set->mem, ring)));
 	used = (words.pub - used) & LTT_POS_MASK;
 	*ret_used = MIN(used, size);
 	if (consistent && ringset_is_overwritten(set))

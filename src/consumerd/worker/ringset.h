@@ -23,6 +23,7 @@ struct ringset {
 	/* Of a set that is overwritten: the room for copies of its rings, as a snapshot has no time
 	 * to populate it; NULL: there was no memory. */
 	struct ring_copy *copies;
+	uint64_t damage, damage_ns; /* that was reported, and when */
 	struct stream streams[]; /* mem.desc.nr_rings */
 };
 
@@ -85,6 +86,9 @@ int ringset_attach(struct ringset *set) MUST_CHECK;
 bool ringset_is_overwritten(const struct ringset *set);
 /** Whether the last cut took all data that was published. */
 bool ringset_is_seen(const struct ringset *set);
+/** Whether damage was found that is to be reported now: it is new, and the last report is a second
+ *  old. */
+bool ringset_report_damage(struct ringset *set);
 /** Update the counters of all rings without writing packets. */
 void ringset_update(struct ringset *set);
 bool ringset_has_data(const struct ringset *set);

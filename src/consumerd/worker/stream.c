@@ -44,7 +44,8 @@ static void stream_publish(struct stream *s)
 		.stalled = s->stalled,
 		.slow_ns = s->slow_ns,
 		.slow_bytes = s->slow_bytes,
-		.not_sampled = reader_not_sampled(r->prod),
+		.not_sampled = r->not_sampled,
+		.raw_not_sampled = r->raw_not_sampled,
 		.stalling = s->config->disk->stalled,
 	};
 

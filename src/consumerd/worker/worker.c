@@ -116,6 +116,20 @@ static void retry_failed_packets(struct worker *w, int *ret_error)
 			ringset_write_again(set, ret_error);
 }
 
+void worker_report_damage(struct worker *w)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node) {
+		struct job *job = ringset_report_damage(set) ? job_new(JOB_DAMAGE, w->owner) : NULL;
+
+		if (!job)
+			continue;
+		job->id = set->id;
+		job_queue_push(w->config.done, job);
+	}
+}
+
 static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_crossed,
 			     int *ret_error)
 {
@@ -129,6 +143,7 @@ static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_cr
 	list_for_each(set, &w->sets, node)
 		taken += ringset_cut(set, how, only_crossed, ret_error);
 	retry_failed_packets(w, ret_error);
+	worker_report_damage(w);
 	if (taken && w->disk.sync == SYNC_PERIOD && !w->sync_due_ns)
 		w->sync_due_ns = now_ns() + (uint64_t)w->config.sync_us * 1000;
 	return taken;

@@ -6,8 +6,9 @@
 static const char *unrecorded_problem(const struct session *session)
 {
 	const char *programs = session->troubles[TROUBLE_PROGRAMS];
+	const char *buffers = session->troubles[TROUBLE_BUFFERS];
 
-	return *programs ? programs : session->troubles[TROUBLE_BUFFERS];
+	return *programs ? programs : *buffers ? buffers : session->troubles[TROUBLE_DAMAGE];
 }
 
 static void session_stop_on_stopped(void *data, const struct run_result *result)

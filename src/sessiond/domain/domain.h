@@ -266,6 +266,8 @@ struct domain_ops {
 	 *  writes the domain. */
 	void (*adopt)(struct domain_tracer *domain, struct session *session,
 		      const struct consumer *consumer);
+	/** An application has damaged a ring set. NULL: this does not happen. */
+	void (*damaged)(struct domain_tracer *domain, struct session *session, uint64_t ring);
 	/** Store all buffers in a new keeper. */
 	void (*keep)(struct domain_tracer *domain, struct session *session);
 };

@@ -213,6 +213,14 @@ void domains_adopt(const struct domains *domains, struct session *session,
 	domains_each(domain, domains) domain->ops->adopt(domain, session, consumer);
 }
 
+void domains_damaged(const struct domains *domains, struct session *session, uint64_t ring)
+{
+	struct domain_tracer *domain;
+
+	domains_each(domain, domains) if (domain->ops->damaged)
+		domain->ops->damaged(domain, session, ring);
+}
+
 void domains_keep(const struct domains *domains, struct session *session)
 {
 	struct domain_tracer *domain;

@@ -57,6 +57,7 @@ void domains_restore(const struct domains *domains, struct session *session,
 void domains_await_offers(const struct domains *domains, domain_done done, void *data);
 void domains_adopt(const struct domains *domains, struct session *session,
 		   const struct consumer *consumer);
+void domains_damaged(const struct domains *domains, struct session *session, uint64_t ring);
 void domains_keep(const struct domains *domains, struct session *session);
 
 #endif

@@ -41,6 +41,7 @@ struct daemon {
 	/* con_output_error messages that came in */
 	unsigned int errors, recoveries;
 	uint32_t last_error;
+	uint64_t damaged; /* ring set of the last con_ring_damaged message; 0: none came in */
 };
 
 struct reply {

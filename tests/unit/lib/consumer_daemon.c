@@ -99,6 +99,22 @@ static void note_error(struct daemon *d, struct decoder *dec)
 		d->recoveries++;
 }
 
+/* Return: false: it is an answer. */
+static bool note_event(struct daemon *d, const struct msg_header *header, struct decoder *dec)
+{
+	struct msg_con_ring_damaged msg;
+
+	if (header->type == MSG_con_output_error) {
+		note_error(d, dec);
+		return true;
+	}
+	if (header->type != MSG_con_ring_damaged)
+		return false;
+	CHECK_IS(msg_con_ring_damaged_decode(dec, &msg), ==, 0);
+	d->damaged = msg.ring;
+	return true;
+}
+
 /** Read one message. Return: false where none came in time. */
 static bool daemon_read(struct daemon *d, struct reply *r, struct msg_header *header,
 			int timeout_ms)
@@ -123,10 +139,8 @@ void daemon_listen(struct daemon *d, int ms)
 	struct reply r;
 
 	while (mono_ns() < end)
-		if (daemon_read(d, &r, &header, (int)((end - mono_ns()) / 1000000u) + 1)) {
-			CHECK_IS(header.type, ==, MSG_con_output_error);
-			note_error(d, &r.dec);
-		}
+		if (daemon_read(d, &r, &header, (int)((end - mono_ns()) / 1000000u) + 1))
+			CHECK(note_event(d, &header, &r.dec));
 }
 
 void daemon_await(struct daemon *d, uint32_t serial, struct reply *r, item_fn item, void *data)
@@ -135,10 +149,8 @@ void daemon_await(struct daemon *d, uint32_t serial, struct reply *r, item_fn it
 		struct msg_header header;
 
 		CHECK(daemon_read(d, r, &header, 60000));
-		if (header.type == MSG_con_output_error) {
-			note_error(d, &r->dec);
+		if (note_event(d, &header, &r->dec))
 			continue;
-		}
 		CHECK_IS(header.serial, ==, serial);
 		if (header.flags & MSG_ITEM) {
 			if (item)

@@ -91,6 +91,8 @@ void recording_begin(struct recording *rec)
 	rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, "");
 	rec->recorder->config.trouble(rec->session, TROUBLE_ADOPTION, "");
 	rec->recorder->config.trouble(rec->session, TROUBLE_PROGRAMS, "");
+	if (rec->domain == DOMAIN_USER)
+		rec->recorder->config.trouble(rec->session, TROUBLE_DAMAGE, "");
 	list_for_each_safe(trace, next_trace, &rec->traces, node) {
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each_safe(ring, next, &trace_channel->rings, node)

@@ -82,6 +82,7 @@ struct trace {
 	enum trace_state state;
 	bool adopting;	/* the consumer has not answered the request to continue it */
 	bool orphan;	/* its process has ended: freed when its metadata is written */
+	bool apart;	/* buffers were damaged: each process has buffers of its own */
 	bool in_flight; /* the first batch was sent, and is not acknowledged */
 	struct loop_timer retry;
 	struct loop_timer readopt; /* repeats the adoption of it and its ring sets */

@@ -172,6 +172,7 @@ static void put_traces(const struct saving *saving)
 			.metadata_bytes = trace->metadata_bytes,
 			.head = trace->saved > 0,
 			.domain = (uint8_t)saving->rec->domain,
+			.apart = trace->apart,
 		};
 
 		if (trace->state == TRACE_FAILED)
@@ -385,6 +386,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg, st
 		return;
 	trace = trace_alloc(rec, msg->id, msg->uid, msg->app);
 	trace->path = xstrdup(msg->path);
+	trace->apart = msg->apart;
 	restore_metadata(trace);
 	memcpy(trace->uuid, msg->uuid.data, sizeof(trace->uuid));
 	trace->metadata_bytes = trace->acked_bytes = msg->metadata_bytes;

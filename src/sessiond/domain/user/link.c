@@ -278,7 +278,7 @@ void link_drop_buffers(struct user_link *link, bool all)
 	for (uint32_t i = 0; i < link->nr_sent; i++) {
 		struct ring *ring = link->told[i];
 
-		if (all || ring->exclusive != link->app->app.exclusive)
+		if (all || ring->abandoned || ring->exclusive != link->app->app.exclusive)
 			send_drop(link, ring);
 		else
 			link->told[kept++] = ring;

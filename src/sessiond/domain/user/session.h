@@ -51,6 +51,8 @@ struct user_session {
 	uint32_t nr_silent; /* applications that can't be recorded; see app.h */
 	struct event_filters filters;
 	struct kept kept;
+	struct loop_timer apart; /* closes shared buffers that were damaged, when unused */
+	uint64_t apart_since;	 /* generation of the last change by which one became unused */
 	char **paths_used;   /* of traces of processes, also of closed ones; see trace.c */
 	uint64_t restored_s; /* CLOCK_REALTIME: when it was taken over from an earlier daemon */
 	struct shape **announced; /* points of the session's applications, if no rule matches one */

@@ -20,6 +20,7 @@
 #include "trace/metadata.h"
 
 #define PATHS_USED 1024u /* far more than register within a second */
+#define DAMAGED_CLOSE_US 100000u
 
 /* A process's name as part of a file name. */
 static void file_name(const char *name, char *buf, size_t len)
@@ -221,6 +222,25 @@ static char *stream_name(const struct ring *ring, const struct user_app *app)
 	return xstrdup(channel->name);
 }
 
+/* Other processes must not have its buffers. */
+static bool needs_own(const struct trace_channel *trace_channel, const struct user_app *app)
+{
+	return trace_channel->trace->app || app->app.exclusive;
+}
+
+static struct ring *ring_find(struct trace_channel *trace_channel, const struct user_app *app,
+			      bool own)
+{
+	uint64_t id = own ? app->app.id : 0;
+	struct ring *ring;
+
+	list_for_each(ring, &trace_channel->rings, node)
+		if (ring->app == id && ring->exclusive == (own && app->app.exclusive) &&
+		    ring_is_usable(ring))
+			return ring;
+	return NULL;
+}
+
 static struct ring *ring_new(struct trace_channel *trace_channel, struct user_app *app, bool own)
 {
 	struct recorder *recorder = trace_channel->trace->rec->recorder;
@@ -234,24 +254,153 @@ static struct ring *ring_new(struct trace_channel *trace_channel, struct user_ap
 	ring->first_instance = trace_channel->next_instance;
 	trace_channel->next_instance += ring->nr_rings;
 	ring->name = stream_name(ring, app);
-	if (ring_charge(ring, &err))
-		ring_fail(ring, ERR_LIMIT, err.text);
-	else
+	if (!ring_charge(ring, &err)) {
 		ring_open(ring);
+	} else if (own && !needs_own(trace_channel, app)) { /* better shared ones than none */
+		ring_drop(ring);
+		ring = ring_find(trace_channel, app, false);
+		ring = ring ? ring : ring_new(trace_channel, app, false);
+	} else {
+		ring_fail(ring, ERR_LIMIT, err.text);
+	}
 	return ring;
 }
 
 struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app)
 {
-	bool own = trace_channel->trace->app || app->app.exclusive;
-	uint64_t id = own ? app->app.id : 0;
+	bool own = needs_own(trace_channel, app) || trace_channel->trace->apart;
+	struct ring *ring = ring_find(trace_channel, app, own);
+
+	return ring ? ring : ring_new(trace_channel, app, own);
+}
+
+/* --- damaged buffers ---------------------------------------------------------- */
+
+static struct ring *ring_by_id(const struct user_session *us, uint64_t id)
+{
+	struct trace_channel *trace_channel;
+	struct trace *trace;
 	struct ring *ring;
 
-	list_for_each(ring, &trace_channel->rings, node)
-		if (ring->app == id && ring->exclusive == app->app.exclusive &&
-		    ring_is_usable(ring))
-			return ring;
-	return ring_new(trace_channel, app, own);
+	list_for_each(trace, &us->rec.traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node)
+				if (ring->id == id)
+					return ring;
+	return NULL;
+}
+
+static bool link_has_ring(const struct user_link *link, const struct ring *ring)
+{
+	for (uint32_t i = 0; i < link->nr_sent; i++)
+		if (link->told[i] == ring)
+			return true;
+	return false;
+}
+
+#define NAMED 4u /* processes in a sentence */
+
+/* Return: the number of processes that record into it. @ret: the first ones. */
+static uint32_t name_writers(const struct user_session *us, const struct ring *ring, size_t len,
+			     char *ret)
+{
+	const struct user_link *link;
+	uint32_t nr = 0;
+	size_t at = 0;
+
+	*ret = '\0';
+	list_for_each(link, &us->links, in_session)
+		if (link_has_ring(link, ring) && nr++ < NAMED && at < len)
+			at += (size_t)snprintf(ret + at, len - at, "%s%d (%.16s)", at ? ", " : "",
+					       (int)link->app->app.pid, link->app->app.procname);
+	if (nr > NAMED && at < len)
+		snprintf(ret + at, len - at, " and %u more", nr - NAMED);
+	return nr;
+}
+
+static void report_damage(const struct user_session *us, const struct ring *ring)
+{
+	const char *channel = ring->trace_channel->channel->name;
+	char writers[192], text[sizeof(us->rec.session->troubles[0])];
+	uint32_t nr = name_writers(us, ring, sizeof(writers), writers);
+
+	if (ring->app || nr == 1)
+		snprintf(text, sizeof(text),
+			 "process %s damages its buffers of channel '%.64s'; correct the program, "
+			 "or end it: its events are not reliable",
+			 nr ? writers : "that has ended", channel);
+	else
+		snprintf(text, sizeof(text),
+			 "a process of user %u damaged the shared buffers of channel '%.64s': "
+			 "one of %s; now each has buffers of its own, which show the one that did it",
+			 ring->trace_channel->trace->uid, channel, nr ? writers : "those that have ended");
+	if (strcmp(us->rec.session->troubles[TROUBLE_DAMAGE], text) != 0)
+		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_DAMAGE, text);
+}
+
+/* The process that did it has all shared buffers of its user. */
+static void leave_shared(struct trace *trace)
+{
+	struct trace_channel *trace_channel;
+	struct ring *ring;
+
+	trace->apart = true;
+	list_for_each(trace_channel, &trace->channels, node)
+		list_for_each(ring, &trace_channel->rings, node)
+			if (!ring->app && ring->state == RING_READY) {
+				ring->abandoned = true;
+				trace_channel->replaced = true;
+			}
+}
+
+void user_damaged(struct domain_tracer *domain, struct session *session, uint64_t id)
+{
+	struct user_session *us = user_session_find(user_of(domain), session);
+	struct ring *ring = us ? ring_by_id(us, id) : NULL;
+
+	if (!ring || ring->abandoned)
+		return;
+	report_damage(us, ring);
+	if (ring->app)
+		return;
+	leave_shared(ring->trace_channel->trace);
+	us->apart_since = ++us->generation;
+	links_touch(us);
+	recording_saved(&us->rec);
+	loop_timer_set(&us->apart, DAMAGED_CLOSE_US);
+}
+
+/* Until its process has confirmed the change, it may record into the old ones. */
+static bool is_left(const struct user_session *us, const struct ring *ring)
+{
+	const struct user_link *link;
+
+	list_for_each(link, &us->links, in_session)
+		if (link->confirmed < us->apart_since || link_has_ring(link, ring))
+			return false;
+	return true;
+}
+
+void damaged_close(struct loop_timer *timer)
+{
+	struct user_session *us = container_of(timer, struct user_session, apart);
+	struct trace_channel *trace_channel;
+	struct ring *ring, *next;
+	struct trace *trace;
+	bool again = false;
+
+	list_for_each(trace, &us->rec.traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each_safe(ring, next, &trace_channel->rings, node) {
+				if (ring->app || !ring->abandoned || ring->state != RING_READY)
+					continue;
+				if (is_left(us, ring))
+					ring_close(ring);
+				else
+					again = true;
+			}
+	if (again)
+		loop_timer_set(timer, DAMAGED_CLOSE_US);
 }
 
 static void close_in_trace_channel(struct trace_channel *trace_channel, uint64_t app)

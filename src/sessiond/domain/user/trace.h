@@ -30,6 +30,11 @@ void trace_describe(struct trace *trace);
 
 /** The ring set of the trace channel that an application records into. */
 struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app);
+/** The consumer has found a ring set damaged. The processes that shared it get buffers of their
+ *  own, and the one that damages its own is reported. */
+void user_damaged(struct domain_tracer *domain, struct session *session, uint64_t ring);
+/** Close damaged ring sets into which no process records any more. */
+void damaged_close(struct loop_timer *timer);
 /** Close the ring sets and the trace that belong to this application only. */
 void rings_close_of(struct user_session *us, uint64_t app);
 

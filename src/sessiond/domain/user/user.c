@@ -189,6 +189,7 @@ struct user_session *user_session_get(struct user_domain *user, struct session *
 	list_init(&us->counts);
 	event_filters_init(&us->filters, user_filter_tracer(), &user->recorder->shapes,
 			   us->rec.clock);
+	loop_timer_init(&us->apart, user->recorder->config.loop, damaged_close);
 	list_append(&user->domain.recordings, &us->rec.node);
 	return us;
 }
@@ -310,6 +311,7 @@ static void user_session_forget(struct user_session *us)
 		link_drop_counts(link);
 		link_free(link);
 	}
+	loop_timer_cancel(&us->apart);
 	conflicts_free(us);
 	announced_free(us);
 	paths_used_free(us);
@@ -433,6 +435,7 @@ static const struct domain_ops user_ops = {
 	.await_offers = user_await_offers,
 	.restore = user_restore,
 	.adopt = recording_adopt,
+	.damaged = user_damaged,
 	.keep = recording_keep,
 };
 
