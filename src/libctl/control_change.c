@@ -214,9 +214,12 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
 		.channel = o.channel,
 #define ASKED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))(MODEL_TYPE_##type)o.name,
 #include "model/rule.def"
+		.more = o.more != 0,
+		.nearest = o.nearest != 0,
 	};
 	if (call_event_enable(ctl->client, &req, control_outcome_item, ctl, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
+	ctl->outcome->nearest = pool_str(pool_of(ctl->outcome), rep.nearest);
 	if (ret_channel)
 		snprintf(ret_channel, LTT_CTL_NAME_BYTES, "%s", rep.channel);
 	if (ret_points)

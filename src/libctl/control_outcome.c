@@ -5,7 +5,7 @@
 
 const struct ltt_ctl_outcome *ltt_ctl_last_outcome(const struct ltt_ctl *ctl)
 {
-	static const struct ltt_ctl_outcome none = { .problem = "" };
+	static const struct ltt_ctl_outcome none = { .problem = "", .nearest = "" };
 
 	return ctl->outcome ? ctl->outcome : &none;
 }
@@ -17,7 +17,7 @@ int control_begin_outcome(struct ltt_ctl *ctl)
 	ctl->outcome = pool_owner_new(sizeof(*ctl->outcome));
 	if (!ctl->outcome)
 		return err_memory(&ctl->err);
-	ctl->outcome->problem = "";
+	ctl->outcome->problem = ctl->outcome->nearest = "";
 	return 0;
 }
 

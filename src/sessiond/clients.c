@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "follow.h"
+#include "state.h"
 
 /* Requests of one client that may wait for an answer at the same time. */
 #define MAX_WAITING 256u
@@ -114,6 +115,7 @@ void client_conn_free(struct client *client)
 	struct sessiond *sd = client->sd;
 
 	follow_leave(sd, client->id);
+	state_save_series(sd, client->id);
 	admission_remove(&client->pending_hello);
 	peer_fini(&client->peer);
 	if (client->refusal.code)

@@ -21,7 +21,7 @@
 struct encoder *state_list(struct state_space *space, enum state_list which)
 {
 	if (!space->buf[which])
-		space->buf[which] = xalloc(space->cap);
+		space->buf[which] = xrealloc(NULL, space->cap); /* not zeroed */
 	encoder_init(&space->lists[which], space->buf[which], space->cap);
 	return &space->lists[which];
 }
@@ -127,20 +127,32 @@ static void state_put_clock(struct state_space *space, const struct clock_facts 
 	msg_state_clock_add(enc, &msg);
 }
 
-static struct list put_rules(struct state_space *space, const struct channel *channel)
+static void put_rule(struct encoder *enc, struct rule *rule)
 {
-	struct encoder *enc = state_list(space, STATE_RULES);
-	const struct rule *rule;
-
-	list_for_each(rule, &channel->rules, node) {
-		struct msg_state_rule msg = {
+	const size_t begin = enc->len;
+	struct msg_state_rule msg = {
 #define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))rule->name,
 #include "model/rule.def"
-		};
+		.number = rule->number,
+	};
 
-		msg_state_rule_add(enc, &msg);
-	}
-	return state_end(space, STATE_RULES);
+	msg_state_rule_add(enc, &msg);
+	rule->next_bytes = enc->len - begin;
+}
+
+/* Append those that the file of classes lacks. */
+static void put_rules(struct state_space *space, const struct channel *channel)
+{
+	struct msg_state_class_group msg = { .channel = channel->number };
+	struct encoder *enc = state_list(space, STATE_RULES);
+	struct rule *rule;
+
+	if (list_empty(&channel->unsaved))
+		return;
+	list_for_each(rule, &channel->unsaved, unsaved)
+		put_rule(enc, rule);
+	msg.rules = state_end(space, STATE_RULES);
+	msg_state_class_group_add(&space->lists[STATE_GROUPS], &msg);
 }
 
 static void put_channels(struct state_space *space, const struct session *session)
@@ -155,9 +167,10 @@ static void put_channels(struct state_space *space, const struct session *sessio
 			.domain = (uint8_t)channel->domain,
 #define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))channel->name,
 #include "model/channel.def"
-			.rules = put_rules(space, channel),
+			.nr_rules = channel->nr_rules,
 		};
 
+		put_rules(space, channel);
 		msg_state_channel_add(enc, &msg);
 	}
 }
@@ -230,12 +243,12 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 	};
 
 	state_put_clock(space, run_clock(session->run), &sd->watch.last);
+	state_list(space, STATE_GROUPS);
 	put_channels(space, session);
 	put_tracks(space, session);
 	state_list(space, STATE_APPS);
 	state_list(space, STATE_TRACES);
 	state_list(space, STATE_FINALS);
-	state_list(space, STATE_GROUPS);
 	domains_save(&sd->domains, session, space);
 	msg.clock = state_end(space, STATE_CLOCK);
 	msg.channels = state_end(space, STATE_CHANNELS);
@@ -289,12 +302,26 @@ static void remove_classes(struct sessiond *sd, const struct session *session)
 	unlink(path);
 }
 
+static void rules_saved(struct session *session)
+{
+	struct channel *channel;
+	struct rule *rule;
+
+	list_for_each(channel, &session->channels, node)
+		while ((rule = list_first(&channel->unsaved, struct rule, unsaved))) {
+			session->saved.unused_bytes += rule->saved_bytes;
+			rule->saved_bytes = rule->next_bytes;
+			list_remove(&rule->unsaved);
+		}
+}
+
 static void save_succeeded(struct sessiond *sd, struct session *session,
 			   const struct state_space *space)
 {
 	struct session_saved *saved = &session->saved;
 	uint64_t bytes = next_bytes(session, space);
 
+	rules_saved(session);
 	if (saved->classes_file != space->classes_file) {
 		remove_classes(sd, session);
 		saved->unused_bytes = 0;
@@ -313,6 +340,27 @@ static uint32_t next_classes_file(const struct session_saved *saved)
 	return saved->classes_file + (worn || !saved->classes_file);
 }
 
+/* A new file of classes has no rules yet. */
+static void rules_unsaved(struct session *session)
+{
+	struct channel *channel;
+	struct rule *rule;
+
+	list_for_each(channel, &session->channels, node)
+		list_for_each(rule, &channel->rules, node)
+			channel_rule_changed(channel, rule);
+}
+
+/* One that is enough for twice as much as was needed. */
+static size_t next_cap(size_t cap, const struct state_space *space, const struct encoder *enc)
+{
+	size_t used = MAX(enc->len, space->lists[STATE_GROUPS].len);
+
+	while (cap > FIRST_BYTES && cap / 4 > used)
+		cap /= 2;
+	return cap;
+}
+
 /* Return: 0, negative errno; -E2BIG: with more room. */
 static int try_save(struct sessiond *sd, struct session *session, size_t cap)
 {
@@ -322,16 +370,19 @@ static int try_save(struct sessiond *sd, struct session *session, size_t cap)
 		.saved = session->saved.succeeded,
 		.classes_file = next_classes_file(&session->saved),
 	};
-	AUTO_FREE uint8_t *buf = xalloc(cap);
+	AUTO_FREE uint8_t *buf = xrealloc(NULL, cap); /* not zeroed */
 	struct encoder enc;
 	int ret = -E2BIG;
 
 	encoder_init(&enc, buf, cap);
+	if (space.classes_file != session->saved.classes_file)
+		rules_unsaved(session);
 	encode_session(sd, session, &enc, &space);
 	if (!overflowed(&space, &enc))
 		ret = write_session(sd, session, &space, &enc);
 	if (ret == 0)
 		save_succeeded(sd, session, &space);
+	sd->state_bytes = ret == -E2BIG ? cap : next_cap(cap, &space, &enc);
 	space_fini(&space);
 	return ret;
 }
@@ -344,10 +395,8 @@ static int save_session(struct sessiond *sd, struct session *session)
 		return ret;
 	ret = -E2BIG;
 	for (size_t cap = MAX(sd->state_bytes, FIRST_BYTES); ret == -E2BIG && cap <= STATE_FILE_MAX;
-	     cap *= 2) {
+	     cap *= 2)
 		ret = try_save(sd, session, cap);
-		sd->state_bytes = cap;
-	}
 	return ret;
 }
 
@@ -373,11 +422,21 @@ int state_save(struct sessiond *sd, struct session *session)
 {
 	int ret;
 
+	session->saved.series = 0;
 	if (!sd->state_dir || sd->ending)
 		return 0;
 	ret = save_session(sd, session);
 	report_unsaved(sd, session, ret);
 	return ret;
+}
+
+void state_save_series(struct sessiond *sd, uint64_t client)
+{
+	struct session *session;
+
+	list_for_each(session, &sd->sessions.list, node)
+		if (session->saved.series == client)
+			state_save(sd, session);
 }
 
 void state_discard(struct sessiond *sd, const struct session *session)

@@ -50,29 +50,49 @@ static int load_daemon(struct sessiond *sd)
 	return copy == -ENOENT ? ret : copy;
 }
 
-static void load_rules(struct session *session, struct channel *channel, struct list rules)
+/* Return: false: it is not allowed. */
+static bool load_rule(struct session *session, struct channel *channel,
+		      const struct msg_state_rule *msg, struct rule **ret)
 {
+	const struct rule_spec spec = {
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)msg->name,
+#include "model/rule.def"
+	};
 	struct err ignored = { 0 };
+	struct rule *rule;
+
+	if (session_add_rule(session, channel, &spec, &rule, &ignored))
+		return false;
+#define UNASKED(type, name, init, doc) ATTRIBUTE_SET(type, rule->name, msg->name);
+#include "model/rule.def"
+	rule->counted_before = rule_counts(rule->kind) && session->starts;
+	*ret = rule;
+	return true;
+}
+
+/* The last record of each number is valid. */
+static void load_rules(struct session *session, struct channel *channel, uint32_t nr,
+		       struct list groups)
+{
+	AUTO_FREE struct msg_state_rule *last = NULL;
+	struct msg_state_class_group group;
 	struct msg_state_rule msg;
 	struct rule *rule;
 
-	while (msg_state_rule_next(&rules, &msg)) {
-		const struct rule_spec spec = {
-#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)msg.name,
-#include "model/rule.def"
-		};
-
-		if (session_add_rule(session, channel, &spec, &rule, &ignored))
-			continue;
-#define UNASKED(type, name, init, doc) ATTRIBUTE_SET(type, rule->name, msg.name);
-#include "model/rule.def"
-		rule->counted_before = rule_counts(rule->kind) && session->starts;
-	}
+	nr = MIN(nr, SESSION_MAX_RULES);
+	last = xalloc((nr + 1) * sizeof(*last));
+	while (nr && msg_state_class_group_next(&groups, &group))
+		while (!group.trace && group.channel == channel->number &&
+		       msg_state_rule_next(&group.rules, &msg))
+			last[MIN(msg.number, nr)] = msg;
+	for (uint32_t i = 0; i < nr; i++)
+		if (last[i].pattern && load_rule(session, channel, &last[i], &rule))
+			list_remove(&rule->unsaved);
 }
 
 /* Those of a domain that this daemon does not have are omitted. */
 static void load_channels(const struct domains *domains, struct session *session,
-			  struct list channels)
+			  struct list channels, struct list groups)
 {
 	struct msg_state_channel msg;
 	struct err ignored = { 0 };
@@ -93,7 +113,7 @@ static void load_channels(const struct domains *domains, struct session *session
 		if (session_restore_channel(session, channel, &ignored))
 			channel_free(channel); /* never: all is allowed meanwhile */
 		else
-			load_rules(session, channel, msg.rules);
+			load_rules(session, channel, msg.nr_rules, groups);
 	}
 }
 
@@ -198,7 +218,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->unrecorded = msg->unrecorded;
 	session->nr_snapshots = msg->nr_snapshots;
 	session->drained = msg->drained && session->state == SESSION_STOPPED;
-	load_channels(&sd->domains, session, msg->channels);
+	load_channels(&sd->domains, session, msg->channels, msg->groups);
 	load_tracks(session, msg->tracks);
 	session->user_consumer = msg->user_consumer && geteuid() == 0 && session->uid != 0;
 	session->kernel_consumer = msg->kernel_consumer && geteuid() == 0;

@@ -2,7 +2,8 @@
 /*
  * Each command that changes the configuration of a session has saved the change by the time it is
  * answered: a session daemon that takes over then has the same channels, rules, contexts and
- * tracked ids. The commands are those that client.def marks CHANGE; none can be left out here.
+ * tracked ids. The commands are those that client.def marks CHANGE; none can be left out here. A
+ * series of rules is saved with the last one, or when its client hangs up.
  */
 #include "lib/kernel_fake.h"
 #include "base/dir.h"
@@ -125,6 +126,31 @@ static void saved_when_answered(int client, const struct change *change)
 	CHECK(same(&after, &again));
 }
 
+static int do_series(int client, const char *pattern, bool more)
+{
+	return CALL(client, event_enable, .channel = "c", .pattern = pattern, .more = more);
+}
+
+static void saved_as_a_series(int client)
+{
+	int other = harness_client();
+
+	read_saved(&before);
+	CHECK_IS(do_series(client, "sched_s*", true), ==, 0);
+	read_saved(&after);
+	CHECK(same(&before, &after));
+	CHECK_IS(do_series(client, "sched_sw*", false), ==, 0);
+	read_saved(&after);
+	CHECK(!same(&before, &after));
+	CHECK_IS(do_series(other, "sched_swi*", true), ==, 0);
+	read_saved(&again);
+	CHECK(same(&after, &again));
+	close(other);
+	harness_pump();
+	read_saved(&again);
+	CHECK(!same(&after, &again));
+}
+
 /* The rule, channel and ids of the commands above, at their successor's. */
 static void taken_over(void)
 {
@@ -144,6 +170,10 @@ static void taken_over(void)
 	CHECK(channel && !channel->enabled && channel_has_context(channel, "pid"));
 	rule = list_first(&channel->rules, struct rule, node);
 	CHECK(rule && !rule->enabled && strcmp(rule->pattern, "sched_switch") == 0);
+	CHECK_IS(channel->nr_rules, ==, 4);
+	CHECK(list_empty(&channel->unsaved));
+	rule = list_entry(channel->rules.prev, struct rule, node);
+	CHECK(rule->enabled && strcmp(rule->pattern, "sched_swi*") == 0);
 	harness_end();
 }
 
@@ -161,6 +191,7 @@ int main(void)
 	state_save(&harness.sd, session_by_id(&harness.sd.sessions, 1));
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
 		saved_when_answered(client, &changes[i]);
+	saved_as_a_series(client);
 	close(client);
 	harness_end();
 	taken_over();

@@ -212,7 +212,7 @@ void peer_send(struct peer *peer, const struct encoder *enc)
 	if (peer->closing || peer->source.fd < 0)
 		return;
 	ret = encoder_finish(enc);
-	if (ret == 0 && list_empty(&peer->queue)) {
+	if (ret == 0 && list_empty(&peer->queue) && !peer->held) {
 		ret = sock_send(peer->source.fd, enc->buf, enc->len, enc->fds, enc->nr_fds);
 		if (ret == 0 || ret == -EPIPE) /* its messages are still read */
 			return;
@@ -233,7 +233,15 @@ void peer_send(struct peer *peer, const struct encoder *enc)
 	}
 	list_append(&peer->queue, &packet->node);
 	peer->queued_bytes += packet->len;
-	peer_watch(peer);
+	if (!peer->held)
+		peer_watch(peer);
+}
+
+void peer_hold(struct peer *peer, bool held)
+{
+	peer->held = held;
+	if (!held && !list_empty(&peer->queue) && flush_queue(peer) < 0)
+		peer_watch(peer);
 }
 
 void peer_hang_up(struct peer *peer)

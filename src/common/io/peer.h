@@ -23,6 +23,7 @@ struct peer {
 	gid_t gid;
 	struct list_node queue; /* struct peer_packet */
 	size_t queued_bytes;
+	bool held;	      /* see peer_hold() */
 	bool closing;	      /* closed when the queue is empty, or already broken */
 	struct loop_work end; /* calls `closed` at the end of the round */
 	const struct peer_ops *ops;
@@ -47,6 +48,8 @@ void peer_fini(struct peer *peer);
 
 /** Queue an encoder's message (its descriptors are dup'ed). Failures lead to `closed`. */
 void peer_send(struct peer *peer, const struct encoder *enc);
+/** Keep messages in the queue until they are no longer held: they report changes in progress. */
+void peer_hold(struct peer *peer, bool held);
 /** Disconnect when the queue has been sent. */
 void peer_hang_up(struct peer *peer);
 

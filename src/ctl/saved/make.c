@@ -102,8 +102,9 @@ static enum ltt_ctl_domain make_domain(struct json_object *o)
 
 /* --- channels ------------------------------------------------------------------------------ */
 
+/* @more: other rules follow. */
 static int make_rule(struct making *m, struct json_object *session, struct json_object *channel,
-		     struct json_object *rule)
+		     struct json_object *rule, bool more)
 {
 	struct ltt_ctl *lib = m->ctl->library;
 	struct ltt_ctl_event_options o;
@@ -116,6 +117,7 @@ static int make_rule(struct making *m, struct json_object *session, struct json_
 	o.session = record_str(session, "name");
 	o.channel = record_str(channel, "name");
 	o.domain = make_domain(channel);
+	o.more = more;
 	if (o.kind == LTT_CTL_RULE_USER)
 		code = ltt_ctl_find_places(lib, o.location ? o.location : "", &places);
 	if (places) {
@@ -155,7 +157,7 @@ static int make_disabled_rules(struct making *m, struct json_object *session,
 		struct json_object *rule = record_at(channel, "rules", i);
 
 		if (record_bool(rule, "enabled"))
-			code = make_rule(m, session, channel, rule);
+			code = make_rule(m, session, channel, rule, false);
 		if (code == LTT_CTL_EVENT_EXISTS || (code && m->keep_going))
 			code = 0;
 	}
@@ -164,12 +166,14 @@ static int make_disabled_rules(struct making *m, struct json_object *session,
 
 static int make_rules(struct making *m, struct json_object *session, struct json_object *channel)
 {
+	size_t nr = record_len(channel, "rules");
 	int code = 0;
 
-	for (size_t i = 0; i < record_len(channel, "rules") && code == 0; i++) {
+	for (size_t i = 0; i < nr && code == 0; i++) {
 		struct json_object *rule = record_at(channel, "rules", i);
 
-		code = make_part(m, make_rule(m, session, channel, rule), session, rule, "rule");
+		code = make_rule(m, session, channel, rule, i + 1 < nr);
+		code = make_part(m, code, session, rule, "rule");
 	}
 	return code ? code : make_disabled_rules(m, session, channel);
 }

@@ -8,7 +8,6 @@
 #include "ctl/loss.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/points.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
 #include "ctl/target.h"
@@ -106,47 +105,54 @@ static int take_loglevel(struct ctl *ctl, struct ltt_ctl_event_options *o)
 
 #define MAX_UNKNOWN_SHOWN 10u
 
-/* 'a' (did you mean 'b'?), 'c' and 7 others. @points: the names that may be meant; NULL. */
-static char *list_unknown(const struct names *unknown, struct json_object *points)
+/* Names that no event has now, and for the first ones of them those that may be meant, or "". */
+struct unknown {
+	struct names names, nearest;
+};
+
+static void unknown_fini(struct unknown *unknown)
 {
-	size_t shown = MIN(unknown->nr, (size_t)MAX_UNKNOWN_SHOWN);
+	names_fini(&unknown->names);
+	names_fini(&unknown->nearest);
+}
+
+/* 'a' (did you mean 'b'?), 'c' and 7 others. */
+static char *list_unknown(const struct unknown *unknown)
+{
+	const struct names *names = &unknown->names;
+	size_t shown = MIN(names->nr, (size_t)MAX_UNKNOWN_SHOWN);
 	char *list = xstrdup("");
 
 	for (size_t i = 0; i < shown; i++) {
-		const char *near = points ? points_nearest(points, unknown->names[i]) : NULL;
+		const char *near = unknown->nearest.names[i];
 		char *before AUTO_FREE = list;
 
-		list = xasprintf("%s%s'%s'%s%s%s", before, i ? ", " : "", unknown->names[i],
-				 near ? " (did you mean '" : "", near ? near : "",
-				 near ? "'?)" : "");
+		list = xasprintf("%s%s'%s'%s%s%s", before, i ? ", " : "", names->names[i],
+				 *near ? " (did you mean '" : "", near, *near ? "'?)" : "");
 	}
-	if (unknown->nr > shown) {
+	if (names->nr > shown) {
 		char *before AUTO_FREE = list;
 
-		list = xasprintf("%s and %zu others", before, unknown->nr - shown);
+		list = xasprintf("%s and %zu others", before, names->nr - shown);
 	}
 	return list;
 }
 
 /* Nothing has such names now: fine, but they may be slips. One note for all names of a list. */
 static void note_no_points(struct ctl *ctl, enum ltt_ctl_domain domain,
-			   const struct names *unknown)
+			   const struct unknown *unknown)
 {
-	struct json_object *points AUTO_RECORD = NULL;
-	char *list AUTO_FREE = NULL;
-	struct err ignored = { 0 };
+	char *list AUTO_FREE = list_unknown(unknown);
 
-	if (!unknown->nr || (domain != LTT_CTL_KERNEL &&
-			     points_fetch(ctl, DOMAIN_USER, false, &points, NULL, &ignored) != 0))
+	if (!unknown->names.nr)
 		return;
-	list = list_unknown(unknown, points);
 	if (domain == LTT_CTL_KERNEL)
 		print_note(ctl, "this kernel has no event that matches %s", list);
 	else
 		print_note(ctl,
 			   "no running application has an event %s; %s will be %s where one "
 			   "appears",
-			   list, unknown->nr == 1 ? "it" : "they",
+			   list, unknown->names.nr == 1 ? "it" : "they",
 			   opt.count || opt.histogram ? "counted" : "recorded");
 }
 
@@ -216,13 +222,15 @@ static int check_sampling(struct ctl *ctl)
 }
 
 static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_options *o,
-				    struct names *unknown)
+				    struct unknown *unknown)
 {
 	struct json_object *rule;
 	char channel[LTT_CTL_NAME_BYTES];
 	uint32_t points;
-	int code = ltt_ctl_enable_event(ctl->library, o, channel, &points);
+	int code;
 
+	o->nearest = unknown->names.nr < MAX_UNKNOWN_SHOWN && !glob_is_pattern(o->pattern);
+	code = ltt_ctl_enable_event(ctl->library, o, channel, &points);
 	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return enable_event_refused(ctl, o);
 	rule = json_object_new_object();
@@ -241,8 +249,11 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 		record_set_str(rule, "by", o->by);
 	record_append(ctl->record, "rules", rule);
 	loss_conflicts(ctl, rule);
-	if (points == 0 && (o->domain == LTT_CTL_KERNEL || !glob_is_pattern(o->pattern)))
-		names_add(unknown, o->pattern);
+	if (points == 0 && (o->domain == LTT_CTL_KERNEL || !glob_is_pattern(o->pattern))) {
+		names_add(&unknown->names, o->pattern);
+		if (o->nearest)
+			names_add(&unknown->nearest, ltt_ctl_last_outcome(ctl->library)->nearest);
+	}
 	return loss_refusals(ctl, rule);
 }
 
@@ -266,11 +277,12 @@ static int check_patterns(struct ctl *ctl)
 static enum status enable_event_enable_all(struct ctl *ctl, struct ltt_ctl_event_options *o,
 					   const struct names *names)
 {
-	struct names unknown CLEANUP(names_fini) = { 0 };
+	struct unknown unknown CLEANUP(unknown_fini) = { 0 };
 	enum status worst = STATUS_OK;
 
 	for (size_t i = 0; i < names->nr && !ctl->err.code; i++) {
 		o->pattern = names->names[i];
+		o->more = i + 1 < names->nr;
 		worst = target_worse(worst, enable_event_one(ctl, o, &unknown));
 	}
 	note_no_points(ctl, o->domain, &unknown);

@@ -145,13 +145,26 @@ static int cmd_find_session(struct command *cmd, const char *name)
 #define SAVED_SESSION false
 #define SAVED_CHANGE true
 
-/* The handler may have ended the session. */
-static void save_changed(struct sessiond *sd, uint64_t id)
+/* Until the session is saved the client reads no answer. */
+static void change_begin(struct sessiond *sd, uint64_t client_id, struct session *session)
 {
-	struct session *session = id ? session_by_id(&sd->sessions, id) : NULL;
+	struct client *client = client_find(sd, client_id);
 
-	if (session)
+	session->saved.series = 0;
+	if (client)
+		peer_hold(&client->peer, true);
+}
+
+/* The handler may have ended the session. */
+static void change_end(struct sessiond *sd, uint64_t client_id, uint64_t id)
+{
+	struct session *session = session_by_id(&sd->sessions, id);
+	struct client *client = client_find(sd, client_id);
+
+	if (session && !session->saved.series)
 		state_save(sd, session);
+	if (client)
+		peer_hold(&client->peer, false);
 }
 
 /* --- one function a command ------------------------------------------------------- */
@@ -199,7 +212,7 @@ static void save_changed(struct sessiond *sd, uint64_t id)
 		struct req_##name req;                                                    \
 		struct rep_##name rep;	       /* may be empty: no initializer */         \
 		struct sessiond *sd = cmd->sd; /* the handler may have ended cmd */       \
-		uint64_t id = 0;                                                          \
+		uint64_t id = 0, client = cmd->client;                                    \
                                                                                           \
 		memset(&rep, 0, sizeof(rep));                                             \
 		if (req_##name##_decode(dec, &req) < 0) {                                 \
@@ -210,10 +223,12 @@ static void save_changed(struct sessiond *sd, uint64_t id)
 		}                                                                         \
 		if (ACCESS_##access(cmd, &req) == 0) {                                    \
 			id = cmd->session_id;                                             \
+			if (SAVED_##access)                                               \
+				change_begin(sd, client, cmd->session);                   \
 			result = cmd_##name(cmd, &req, &rep);                             \
 		}                                                                         \
-		if (SAVED_##access)                                                       \
-			save_changed(sd, id);                                             \
+		if (SAVED_##access && id)                                                 \
+			change_end(sd, client, id);                                       \
 		if (result == CMD_DONE)                                                   \
 			reply_##name(cmd, &rep);                                          \
 		else if (result == CMD_FAILED)                                            \

@@ -25,6 +25,7 @@ static uint32_t event_disable_rules(struct channel *channel, const char *pattern
 		if (!all && strcmp(rule->pattern, pattern) != 0)
 			continue;
 		rule->enabled = false;
+		channel_rule_changed(channel, rule);
 		nr++;
 	}
 	return nr;

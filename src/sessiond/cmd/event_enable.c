@@ -16,6 +16,7 @@ struct pending {
 	struct command *cmd;
 	struct channel *channel; /* lives as long as its session */
 	struct rule *rule;
+	bool nearest;
 };
 
 static void event_enable_in_force(void *data, uint32_t apps, uint32_t late,
@@ -25,13 +26,16 @@ static void event_enable_in_force(void *data, uint32_t apps, uint32_t late,
 	struct command *cmd = pending->cmd;
 	struct domain_tracer *tracer = command_tracer(cmd, (uint8_t)pending->channel->domain);
 	struct session *session = command_session(cmd);
-	struct rep_event_enable rep = { .channel = "" };
+	struct rep_event_enable rep = { .channel = "", .nearest = "" };
 	uint32_t never;
 
 	(void)apps, (void)late, (void)problem;
 	if (session) {
 		rep.channel = pending->channel->name;
 		rep.points = tracer->ops->count_points(tracer, session, pending->rule, &never);
+		if (pending->nearest && !rep.points && tracer->ops->nearest_point)
+			rep.nearest = tracer->ops->nearest_point(tracer, session,
+								 pending->rule->pattern);
 		items_of_conflicts(cmd, session, pending->channel, pending->rule);
 		items_of_refusals(cmd, session, pending->channel, pending->rule);
 	}
@@ -57,6 +61,7 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 	}
 	if (rule) {
 		rule->enabled = true;
+		channel_rule_changed(channel, rule);
 		return rule;
 	}
 	return session_add_rule(cmd->session, channel, spec, &rule, &cmd->err) ? NULL : rule;
@@ -83,6 +88,7 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 	struct rule *rule;
 
 	(void)rep;
+	cmd->session->saved.series = req->more ? cmd->client : 0;
 	spec.loglevel = (int)MAX(MIN(req->loglevel, 100), -1);
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
@@ -110,7 +116,7 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 	if (!rule)
 		return CMD_FAILED;
 	pending = xalloc(sizeof(*pending));
-	*pending = (struct pending){ cmd, channel, rule };
+	*pending = (struct pending){ cmd, channel, rule, req->nearest };
 	tracer->ops->refresh_rule(tracer, cmd->session, rule, event_enable_in_force, pending);
 	return CMD_WAIT;
 }

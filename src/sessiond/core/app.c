@@ -45,6 +45,7 @@ static void give_point(struct app *app, size_t bytes)
 static void remove_point(struct app *app, struct app_point *point)
 {
 	tdelete(point, &app->points, core_app_compare);
+	shape_remove_point(app->shapes, point->shape, &point->in_shape);
 	app->nr_points--;
 	app->bytes -= point->bytes;
 	give_point(app, point->bytes);
@@ -128,7 +129,7 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 		return "exceeds the quota of its user (see 'lttctl quota')";
 	}
 	point = xalloc(sizeof(*point));
-	*point = (struct app_point){ id, line, xstrdup(file), bytes, shape };
+	*point = (struct app_point){ id, line, xstrdup(file), bytes, shape, { 0 }, app };
 	if (!tsearch(point, &app->points, core_app_compare)) {
 		give_point(app, bytes);
 		shape_unref(app->shapes, shape);
@@ -136,6 +137,7 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 		free(point);
 		return "can't be stored: out of memory";
 	}
+	shape_add_point(app->shapes, shape, &point->in_shape);
 	app->nr_points++;
 	app->bytes += point->bytes;
 	*ret = point;

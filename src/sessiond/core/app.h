@@ -24,6 +24,8 @@ struct app_point {
 	char *file;
 	size_t bytes; /* charged to the application */
 	struct shape *shape;
+	struct list_node in_shape;
+	struct app *app;
 };
 
 /* Refused points that are stored for one application. */

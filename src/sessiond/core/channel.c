@@ -170,6 +170,7 @@ struct channel *channel_new(const char *name, enum domain_id domain,
 	list_init(&channel->node);
 	list_init(&channel->rules);
 	list_init(&channel->patterns);
+	list_init(&channel->unsaved);
 	idmap_init(&channel->by_name);
 	channel->name = xstrdup(name);
 	channel->domain = domain;
@@ -209,12 +210,15 @@ struct channel *channel_free(struct channel *channel)
 
 struct rule *channel_find_rule(struct channel *channel, const struct rule_spec *spec)
 {
-	struct rule *rule;
+	struct idmap_node *node = idmap_find(&channel->by_name, idmap_hash_text(spec->pattern));
+	struct rule *rule, *first = NULL;
 
-	list_for_each(rule, &channel->rules, node)
-		if (rule_is(rule, spec))
-			return rule;
-	return NULL;
+	for (; node; node = idmap_next(&channel->by_name, node)) {
+		rule = container_of(node, struct rule, by_name);
+		if (rule_is(rule, spec) && (!first || rule->number < first->number))
+			first = rule;
+	}
+	return first;
 }
 
 struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *spec)
@@ -223,11 +227,18 @@ struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *s
 
 	list_append(&channel->rules, &rule->node);
 	rule->number = channel->nr_rules++;
+	channel->nr_counting += rule_counts(rule->kind);
 	if (strpbrk(rule->pattern, "*\\"))
 		list_append(&channel->patterns, &rule->in_patterns);
-	else
-		idmap_add(&channel->by_name, &rule->by_name, idmap_hash_text(rule->pattern));
+	idmap_add(&channel->by_name, &rule->by_name, idmap_hash_text(rule->pattern));
+	channel_rule_changed(channel, rule);
 	return rule;
+}
+
+void channel_rule_changed(struct channel *channel, struct rule *rule)
+{
+	if (list_empty(&rule->unsaved))
+		list_append(&channel->unsaved, &rule->unsaved);
 }
 
 bool channel_has_context(const struct channel *channel, const char *name)
@@ -254,25 +265,28 @@ void channel_add_context(struct channel *channel, const char *name)
 	channel->contexts = longer;
 }
 
-/** A walk over the rules that may match a name, in their order: a channel may have thousands of
- *  rules with one name each, of which an application's point passes none. */
-struct rule_walk {
-	const struct channel *channel;
-	const struct idmap_node *named;	 /* the next one of the name's hash, or NULL */
-	const struct list_node *pattern; /* the next one of all others */
-};
+/* The next rule behind @node that has one name: a pattern's hash may be that of a name. */
+static const struct idmap_node *rule_walk_named(const struct idmap *map,
+						const struct idmap_node *node)
+{
+	while (node && !list_empty(&container_of(node, const struct rule, by_name)->in_patterns))
+		node = idmap_next(map, node);
+	return node;
+}
 
-static void rule_walk_begin(struct rule_walk *walk, const struct channel *channel, const char *name)
+void rule_walk_begin(struct rule_walk *walk, const struct channel *channel, const char *name)
 {
 	const struct idmap *map = &channel->by_name;
 
 	walk->channel = channel;
 	walk->named = map->nr ? idmap_find(map, idmap_hash_text(name)) : NULL;
+	walk->named = rule_walk_named(map, walk->named);
 	walk->pattern = channel->patterns.next;
 }
 
-static const struct rule *rule_walk_next(struct rule_walk *walk)
+const struct rule *rule_walk_next(struct rule_walk *walk)
 {
+	const struct idmap *map = &walk->channel->by_name;
 	const struct rule *named = NULL, *pattern = NULL;
 
 	if (walk->named)
@@ -280,7 +294,7 @@ static const struct rule *rule_walk_next(struct rule_walk *walk)
 	if (walk->pattern != &walk->channel->patterns)
 		pattern = container_of(walk->pattern, const struct rule, in_patterns);
 	if (named && (!pattern || named->number < pattern->number)) {
-		walk->named = idmap_next(&walk->channel->by_name, walk->named);
+		walk->named = rule_walk_named(map, idmap_next(map, walk->named));
 		return named;
 	}
 	if (pattern)

@@ -37,8 +37,10 @@ struct channel {
 	enum domain_id domain;
 	struct list_node rules; /* struct rule */
 	uint32_t nr_rules;
-	struct idmap by_name;	   /* rules with the name of one event, by its hash */
-	struct list_node patterns; /* all other rules */
+	struct idmap by_name;	   /* rules, by the hash of their patterns */
+	struct list_node patterns; /* rules whose patterns are not the name of one event */
+	uint32_t nr_counting;	   /* rules that count */
+	struct list_node unsaved;  /* rules that the session's state lacks, or has as they were */
 #define EACH(type, name, init, doc) MODEL_TYPE_##type name;
 #include "model/channel.def"
 };
@@ -65,8 +67,22 @@ struct channel *channel_new(const char *name, enum domain_id domain,
 struct channel_attr channel_attr_of(const struct channel *channel);
 struct channel *channel_free(struct channel *channel);
 
+/** A walk over the rules that may match a name, in their order: a channel may have thousands of
+ *  rules with one name each, of which an application's point passes none. */
+struct rule_walk {
+	const struct channel *channel;
+	const struct idmap_node *named;	 /* the next one of the name's hash, or NULL */
+	const struct list_node *pattern; /* the next one of all others */
+};
+
+void rule_walk_begin(struct rule_walk *walk, const struct channel *channel, const char *name);
+/** Return: NULL at the end. */
+const struct rule *rule_walk_next(struct rule_walk *walk);
+
 struct rule *channel_find_rule(struct channel *channel, const struct rule_spec *spec);
 struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *spec);
+/** A rule has changed: the next save of the session has it. */
+void channel_rule_changed(struct channel *channel, struct rule *rule);
 bool channel_has_context(const struct channel *channel, const char *name);
 /** @name: a context that the channel does not have yet; without a comma. */
 void channel_add_context(struct channel *channel, const char *name);

@@ -173,6 +173,7 @@ struct rule *rule_new(const struct rule_spec *spec)
 	list_init(&rule->node);
 	list_init(&rule->by_name.node);
 	list_init(&rule->in_patterns);
+	list_init(&rule->unsaved);
 #define EACH(type, name, init, doc) rule->name = init;
 #include "model/rule.def"
 #define ASKED(type, name, init, doc) rule->name = spec->name;
@@ -191,6 +192,7 @@ struct rule *rule_free(struct rule *rule)
 	list_remove(&rule->node);
 	idmap_remove(&rule->by_name);
 	list_remove(&rule->in_patterns);
+	list_remove(&rule->unsaved);
 #define EACH(type, name, init, doc) ATTRIBUTE_FREE(type, rule->name);
 #include "model/rule.def"
 	free(rule);
@@ -274,6 +276,9 @@ bool rule_patterns_meet(const char *a, const char *b)
 	struct rule_ends x, y;
 	size_t last;
 
+	for (size_t i = 0; !strchr("*\\", a[i]) && !strchr("*\\", b[i]); i++)
+		if (a[i] != b[i])
+			return false; /* as most do */
 	rule_ends_of(a, &x);
 	rule_ends_of(b, &y);
 	if (!x.has_star)

@@ -35,8 +35,11 @@ struct rule_spec {
 struct rule {
 	struct list_node node;
 	uint32_t number; /* in its channel, in the order of the rules, which are never removed */
-	struct idmap_node by_name;    /* of a rule with the name of one event, or ... */
-	struct list_node in_patterns; /* ... of any other */
+	struct idmap_node by_name;    /* by its pattern */
+	struct list_node in_patterns; /* of a rule whose pattern is not the name of one event */
+	struct list_node unsaved;     /* in its channel's list: the session's state lacks it */
+	size_t saved_bytes;	      /* of it in the state, */
+	size_t next_bytes;	      /* if the next save succeeds */
 	bool counted_before; /* it counts, and earlier counts ended with their session daemon */
 #define EACH(type, name, init, doc) MODEL_TYPE_##type name;
 #include "model/rule.def"

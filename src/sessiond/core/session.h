@@ -72,14 +72,17 @@ enum trouble {
 
 /**
  * struct session_saved - the saved state of a session (see state.h).
- * @classes_file, @classes_bytes: number and size of its file of event classes; 0: there is none.
- * @unused_bytes: of classes of traces that are closed.
+ * @classes_file, @classes_bytes: number and size of its file of event classes and rules; 0: there
+ *	is none.
+ * @unused_bytes: of classes of traces that are closed, and of rules as they were.
  * @tried, @succeeded: numbers of the last save, and of the last one that succeeded.
+ * @series: id of the client that announced further changes: these are saved with them; 0: none.
  */
 struct session_saved {
 	uint32_t classes_file;
 	uint64_t classes_bytes, unused_bytes;
 	uint64_t tried, succeeded;
+	uint64_t series;
 };
 
 #define SESSION_UNRECORDED_PIDS 64u

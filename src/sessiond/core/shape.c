@@ -109,9 +109,19 @@ static void shape_destroy(struct shape *shape)
 	free(shape);
 }
 
-static struct shape *shape_make(struct shape_facts *facts, char *key, char *body)
+static struct shape *shape_new(void)
 {
 	struct shape *shape = xalloc(sizeof(*shape));
+
+	list_init(&shape->points);
+	list_init(&shape->in_use);
+	list_init(&shape->by_name.node);
+	return shape;
+}
+
+static struct shape *shape_make(struct shape_facts *facts, char *key, char *body)
+{
+	struct shape *shape = shape_new();
 
 	shape->key = key;
 	shape->body = body;
@@ -163,7 +173,7 @@ struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const 
 struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int loglevel,
 			    const char *name, const char *format, const char *body)
 {
-	struct shape *shape = xalloc(sizeof(*shape)), **found;
+	struct shape *shape = shape_new(), **found;
 
 	shape->key = xasprintf("restored %d %s", (int)kind, body);
 	found = tfind(shape, &shapes->by_key, shape_compare);
@@ -195,4 +205,49 @@ void shape_unref(struct shapes *shapes, struct shape *shape)
 	tdelete(shape, &shapes->by_key, shape_compare);
 	shapes->nr--;
 	shape_destroy(shape);
+}
+
+void shape_add_point(struct shapes *shapes, struct shape *shape, struct list_node *point)
+{
+	if (!shapes->nr_in_use) {
+		list_init(&shapes->in_use);
+		idmap_init(&shapes->by_name);
+	}
+	if (list_empty(&shape->points)) {
+		shapes->nr_in_use++;
+		list_append(&shapes->in_use, &shape->in_use);
+		idmap_add(&shapes->by_name, &shape->by_name, idmap_hash_text(shape->name));
+	}
+	list_append(&shape->points, point);
+	shapes->changes++;
+}
+
+void shape_remove_point(struct shapes *shapes, struct shape *shape, struct list_node *point)
+{
+	shapes->changes++;
+	list_remove(point);
+	if (!list_empty(&shape->points))
+		return;
+	list_remove(&shape->in_use);
+	idmap_remove(&shape->by_name);
+	if (!--shapes->nr_in_use)
+		idmap_fini(&shapes->by_name);
+}
+
+void shapes_each(const struct shapes *shapes, const char *pattern,
+		 void (*fn)(struct shape *shape, void *data), void *data)
+{
+	const struct idmap_node *node;
+	struct shape *shape;
+
+	if (!shapes->nr_in_use)
+		return;
+	if (strpbrk(pattern, "*\\")) {
+		list_for_each(shape, &shapes->in_use, in_use)
+			fn(shape, data);
+		return;
+	}
+	for (node = idmap_find(&shapes->by_name, idmap_hash_text(pattern)); node;
+	     node = idmap_next(&shapes->by_name, node))
+		fn(container_of(node, struct shape, by_name), data);
 }

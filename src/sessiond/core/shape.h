@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/idmap.h"
 #include "base/list.h"
 #include "base/macros.h"
 #include "trace/layout.h"
@@ -41,11 +42,19 @@ struct shape {
 	enum shape_kind kind;
 	int loglevel;
 	struct layout *layout;
+	struct list_node points;    /* of all applications; members of struct app_point */
+	struct list_node in_use;    /* with points; else in no list */
+	struct idmap_node by_name;  /* likewise */
 };
 
 struct shapes {
 	void *by_key; /* tsearch */
 	uint32_t nr;
+	/* Shapes that have points; initialised while there are any. */
+	struct list_node in_use;
+	struct idmap by_name;
+	uint32_t nr_in_use;
+	uint64_t changes; /* number of times that a point came or went */
 };
 
 /**
@@ -60,5 +69,13 @@ struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int log
 			    const char *name, const char *format, const char *body);
 struct shape *shape_ref(struct shape *shape);
 void shape_unref(struct shapes *shapes, struct shape *shape);
+
+/** A point of the shape comes or goes. @point: a member of it, in the shape's list. */
+void shape_add_point(struct shapes *shapes, struct shape *shape, struct list_node *point);
+void shape_remove_point(struct shapes *shapes, struct shape *shape, struct list_node *point);
+/** Call @fn for the shapes with points whose names a pattern may match: of the name if it is one,
+ *  else all. */
+void shapes_each(const struct shapes *shapes, const char *pattern,
+		 void (*fn)(struct shape *shape, void *data), void *data);
 
 #endif

@@ -194,6 +194,10 @@ struct domain_ops {
 	 *  filter never holds. */
 	uint32_t (*count_points)(struct domain_tracer *domain, const struct session *session,
 				 const struct rule *rule, uint32_t *ret_never);
+	/** The name of a point that may be meant by @name, valid until points change; empty: none.
+	 *  NULL: the domain does not search. */
+	const char *(*nearest_point)(struct domain_tracer *domain, const struct session *session,
+				     const char *name);
 	void (*each_point)(struct domain_tracer *domain, const struct caller *caller,
 			   void (*fn)(const struct domain_point *point, void *data), void *data);
 	/** Conflicts in a channel; @rule: among the events that it matches, or NULL. */

@@ -107,6 +107,11 @@ EXPORT int ftruncate(int fd, off_t len)
 	return must_fail() ? -1 : REAL(ftruncate)(fd, len);
 }
 
+EXPORT int rename(const char *from, const char *to)
+{
+	return must_fail() ? -1 : REAL(rename)(from, to);
+}
+
 EXPORT int fallocate(int fd, int mode, off_t offset, off_t len)
 {
 	return must_fail() ? -1 : REAL(fallocate)(fd, mode, offset, len);

@@ -138,27 +138,44 @@ static bool filter_joins(const struct rule *rule, const struct rule_spec *spec)
 	       !rule_is(rule, spec) && rule_patterns_meet(rule->pattern, spec->pattern);
 }
 
+/* Add the rule to @bytes, if it is for the same events. */
+static int filter_add_rule(const struct filter_tracer *tracer, const struct channel *channel,
+			   const struct rule *rule, const struct rule_spec *spec, size_t *bytes,
+			   struct err *err)
+{
+	if (!filter_joins(rule, spec))
+		return 0;
+	*bytes += filter_estimate_rule(tracer, rule->filter);
+	return *bytes <= MAX_BYTES ?
+		       0 :
+		       err_set(err, ERR_LIMIT,
+			       "the filters of all rules for events '%.100s' in channel '%s' would "
+			       "be longer than %u bytes together: join them in one rule, or use "
+			       "another channel (--channel)",
+			       spec->pattern, channel->name, MAX_BYTES);
+}
+
 int filter_check_room(const struct filter_tracer *tracer, const struct channel *channel,
 		      const struct rule_spec *spec, struct err *err)
 {
 	const char *filter = spec->filter ? spec->filter : "";
 	const struct rule *rule;
+	struct rule_walk walk;
 	size_t bytes;
 
 	if (rule_counts(spec->kind) || (!*filter && !(spec->sampling && *spec->sampling)))
 		return 0;
 	bytes = filter_estimate_rule(tracer, filter);
-	list_for_each(rule, &channel->rules, node) {
-		if (!filter_joins(rule, spec))
-			continue;
-		bytes += filter_estimate_rule(tracer, rule->filter);
-		if (bytes > MAX_BYTES)
-			return err_set(err, ERR_LIMIT,
-				       "the filters of all rules for events '%.100s' in channel "
-				       "'%s' would be longer than %u bytes together: join them in "
-				       "one rule, or use another channel (--channel)",
-				       spec->pattern, channel->name, MAX_BYTES);
+	if (strpbrk(spec->pattern, "*\\")) {
+		list_for_each(rule, &channel->rules, node)
+			if (filter_add_rule(tracer, channel, rule, spec, &bytes, err))
+				return err->code;
+		return 0;
 	}
+	rule_walk_begin(&walk, channel, spec->pattern);
+	while ((rule = rule_walk_next(&walk)))
+		if (filter_add_rule(tracer, channel, rule, spec, &bytes, err))
+			return err->code;
 	return 0;
 }
 

@@ -246,10 +246,15 @@ static bool has_key(const struct shape *shape, const char *by)
 	return true;
 }
 
+bool user_rule_suits(const struct rule *rule, const struct shape *shape)
+{
+	return has_key(shape, rule->by) &&
+	       (rule->kind != RULE_HISTOGRAM || shape_integer(shape, rule->location) >= 0);
+}
+
 bool user_rule_takes(const struct rule *rule, const struct shape *shape)
 {
-	return rule_matches(rule, shape->name, shape->loglevel) && has_key(shape, rule->by) &&
-	       (rule->kind != RULE_HISTOGRAM || shape_integer(shape, rule->location) >= 0);
+	return rule_matches(rule, shape->name, shape->loglevel) && user_rule_suits(rule, shape);
 }
 
 /* --- events ---------------------------------------------------------------------- */
@@ -383,18 +388,23 @@ struct user_place *tally_place(struct user_session *us, struct user_tally *tally
 
 /* --- rules ------------------------------------------------------------------------ */
 
+static struct user_tally *tally_find(const struct user_session *us, const struct rule *rule)
+{
+	return idmap_get(&us->tallies_by_rule, (uintptr_t)rule, struct user_tally, by_rule);
+}
+
 struct user_tally *tally_get(struct user_session *us, const struct channel *channel,
 			     const struct rule *rule)
 {
-	struct user_tally *tally;
+	struct user_tally *tally = tally_find(us, rule);
 
-	list_for_each(tally, &us->tallies, node)
-		if (tally->rule == rule)
-			return tally;
+	if (tally)
+		return tally;
 	tally = xalloc(sizeof(*tally));
 	tally->channel = channel;
 	tally->rule = rule;
 	list_append(&us->tallies, &tally->node);
+	idmap_add(&us->tallies_by_rule, &tally->by_rule, (uintptr_t)rule);
 	return tally;
 }
 
@@ -412,6 +422,7 @@ void tallies_free(struct user_session *us)
 		list_remove(&tally->node);
 		free(tally);
 	}
+	idmap_fini(&us->tallies_by_rule);
 	counts_free_all(us);
 }
 
@@ -482,13 +493,20 @@ void user_each_counted(struct domain_tracer *domain, const struct session *sessi
 		       const struct domain_counted_ops *ops, void *data)
 {
 	const struct user_session *us = user_session_find(user_of(domain), session);
-	struct user_tally *tally;
+	const struct channel *channel;
+	const struct rule *rule;
 
 	if (!us)
 		return;
-	list_for_each(tally, &us->tallies, node)
-		twalk_r(tally->stats, user_stats_report,
-			&(struct counted_walk){ us, tally, ops, data });
+	list_for_each(channel, &session->channels, node)
+		list_for_each(rule, &channel->rules, node) {
+			const struct user_tally *tally =
+				rule_counts(rule->kind) ? tally_find(us, rule) : NULL;
+
+			if (tally)
+				twalk_r(tally->stats, user_stats_report,
+					&(struct counted_walk){ us, tally, ops, data });
+		}
 }
 
 /* In one message: each takes 38 bytes. */
@@ -500,7 +518,8 @@ void user_each_counted(struct domain_tracer *domain, const struct session *sessi
 /** The points that a link should count. */
 struct count_plan {
 	struct user_link *link;
-	struct user_tally *tally; /* the current one */
+	const struct channel *channel; /* the current one, */
+	struct user_tally *tally;      /* and the rule's */
 	struct counting *countings;
 	size_t nr, cap;
 };
@@ -545,41 +564,42 @@ static void user_count_plan_place(struct count_plan *plan, const struct app_poin
 	user_count_plan_add(plan, &counting);
 }
 
-static void user_count_visit_point(struct app_point *point, void *data)
+static void user_count_add_rule(struct count_plan *plan, const struct app_point *point,
+				const struct rule *rule)
 {
-	struct count_plan *plan = data;
-	const struct rule *rule = plan->tally->rule;
 	struct user_link *link = plan->link;
 	struct event_filter *filter = NULL;
 	struct user_place *place;
 
-	if (!user_rule_takes(rule, point->shape))
-		return;
 	if (*rule->filter)
 		filter = event_filter_get(&link->us->filters, point->shape, rule->filter);
 	if (filter && filter->never)
 		return;
+	plan->tally = tally_get(link->us, plan->channel, rule);
 	place = tally_place(link->us, plan->tally, link->app->app.uid, point->shape);
 	if (place)
 		user_count_plan_place(plan, point, place, filter);
 }
 
+static void user_count_visit_point(struct app_point *point, void *data)
+{
+	struct count_plan *plan = data;
+	const struct rule *rule;
+	struct rule_walk walk;
+
+	rule_walk_begin(&walk, plan->channel, point->shape->name);
+	while ((rule = rule_walk_next(&walk)))
+		if (rule->enabled && rule_counts(rule->kind) &&
+		    user_rule_takes(rule, point->shape))
+			user_count_add_rule(plan, point, rule);
+}
+
 static void count_plan_make(struct count_plan *plan)
 {
-	struct user_session *us = plan->link->us;
-	const struct channel *channel;
-	const struct rule *rule;
-
-	list_for_each(channel, &us->rec.session->channels, node) {
-		if (channel->domain != DOMAIN_USER || !channel->enabled)
-			continue;
-		list_for_each(rule, &channel->rules, node) {
-			if (!rule->enabled || !rule_counts(rule->kind))
-				continue;
-			plan->tally = tally_get(us, channel, rule);
+	list_for_each(plan->channel, &plan->link->us->rec.session->channels, node)
+		if (plan->channel->domain == DOMAIN_USER && plan->channel->enabled &&
+		    plan->channel->nr_counting)
 			link_each_point(plan->link, user_count_visit_point, plan);
-		}
-	}
 	if (plan->nr)
 		qsort(plan->countings, plan->nr, sizeof(*plan->countings), user_count_compare);
 }

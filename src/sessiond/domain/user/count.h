@@ -77,6 +77,7 @@ struct user_stat {
 /** A rule whose events are counted. */
 struct user_tally {
 	struct list_node node;
+	struct idmap_node by_rule;     /* by its address */
 	const struct channel *channel; /* channel and rule are freed with the session */
 	const struct rule *rule;
 	void *stats; /* tsearch by name: struct user_stat */
@@ -99,7 +100,9 @@ static inline bool field_is_key(const struct layout_field *field)
 int shape_integer(const struct shape *shape, const char *name);
 /** The same for a field of a key: an integer, an enumeration or a text. */
 int shape_key(const struct shape *shape, const char *name);
-/** Whether the rule, which may count, matches points of this shape. */
+/** Whether the shape has the fields that the rule, which may count, needs. */
+bool user_rule_suits(const struct rule *rule, const struct shape *shape);
+/** Whether the rule also matches points of this shape. */
 bool user_rule_takes(const struct rule *rule, const struct shape *shape);
 struct user_tally *tally_get(struct user_session *us, const struct channel *channel,
 			     const struct rule *rule);

@@ -87,26 +87,29 @@ void link_touch_point(struct user_link *link, uint32_t point)
 	mark_dirty(link);
 }
 
-struct rule_points {
-	struct user_link *link;
-	const struct rule *rule;
-};
-
-static void todo_add_matching(struct app_point *point, void *data)
+static struct user_link *link_of(const struct user_session *us, const struct app *app)
 {
-	const struct rule_points *points = data;
+	const struct user_app *its = container_of(app, const struct user_app, app);
+	struct user_link *link;
 
-	if (rule_matches(points->rule, point->shape->name, point->shape->loglevel))
-		todo_add(points->link, point->id);
+	list_for_each(link, &its->links, in_app)
+		if (link->us == us)
+			return link;
+	return NULL;
 }
 
-void link_touch_rule(struct user_link *link, const struct rule *rule)
+void links_touch_rule(struct user_session *us, const struct rule *rule)
 {
-	struct rule_points points = { link, rule };
+	const struct user_matches *matches = user_matches_get(us->user, rule);
+	struct user_link *link;
 
-	if (!link->all)
-		app_each_point(&link->app->app, todo_add_matching, &points);
-	mark_dirty(link);
+	for (size_t i = 0; i < matches->nr; i++) {
+		link = link_of(us, matches->points[i]->app);
+		if (link && !link->all)
+			todo_add(link, matches->points[i]->id);
+	}
+	list_for_each(link, &us->links, in_session)
+		mark_dirty(link);
 }
 
 void links_touch(struct user_session *us)
@@ -387,6 +390,10 @@ size_t link_refresh(struct user_link *link)
 	forget_dropped(link);
 	if (link->app->wanted)
 		return 1; /* it is touched when the application has answered */
+	if (!link->all && !link->nr_todo) { /* a rule was added that matches no point of it */
+		link_request_confirm(link);
+		return 1;
+	}
 	if (link->all)	  /* else points that were refused are not visited again */
 		link->unable = false;
 	spread(link, slice);

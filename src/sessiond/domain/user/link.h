@@ -68,9 +68,9 @@ bool link_records(const struct user_link *link);
 /** Refresh all points. */
 void link_touch(struct user_link *link);
 void links_touch(struct user_session *us);
+/** Refresh all points that a rule matches. */
+void links_touch_rule(struct user_session *us, const struct rule *rule);
 /** Refresh this point. */
-/** All points that a rule matches. */
-void link_touch_rule(struct user_link *link, const struct rule *rule);
 void link_touch_point(struct user_link *link, uint32_t point);
 /** Refresh points that wait for a buffer or metadata. */
 void links_touch_pending(struct user_session *us);

@@ -30,43 +30,68 @@ uint32_t user_count_apps(struct domain_tracer *domain, const struct session *ses
 	return nr;
 }
 
-struct matches {
-	const struct rule *rule;
-	uint32_t nr, never;
-	struct filter_verdicts verdicts;
-};
-
-static void count_match(struct app_point *point, void *data)
-{
-	struct matches *matches = data;
-
-	if (!user_rule_takes(matches->rule, point->shape))
-		return;
-	matches->nr++;
-	matches->never += !!filter_verdict_get(&matches->verdicts, point->shape, NULL)->column;
-}
-
 uint32_t user_count_points(struct domain_tracer *domain, const struct session *session,
 			   const struct rule *rule, uint32_t *ret_never)
 {
-	struct sampling sampling;
-	struct matches matches = {
-		.rule = rule,
-		.verdicts = { .tracer = user_filter_tracer(),
-			      .expression = rule->filter,
-			      .by = sampling.by },
-	};
-	struct err ignored = { 0 };
-	struct user_app *app;
+	struct user_domain *user = user_of(domain);
+	const struct user_matches *matches = user_matches_get(user, rule);
+	uint32_t nr = 0;
 
-	(void)sampling_parse(rule->sampling, &sampling, &ignored);
+	*ret_never = 0;
+	for (size_t i = 0; i < matches->nr; i++) {
+		const struct app_point *point = matches->points[i];
+		const struct filter_verdict *verdict;
 
-	list_for_each(app, &user_of(domain)->apps, node)
-		if (user_eligible(session, &app->app))
-			app_each_point(&app->app, count_match, &matches);
-	*ret_never = matches.never;
-	filter_verdicts_fini(&matches.verdicts);
-	return matches.nr;
+		if (!user_eligible(session, point->app) || !user_rule_suits(rule, point->shape))
+			continue;
+		verdict = user_matches_verdict(user, rule, point->shape);
+		nr++;
+		*ret_never += verdict && verdict->column;
+	}
+	return nr;
+}
+
+struct name_search {
+	const struct session *session;
+	const char **names;
+	size_t nr, cap;
+};
+
+static bool shape_is_eligible(const struct shape *shape, const struct session *session)
+{
+	const struct app_point *point;
+
+	list_for_each(point, &shape->points, in_shape)
+		if (user_eligible(session, point->app))
+			return true;
+	return false;
+}
+
+static void user_add_name(struct shape *shape, void *data)
+{
+	struct name_search *search = data;
+
+	if (!shape_is_eligible(shape, search->session))
+		return;
+	if (search->nr + 1 >= search->cap) {
+		search->cap = MAX(2 * search->cap, (size_t)64);
+		search->names = xrealloc(search->names, search->cap * sizeof(*search->names));
+	}
+	search->names[search->nr++] = shape->name;
+	search->names[search->nr] = NULL;
+}
+
+const char *user_nearest_point(struct domain_tracer *domain, const struct session *session,
+			       const char *name)
+{
+	struct name_search search = { .session = session };
+	const char *near = NULL;
+
+	shapes_each(&user_of(domain)->recorder->shapes, "*", user_add_name, &search);
+	if (search.names)
+		near = nearest_word(name, search.names);
+	free(search.names);
+	return near ? near : "";
 }
 
 /* --- points ------------------------------------------------------------------ */
@@ -304,6 +329,47 @@ static void search_fini(struct search *search)
 	}
 }
 
+/* By application, and by number. */
+static int conflict_compare(const void *a, const void *b)
+{
+	const struct app_point *x = *(struct app_point *const *)a;
+	const struct app_point *y = *(struct app_point *const *)b;
+
+	if (x->app != y->app)
+		return (x->app->id > y->app->id) - (x->app->id < y->app->id);
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Only the points that search->rule matches. */
+static void try_matches(struct search *search, const struct session *session)
+{
+	const struct user_matches *matches = user_matches_get(search->user, search->rule);
+	AUTO_FREE struct app_point **markers = xalloc((matches->nr + 1) * sizeof(*markers));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < matches->nr; i++)
+		if (matches->points[i]->shape->kind == SHAPE_MARKER &&
+		    user_eligible(session, matches->points[i]->app))
+			markers[nr++] = matches->points[i];
+	if (nr)
+		qsort(markers, nr, sizeof(*markers), conflict_compare);
+	for (size_t i = 0; i < nr; i++) {
+		search->app = container_of(markers[i]->app, struct user_app, app);
+		search->table = trace_channel_table(search);
+		try_point(markers[i], search);
+	}
+}
+
+static void try_all(struct search *search, const struct session *session)
+{
+	list_for_each(search->app, &search->user->apps, node) {
+		if (!user_eligible(session, &search->app->app))
+			continue;
+		search->table = trace_channel_table(search);
+		app_each_point(&search->app->app, try_point, search);
+	}
+}
+
 void user_each_conflict(struct domain_tracer *domain, struct session *session,
 			struct channel *channel, const struct rule *rule,
 			void (*fn)(const struct domain_conflict *conflict, void *data), void *data)
@@ -318,12 +384,7 @@ void user_each_conflict(struct domain_tracer *domain, struct session *session,
 
 	list_init(&search.trials);
 	report_notes(&search);
-	list_for_each(search.app, &user->apps, node) {
-		if (!user_eligible(session, &search.app->app))
-			continue;
-		search.table = trace_channel_table(&search);
-		app_each_point(&search.app->app, try_point, &search);
-	}
+	(rule ? try_matches : try_all)(&search, session);
 	search_fini(&search);
 }
 
@@ -483,64 +544,43 @@ void user_programs(struct domain_tracer *domain, const struct session *session,
 
 /* --- filters that never hold ---------------------------------------------------------- */
 
-struct filter_search {
-	const struct rule *rule;
-	struct sampling sampling;
-	uint32_t points, never;
-	struct filter_verdicts verdicts;
-	const struct filter_verdict *first; /* for which it never holds */
-};
-
-static void search_filter(struct app_point *point, void *data)
+/* Return: whether there are points of the rule, but its filter holds for none of them. @ret_first:
+ * the verdict for one of them, valid until points change. */
+static bool filter_never_holds(struct user_domain *user, const struct session *session,
+			       const struct rule *rule, const struct filter_verdict **ret_first)
 {
-	struct filter_search *search = data;
-	const struct filter_verdict *verdict;
+	const struct user_matches *matches;
 
-	if (!user_rule_takes(search->rule, point->shape))
-		return;
-	search->points++;
-	verdict = filter_verdict_get(&search->verdicts, point->shape, NULL);
-	if (verdict->column && !search->never++)
-		search->first = verdict;
-}
-
-/* Return: whether there are points of the rule, but its filter holds for none of them. @ret ends
- * with filter_verdicts_fini(). */
-static bool filter_never_holds(const struct user_domain *user, const struct session *session,
-			       const struct rule *rule, struct filter_search *ret)
-{
-	struct err ignored = { 0 };
-	struct user_app *app;
-
-	*ret = (struct filter_search){
-		.rule = rule,
-		.verdicts = { .tracer = user_filter_tracer(), .expression = rule->filter },
-	};
-	(void)sampling_parse(rule->sampling, &ret->sampling, &ignored);
-	ret->verdicts.by = ret->sampling.by;
-	if (!*rule->filter && !*ret->sampling.by)
+	*ret_first = NULL;
+	if (!*rule->filter && !*rule->sampling)
 		return false;
-	list_for_each(app, &user->apps, node)
-		if (user_eligible(session, &app->app))
-			app_each_point(&app->app, search_filter, ret);
-	return ret->points && ret->never == ret->points;
+	matches = user_matches_get(user, rule);
+	for (size_t i = 0; i < matches->nr; i++) {
+		const struct app_point *point = matches->points[i];
+		const struct filter_verdict *verdict;
+
+		if (!user_eligible(session, point->app) || !user_rule_suits(rule, point->shape))
+			continue;
+		verdict = user_matches_verdict(user, rule, point->shape);
+		if (!verdict || !verdict->column)
+			return false;
+		*ret_first = *ret_first ? *ret_first : verdict;
+	}
+	return *ret_first;
 }
 
 static void report_never(const struct user_session *us, const struct rule *rule,
 			 void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
 {
-	struct filter_search search;
+	const struct filter_verdict *first;
 	char why[512];
 
-	if (filter_never_holds(us->user, us->rec.session, rule, &search)) {
-		snprintf(why, sizeof(why), "its %s no event that there is now: %s",
-			 search.first->of_key ? "field of --by is in" : "filter holds for",
-			 search.first->why);
-		fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why,
-					     !rule_counts(rule->kind) },
-		   data);
-	}
-	filter_verdicts_fini(&search.verdicts);
+	if (!filter_never_holds(us->user, us->rec.session, rule, &first))
+		return;
+	snprintf(why, sizeof(why), "its %s no event that there is now: %s",
+		 first->of_key ? "field of --by is in" : "filter holds for", first->why);
+	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, !rule_counts(rule->kind) },
+	   data);
 }
 
 /* --- buffers that are of no use to an application ------------------------------------- */
@@ -623,18 +663,22 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 		return;
 	each_failed(us, channel, rule, fn, data);
 	silent_each(us, channel, rule, fn, data);
+	if (rule && channel && channel->domain == DOMAIN_USER) {
+		if (rule->enabled)
+			report_never(us, rule, fn, data);
+		return;
+	}
 	list_for_each(its, &session->channels, node)
-		list_for_each(each, &its->rules, node) {
-			if (its->domain != DOMAIN_USER || (channel && its != channel) ||
-			    (rule && each != rule) || !each->enabled)
-				continue;
-			report_never(us, each, fn, data);
-		}
+		list_for_each(each, &its->rules, node)
+			if (its->domain == DOMAIN_USER && (!channel || its == channel) &&
+			    (!rule || each == rule) && each->enabled)
+				report_never(us, each, fn, data);
 }
 
 /* --- check of a request ------------------------------------------------------------- */
 
 struct field_search {
+	const struct session *session;
 	const char *name, *field; /* of the event, and in it */
 	int (*find)(const struct shape *shape, const char *field);
 	bool (*suits)(const struct layout_field *field);
@@ -651,28 +695,26 @@ static void note_words(struct field_search *search, const struct layout *layout)
 			search->words[search->nr_words++] = layout->fields[i].name;
 }
 
-static void search_point(struct app_point *point, void *data)
+static void search_shape(struct shape *shape, void *data)
 {
 	struct field_search *search = data;
 
-	if (strcmp(point->shape->name, search->name) != 0)
+	if (strcmp(shape->name, search->name) != 0 || !shape_is_eligible(shape, search->session))
 		return;
 	search->known = true;
-	search->found = search->found || search->find(point->shape, search->field) >= 0;
+	search->found = search->found || search->find(shape, search->field) >= 0;
 	if (!search->words)
-		note_words(search, point->shape->layout);
+		note_words(search, shape->layout);
 }
 
 static int user_check_field(const struct user_domain *user, const struct session *session,
 			    struct field_search *search, const char *kind, struct err *err)
 {
 	const char *near = NULL;
-	struct user_app *app;
 	int code = 0;
 
-	list_for_each(app, &user->apps, node)
-		if (user_eligible(session, &app->app))
-			app_each_point(&app->app, search_point, search);
+	search->session = session;
+	shapes_each(&user->recorder->shapes, search->name, search_shape, search);
 	if (search->words)
 		near = nearest_word(search->field, search->words);
 	if (search->known && !search->found)
@@ -704,17 +746,16 @@ static int user_check_key(const struct user_domain *user, const struct session *
 
 /* A known name whose events all lack a field of the filter is an error; other names may come
  * later. */
-static int user_check_filter(const struct user_domain *user, const struct session *session,
+static int user_check_filter(struct user_domain *user, const struct session *session,
 			     const struct rule_spec *spec, struct err *err)
 {
+	const struct filter_verdict *first;
 	struct rule *rule = rule_new(spec);
-	struct filter_search search;
 
-	if (filter_never_holds(user, session, rule, &search) && !glob_is_pattern(spec->pattern))
+	if (filter_never_holds(user, session, rule, &first) && !glob_is_pattern(spec->pattern))
 		err_set(err, ERR_INVALID, "%s event %.100s, column %u: %s",
-			search.first->of_key ? "--by, field of" : "filter of", spec->pattern,
-			search.first->column, search.first->why);
-	filter_verdicts_fini(&search.verdicts);
+			first->of_key ? "--by, field of" : "filter of", spec->pattern,
+			first->column, first->why);
 	rule_free(rule);
 	return err->code;
 }

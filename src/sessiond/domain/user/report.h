@@ -19,6 +19,8 @@ struct user_session;
 uint32_t user_count_apps(struct domain_tracer *domain, const struct session *session);
 uint32_t user_count_points(struct domain_tracer *domain, const struct session *session,
 			   const struct rule *rule, uint32_t *ret_never);
+const char *user_nearest_point(struct domain_tracer *domain, const struct session *session,
+			       const char *name);
 void user_each_point(struct domain_tracer *domain, const struct caller *caller,
 		     void (*fn)(const struct domain_point *point, void *data), void *data);
 

@@ -10,6 +10,7 @@
 #ifndef DOMAIN_USER_SESSION_H
 #define DOMAIN_USER_SESSION_H
 
+#include "matches.h"
 #include "trace.h"
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/domain/rec/recording.h"
@@ -36,6 +37,7 @@ struct user_domain {
 	struct list_node awaits;  /* struct offers_wait */
 	struct loop_work settled; /* completes @awaits */
 	uint32_t next_serial;
+	struct user_matches matches; /* of the rule that was requested last */
 };
 
 struct user_session {
@@ -45,6 +47,7 @@ struct user_session {
 	struct list_node links;	    /* struct user_link, by `in_session` */
 	struct list_node waits;	    /* struct user_wait */
 	struct list_node tallies;   /* struct user_tally */
+	struct idmap tallies_by_rule;
 	struct list_node counts;    /* struct user_counts */
 	struct list_node conflicts; /* struct conflict_note; its points may have been removed */
 	uint32_t nr_conflicts;

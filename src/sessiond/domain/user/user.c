@@ -186,6 +186,7 @@ struct user_session *user_session_get(struct user_domain *user, struct session *
 	list_init(&us->waits);
 	list_init(&us->conflicts);
 	list_init(&us->tallies);
+	idmap_init(&us->tallies_by_rule);
 	list_init(&us->counts);
 	event_filters_init(&us->filters, user_filter_tracer(), &user->recorder->shapes,
 			   us->rec.clock);
@@ -262,7 +263,6 @@ static void refresh_points(struct domain_tracer *domain, struct session *session
 			   const struct rule *rule, domain_done done, void *data)
 {
 	struct user_session *us = user_session_find(user_of(domain), session);
-	struct user_link *link;
 
 	if (!us || !us->rec.recording) {
 		if (done)
@@ -271,11 +271,10 @@ static void refresh_points(struct domain_tracer *domain, struct session *session
 	}
 	us->generation++;
 	user_link_all(us);
-	list_for_each(link, &us->links, in_session)
-		if (rule)
-			link_touch_rule(link, rule);
-		else
-			link_touch(link);
+	if (rule)
+		links_touch_rule(us, rule);
+	else
+		links_touch(us);
 	if (done)
 		wait_new(us, done, data);
 }
@@ -417,6 +416,7 @@ static const struct domain_ops user_ops = {
 	.dump = user_dump,
 	.count_apps = user_count_apps,
 	.count_points = user_count_points,
+	.nearest_point = user_nearest_point,
 	.each_point = user_each_point,
 	.each_conflict = user_each_conflict,
 	.each_refusal = user_each_refusal,
@@ -477,6 +477,7 @@ struct domain_tracer *user_domain_free(struct domain_tracer *domain)
 	awaits_finish(&user->settled);
 	absent_free(user);
 	silent_free(user);
+	user_matches_fini(&user->matches);
 	free(user);
 	return NULL;
 }
