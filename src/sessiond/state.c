@@ -118,6 +118,7 @@ static void state_put_clock(struct state_space *space, const struct clock_facts 
 		.last = clock->changed.last,
 		.jump_ns = clock->changed.jump_ns,
 		.old_hz = clock->changed.old_hz,
+		.old_base_ns = clock->changed.old_base_ns,
 		.cause = (uint8_t)clock->changed.cause,
 		.clock_add = clock->clock_add,
 		.seen_cycles = seen->cycles,

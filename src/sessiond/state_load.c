@@ -156,6 +156,7 @@ static bool load_clock(struct list list, struct clock_facts *ret, struct watch_r
 			.last = msg.last,
 			.jump_ns = msg.jump_ns,
 			.old_hz = msg.old_hz,
+			.old_base_ns = msg.old_base_ns,
 			.cause = (enum clock_cause)msg.cause,
 		},
 		.changed_ns = msg.changed_ns,

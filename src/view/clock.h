@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * clock.h - converts a trace's clock to nanoseconds since 1970, exactly: with integers
- * only. As in babeltrace2, the offset and the value are rounded down separately.
+ * clock.h - converts the clock of a trace that is read to nanoseconds since 1970; trace/clock.h has
+ * the conversion.
  */
 #ifndef VIEW_CLOCK_H
 #define VIEW_CLOCK_H
@@ -13,16 +13,6 @@
 
 /** To be called once freq and offsets are known. */
 void clock_finish(struct ctf_clock *clock);
-
-/** cycles -> ns; the remainder's product needs 128 bits above 18 GHz only. */
-static inline int64_t clock_cycles_to_ns(uint64_t freq, uint64_t cycles)
-{
-	if (freq == NS_PER_S)
-		return (int64_t)cycles;
-	if (freq < UINT64_MAX / NS_PER_S)
-		return (int64_t)(cycles / freq * NS_PER_S + cycles % freq * NS_PER_S / freq);
-	return (int64_t)((unsigned __int128)cycles * NS_PER_S / freq);
-}
 
 /** Add a segment. @changes: has room for one more. */
 void clock_add_change(struct ctf_clock *clock, struct ctf_clock_change *changes,

@@ -43,7 +43,7 @@ enum clock_cause {
  * struct clock_segment - from a value of the counter on, times follow from it in another way.
  * @from: the first value. @base_ns: ns since 1970 of value 0, at @freq_hz.
  * @first, @last: values in this range can be of before and of after the change; @last < @first:
- * there are none.
+ * there are none. @old_base_ns, @old_hz: as @base_ns and @freq_hz, of the segment before.
  */
 struct clock_segment {
 	uint64_t from, freq_hz;
@@ -51,6 +51,7 @@ struct clock_segment {
 	uint64_t first, last;
 	int64_t jump_ns; /* by which the counter was ahead of its expected value */
 	uint64_t old_hz;
+	int64_t old_base_ns;
 	enum clock_cause cause;
 };
 
@@ -102,6 +103,56 @@ uint64_t clock_hz(struct trace_clock *clock);
  *  are related. @ret: width 0: the clock is the counter, or the counter of a guest is not known to
  *  its host (arm64). */
 void clock_pair(const struct trace_clock *clock, struct clock_pair *ret);
+
+/** Nanoseconds of a number of cycles, rounded down: exactly, with integers only. The remainder's
+ *  product needs 128 bits above 18 GHz only. */
+static inline int64_t clock_cycles_to_ns(uint64_t hz, uint64_t cycles)
+{
+	if (hz == 1000000000u)
+		return (int64_t)cycles;
+	if (hz < UINT64_MAX / 1000000000u)
+		return (int64_t)(cycles / hz * 1000000000u + cycles % hz * 1000000000u / hz);
+	return (int64_t)((unsigned __int128)cycles * 1000000000u / hz);
+}
+
+/** ns since 1970 of a clock's value 0. As in babeltrace2, the offset and the value are rounded down
+ *  separately. */
+static inline int64_t clock_base_ns(uint64_t hz, int64_t offset_s, int64_t offset)
+{
+	int64_t ns = offset < 0 ? -clock_cycles_to_ns(hz, -(uint64_t)offset) :
+				  clock_cycles_to_ns(hz, (uint64_t)offset);
+
+	return (int64_t)((uint64_t)offset_s * 1000000000u + (uint64_t)ns);
+}
+
+/** The time of a value v is @base_ns + 10^9 v / @hz, in ns since 1970. */
+struct clock_line {
+	uint64_t hz;
+	int64_t base_ns;
+};
+
+/** How the time follows from a value of a trace's clock; of the segments before the last two, of
+ *  which the facts know nothing, the times are those of the last but one. */
+static inline struct clock_line clock_facts_line(const struct clock_facts *facts, uint64_t value)
+{
+	const struct clock_segment *last = &facts->changed;
+
+	if (facts->nr_changes && value >= last->from)
+		return (struct clock_line){ last->freq_hz, last->base_ns };
+	if (facts->nr_changes > 1)
+		return (struct clock_line){ last->old_hz, last->old_base_ns };
+	return (struct clock_line){ facts->freq_hz,
+				    clock_base_ns(facts->freq_hz, (int64_t)facts->offset_s,
+						  (int64_t)facts->offset) };
+}
+
+/** ns since 1970 of a value of a trace's clock. */
+static inline int64_t clock_facts_ns(const struct clock_facts *facts, uint64_t value)
+{
+	const struct clock_line line = clock_facts_line(facts, value);
+
+	return (int64_t)((uint64_t)line.base_ns + (uint64_t)clock_cycles_to_ns(line.hz, value));
+}
 
 /** Pure parts, for tests. */
 uint64_t clock_measure_hz(const struct clock_sample *from, const struct clock_sample *to);

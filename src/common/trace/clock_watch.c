@@ -202,21 +202,6 @@ enum watch_verdict watch_step(struct clock_watch *w, const struct watch_reading 
 
 /* --- segments -------------------------------------------------------------------------------- */
 
-/* As readers compute it: offset and value are rounded down separately. */
-static int64_t first_base_ns(const struct clock_facts *facts)
-{
-	return (int64_t)(facts->offset_s * NSEC) +
-	       cycles_to_ns(facts->freq_hz, (int64_t)facts->offset);
-}
-
-int64_t clock_facts_ns(const struct clock_facts *facts, uint64_t cycles)
-{
-	bool first = !facts->nr_changes;
-
-	return (first ? first_base_ns(facts) : facts->changed.base_ns) +
-	       cycles_to_ns(first ? facts->freq_hz : facts->changed.freq_hz, (int64_t)cycles);
-}
-
 static uint64_t ns_to_cycles(uint64_t hz, uint64_t ns)
 {
 	return (uint64_t)((unsigned __int128)ns * hz / NSEC);
@@ -252,6 +237,7 @@ bool clock_apply(struct clock_facts *facts, const struct clock_change *change)
 		.old_hz = c.old_hz,
 		.cause = c.cause,
 	};
+	const struct clock_line old = clock_facts_line(facts, UINT64_MAX);
 	int64_t found_ns;
 
 	c.good.cycles += facts->clock_add;
@@ -262,6 +248,7 @@ bool clock_apply(struct clock_facts *facts, const struct clock_change *change)
 		facts->nr_changes = CLOCK_CHANGES_MAX + 1;
 		return false;
 	}
+	s.old_base_ns = old.base_ns;
 	found_ns = clock_facts_ns(facts, c.good.cycles) + (int64_t)passed;
 	find_bounds(&s, &c, back);
 	s.base_ns = found_ns - cycles_to_ns(c.hz, (int64_t)c.found.cycles);

@@ -67,7 +67,4 @@ void clock_describe(const struct clock_segment *segment, char *buf, size_t len);
  *  difference, records have the last time before it in their ring, or are early by it. */
 bool clock_went_back(const struct clock_segment *segment);
 
-/** ns since 1970 of a value of the trace's clock, by the last segment. */
-int64_t clock_facts_ns(const struct clock_facts *facts, uint64_t cycles);
-
 #endif

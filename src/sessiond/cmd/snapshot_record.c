@@ -16,7 +16,6 @@
 #include "sessiond/state.h"
 
 #define DEFAULT_NAME "snapshot-1" /* LTTng's */
-#define NS 1000000000u
 
 struct snapshot_request {
 	struct domain_dumps dumps;
@@ -39,19 +38,13 @@ static void snapshot_record_end(struct snapshot_request *request)
 
 /* --- the answer ------------------------------------------------------------------- */
 
-static int64_t real_ns(const struct clock_facts *clock, uint64_t ts)
-{
-	unsigned __int128 ticks = (unsigned __int128)clock->offset + ts;
-
-	return (int64_t)((uint64_t)(ticks * NS / clock->freq_hz) + clock->offset_s * NS);
-}
-
 static void sum_up(const struct snapshot_request *request, const struct clock_facts *clock,
 		   struct rep_snapshot_record *ret)
 {
 	for (size_t i = 0; i < request->nr; i++) {
 		const struct msg_con_snapshot_ring *r = &request->rings[i];
-		int64_t begin = real_ns(clock, r->begin), end = real_ns(clock, r->end);
+		int64_t begin = clock_facts_ns(clock, r->begin);
+		int64_t end = clock_facts_ns(clock, r->end);
 
 		ret->records += r->records;
 		ret->before += r->before;
@@ -76,8 +69,8 @@ static void send_ring(struct command *cmd, const struct session *session,
 		.before = r->before,
 		.lost = r->lost,
 		.bytes = r->bytes,
-		.begin_ns = real_ns(clock, r->begin),
-		.end_ns = real_ns(clock, r->end),
+		.begin_ns = clock_facts_ns(clock, r->begin),
+		.end_ns = clock_facts_ns(clock, r->end),
 	};
 
 	item_saved_ring(cmd, &item);

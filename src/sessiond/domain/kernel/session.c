@@ -81,29 +81,19 @@ static int describe_memory(struct kernel_session *ks, const struct ring *ring, s
 	return 0;
 }
 
-/* Time of the clock's value 0, as the metadata has it. */
-static int64_t kernel_clock_base_ns(const struct clock_facts *clock)
-{
-	if (clock->nr_changes)
-		return clock->changed.base_ns;
-	return (int64_t)(clock->offset_s * 1000000000u +
-			 (uint64_t)((unsigned __int128)clock->offset * 1000000000u /
-				    clock->freq_hz));
-}
-
 /* For the text that the module makes of the records. Sessions of several users may have one
  * name. */
 static void kernel_trace_fill(struct ltt_kmod_trace *trace, const struct ring *ring)
 {
 	const struct recording *rec = ring->trace_channel->trace->rec;
 	const struct session *session = rec->session;
-	const struct clock_facts *clock = rec->clock;
+	const struct clock_line clock = clock_facts_line(rec->clock, UINT64_MAX); /* from now on */
 
 	memset(trace, 0, sizeof(*trace));
 	trace->size = sizeof(*trace);
 	memcpy(trace->id, ring->trace_channel->trace->uuid, sizeof(trace->id));
-	trace->clock_hz = clock->nr_changes ? clock->changed.freq_hz : clock->freq_hz;
-	trace->clock_base_ns = kernel_clock_base_ns(clock);
+	trace->clock_hz = clock.hz;
+	trace->clock_base_ns = clock.base_ns;
 	if (session->uid)
 		snprintf(trace->name, sizeof(trace->name), "%.*s-%u", LTT_KMOD_NAME_MAX - 12,
 			 session->name, (unsigned int)session->uid);
