@@ -113,6 +113,9 @@ static void life(void)
 	harness_wait(500000);
 	CHECK_IS(harness.consumer.calls[MSG_con_stats], >, 1);
 	CHECK_IS(hear_news(one).nr, ==, 0);
+	harness.consumer.lost = 1; /* for the same cause */
+	harness_wait(500000);
+	CHECK_IS(hear_news(one).nr, ==, 0);
 
 	HARNESS_SEND(client, session_destroy, NAME);
 	told = heard(app);

@@ -41,7 +41,7 @@ static void harness_stats(uint32_t serial)
 	struct msg_con_stream stream = { .ring = harness.consumer.ring,
 					 .recorded = harness.consumer.recorded,
 					 .written = harness.consumer.recorded,
-					 .lost_full = 7,
+					 .lost_full = 7 + harness.consumer.lost,
 					 .used = 100,
 					 .size = 1000 };
 	uint8_t buf[512];

@@ -39,6 +39,7 @@ struct fake_consumer {
 	bool rings_on;		 /* by the last con_ring_enable */
 	uint64_t ring;		 /* the last one that was opened */
 	uint64_t recorded;	 /* its events, for con_stats */
+	uint64_t lost;		 /* its events beyond 7 that a full buffer rejected */
 	uint32_t first_instance; /* of that ring */
 	char channel[300];	 /* of that ring */
 	char metadata[1 << 20];	 /* all text that was appended */
