@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tally.h"
 
+#include <string.h>
+
 bool tally_continues(const struct tally *t, const struct packet *packet)
 {
 	return t->has_last && t->has_instance && packet_has(packet, ROLE_STREAM_INSTANCE) &&
@@ -8,12 +10,20 @@ bool tally_continues(const struct tally *t, const struct packet *packet)
 	       t->instance == packet->instance && t->last_seq + 1 == packet->seq_num;
 }
 
-bool tally_is_copy(const struct tally *a, const struct tally *b)
+bool tally_has_begin(const struct tally *t)
 {
-	return a->has_last && b->has_last && a->sum.has_ledger && b->sum.has_ledger &&
-	       a->stream_id == b->stream_id && a->instance == b->instance &&
-	       a->first_seq == b->first_seq && a->first_begin == b->first_begin &&
-	       a->first_crc == b->first_crc;
+	return t->has_last && t->sum.has_ledger && t->sum.name;
+}
+
+int tally_compare_begins(const void *one, const void *other)
+{
+	const struct tally *a = one, *b = other;
+	const uint64_t of_a[] = { a->stream_id, a->instance, a->first_seq, a->first_begin,
+				  a->first_crc };
+	const uint64_t of_b[] = { b->stream_id, b->instance, b->first_seq, b->first_begin,
+				  b->first_crc };
+
+	return memcmp(of_a, of_b, sizeof(of_a));
 }
 
 /* Before this packet nothing was recorded or lost: the stream begins with it, or

@@ -26,8 +26,12 @@ struct tally {
 	struct tally *next;
 };
 
-/** Whether both begin with the same packet: one of their files is a copy of the other. */
-bool tally_is_copy(const struct tally *a, const struct tally *b);
+/** Whether the packet is known that the tally's file begins with. */
+bool tally_has_begin(const struct tally *tally);
+
+/** Compare these packets of two tallies, for tsearch(3): where it is one packet, a file is a copy
+ *  of the other. */
+int tally_compare_begins(const void *a, const void *b);
 /** Whether this packet continues where the tally's last one ended. */
 bool tally_continues(const struct tally *tally, const struct packet *packet);
 

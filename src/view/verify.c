@@ -314,11 +314,21 @@ static void check_list(struct source *s)
 /* A copy of a stream's file has each record a second time. */
 static void check_copies(struct source *s)
 {
-	for (const struct tally *a = s->tallies; a; a = a->next)
-		for (const struct tally *b = a->next; b; b = b->next)
-			if (a->sum.name && b->sum.name && tally_is_copy(a, b))
-				report(s->reporter, "%s/%s has the packets of %s: one is a copy",
-				       s->label, b->sum.name, a->sum.name);
+	void *begins = NULL;
+
+	for (const struct tally *t = s->tallies; t; t = t->next) {
+		const struct tally **first =
+			tally_has_begin(t) ? tsearch(t, &begins, tally_compare_begins) : &t;
+
+		if (!first)
+			report(s->reporter, "%s/%s: no memory to find copies of it", s->label,
+			       t->sum.name);
+		else if (*first != t)
+			report(s->reporter, "%s/%s has the packets of %s: one is a copy", s->label,
+			       t->sum.name, (*first)->sum.name);
+	}
+	while (begins)
+		tdelete(*(const struct tally **)begins, &begins, tally_compare_begins);
 }
 
 void verify_streams(struct source *s)
