@@ -214,7 +214,7 @@ static double spawn_us(void)
 	char *argv[] = { "app-under-test", "exit", "0", NULL };
 	int64_t best = INT64_MAX;
 
-	for (int i = 0; i < 40; i++) {
+	for (unsigned int i = 0; i < check_repeat(40); i++) {
 		int64_t start = app_fake_now_us();
 		pid_t pid;
 

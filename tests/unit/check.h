@@ -6,6 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/** The divisor of repetitions: 1, or more in a short run (LTT_TEST_SHORT). */
+static inline unsigned int check_short(void)
+{
+	const char *text = getenv("LTT_TEST_SHORT");
+	int nr = text ? atoi(text) : 1;
+
+	return nr > 1 ? (unsigned int)nr : 1;
+}
+
+/** @nr repetitions, or fewer in a short run, and at least one. */
+static inline unsigned int check_repeat(unsigned int nr)
+{
+	return nr / check_short() ? nr / check_short() : 1;
+}
+
 #define CHECK(cond)                                                                \
 	do {                                                                       \
 		if (!(cond)) {                                                     \

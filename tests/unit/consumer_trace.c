@@ -6,7 +6,7 @@
  */
 #include "lib/consumer_client.h"
 
-enum { WRITERS = 4, MS = 80 };
+enum { WRITERS = 4, MS = 80, AFTER_MS = 50 };
 
 struct score {
 	uint64_t calls[WRITERS]; /* calls that returned */
@@ -14,6 +14,12 @@ struct score {
 };
 
 static struct score *score;
+
+/* The gate has no time to read so many events. */
+static unsigned int shortened(unsigned int ms)
+{
+	return check_short() > 1 ? ms / 4 : ms;
+}
 
 static pid_t start_writer(const struct daemon *d, const struct rings *rings, uint32_t writer)
 {
@@ -43,10 +49,10 @@ static uint64_t run_writers(const struct daemon *d, const struct rings *rings, u
 	memset(score, 0, sizeof(*score));
 	for (uint32_t i = 0; i < WRITERS; i++)
 		pids[i] = start_writer(d, rings, i);
-	sleep_ms(MS);
+	sleep_ms(shortened(MS));
 	for (unsigned int i = 0; i < killed; i++)
 		kill(pids[i], SIGKILL);
-	sleep_ms(50);
+	sleep_ms(shortened(AFTER_MS));
 	__atomic_store_n(&score->stop, 1, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < WRITERS; i++)
 		CHECK_IS(waitpid(pids[i], NULL, 0), ==, pids[i]);

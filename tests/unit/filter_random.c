@@ -555,8 +555,7 @@ static bool try_one(uint32_t *nr_accepted)
 
 int main(void)
 {
-	const char *is_short = getenv("LTT_TEST_SHORT");
-	uint32_t nr = is_short && atoi(is_short) > 1 ? SHORT_RUN : EXPRESSIONS;
+	uint32_t nr = check_short() > 1 ? SHORT_RUN : EXPRESSIONS;
 	uint32_t nr_compiled = 0, nr_accepted = 0;
 
 	make_layout();
