@@ -219,7 +219,7 @@ static void lives_on(void)
 	struct reply r;
 	char path[4096];
 
-	daemon_path(path);
+	build_path("bin/ltt-consumerd", path);
 	CHECK_IS(sock_pair(fds), ==, 0);
 	d.pid = fork();
 	if (d.pid == 0) {

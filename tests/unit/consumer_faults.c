@@ -24,17 +24,7 @@ static void set_number(const char *name, unsigned int value)
 
 static void set_fault(const struct fault *fault)
 {
-	char path[4096], *slash;
-
-	daemon_path(path);
-	for (int i = 0; i < 2; i++) {
-		slash = strrchr(path, '/');
-		CHECK(slash);
-		*slash = '\0';
-	}
-	strcat(path, "/dso/fault.so");
-	CHECK_IS(access(path, R_OK), ==, 0);
-	setenv("LD_PRELOAD", path, 1);
+	daemon_preload("dso/fault.so");
 	set_number("LTT_FAULT_AT", fault->at);
 	set_number("LTT_FAULT_TIMES", fault->times);
 	set_number("LTT_FAULT_ERRNO", fault->error);
@@ -115,7 +105,6 @@ static unsigned int run(const struct fault *fault)
 
 	set_fault(fault);
 	d = daemon_start();
-	unsetenv("LD_PRELOAD");
 	rings = open_all(&d, fault);
 	enable_rings(&d, 1, 1, true);
 	producer_init(&p, &rings, 0);
@@ -153,13 +142,7 @@ int main(void)
 	struct fault none = { .at = 0 };
 	unsigned int calls, runs = 0;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	SKIP("nothing may be preloaded before a sanitizer");
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-	SKIP("nothing may be preloaded before a sanitizer");
-#endif
-#endif
+	need_preload();
 	need_rseq();
 	enter_test_dir();
 	calls = run(&none);

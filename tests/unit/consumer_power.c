@@ -28,7 +28,6 @@ static void record_all(void)
 	struct daemon d;
 
 	d = daemon_start();
-	unsetenv("LD_PRELOAD");
 	open_output(&d, 1, fresh_dir("out"), 1000000);
 	open_trace(&d, 1, 1, "t");
 	rings = open_rings(&d, 1, 1, 4, 8192);
@@ -53,13 +52,7 @@ int main(void)
 {
 	struct power_sum sum;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	SKIP("nothing may be preloaded before a sanitizer");
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-	SKIP("nothing may be preloaded before a sanitizer");
-#endif
-#endif
+	need_preload();
 	need_rseq();
 	enter_test_dir();
 	power_begin();

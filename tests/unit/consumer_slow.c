@@ -9,22 +9,6 @@
 #define SUBBUF_BYTES (2u << 20)
 #define MS_PER_MIB "400"
 
-static void preload_slow_calls(void)
-{
-	char path[4096], *slash;
-
-	daemon_path(path);
-	for (int i = 0; i < 2; i++) {
-		slash = strrchr(path, '/');
-		CHECK(slash);
-		*slash = '\0';
-	}
-	strcat(path, "/dso/fault.so");
-	CHECK_IS(access(path, R_OK), ==, 0);
-	setenv("LD_PRELOAD", path, 1);
-	setenv("LTT_FAULT_SLOW", MS_PER_MIB, 1);
-}
-
 static void produce_for(struct producer *p, uint64_t ms)
 {
 	for (uint64_t end = mono_ns() + ms * 1000000; mono_ns() < end; sleep_ms(5))
@@ -40,18 +24,12 @@ int main(void)
 	struct daemon d;
 	uint64_t begin;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	SKIP("nothing may be preloaded before a sanitizer");
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-	SKIP("nothing may be preloaded before a sanitizer");
-#endif
-#endif
+	need_preload();
 	need_rseq();
 	enter_test_dir();
-	preload_slow_calls();
+	daemon_preload("dso/fault.so");
+	setenv("LTT_FAULT_SLOW", MS_PER_MIB, 1);
 	d = daemon_start();
-	unsetenv("LD_PRELOAD");
 	open_output(&d, 1, fresh_dir("out"), 5000);
 	open_trace(&d, 1, 1, "t");
 	rings = open_rings(&d, 1, 1, 4, SUBBUF_BYTES);

@@ -62,7 +62,6 @@ static void record_all(enum sync_mode sync)
 	struct daemon d;
 
 	d = daemon_start();
-	unsetenv("LD_PRELOAD");
 	open_all(&d, sync, &p);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		produce_many(&p, 100 + 200 * (round % 2));
@@ -98,13 +97,7 @@ static void check(const char *name, enum sync_mode sync)
 
 int main(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	SKIP("nothing may be preloaded before a sanitizer");
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-	SKIP("nothing may be preloaded before a sanitizer");
-#endif
-#endif
+	need_preload();
 	need_rseq();
 	enter_test_dir();
 	check("packet", SYNC_PACKET);

@@ -57,8 +57,14 @@ typedef void (*item_fn)(struct decoder *dec, void *data);
 uint64_t mono_ns(void);
 void sleep_ms(unsigned int ms);
 
-/** The program of the same build as the test. */
-void daemon_path(char ret[4096]);
+/** The path of a file of the same build as the test. */
+void build_path(const char *name, char ret[4096]);
+
+/** Skip the test in a build where no library can be preloaded. */
+void need_preload(void);
+
+/** Preload a library of the same build as the test ("dso/NAME.so") into the next daemon. */
+void daemon_preload(const char *library);
 struct daemon daemon_start(void);
 
 /** Fork a child that does not outlive the test, and holds none of its connections. */

@@ -18,7 +18,7 @@ void sleep_ms(unsigned int ms)
 		;
 }
 
-void daemon_path(char ret[4096])
+void build_path(const char *name, char ret[4096])
 {
 	const char *build = getenv("BUILD");
 	char self[4000];
@@ -28,9 +28,29 @@ void daemon_path(char ret[4096])
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
 	if (build)
-		snprintf(ret, 4096, "%s/bin/ltt-consumerd", build);
+		snprintf(ret, 4096, "%s/%s", build, name);
 	else
-		snprintf(ret, 4096, "%s/../bin/ltt-consumerd", self);
+		snprintf(ret, 4096, "%s/../%s", self, name);
+}
+
+void need_preload(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	SKIP("nothing may be preloaded before a sanitizer");
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+	SKIP("nothing may be preloaded before a sanitizer");
+#endif
+#endif
+}
+
+void daemon_preload(const char *library)
+{
+	char path[4096];
+
+	build_path(library, path);
+	CHECK_IS(access(path, R_OK), ==, 0);
+	setenv("LD_PRELOAD", path, 1);
 }
 
 struct daemon daemon_start(void)
@@ -39,7 +59,7 @@ struct daemon daemon_start(void)
 	char path[4096];
 	int fds[2];
 
-	daemon_path(path);
+	build_path("bin/ltt-consumerd", path);
 	CHECK_IS(sock_pair(fds), ==, 0);
 	d.fd = fds[0];
 	d.pid = fork();
@@ -53,6 +73,7 @@ struct daemon daemon_start(void)
 		_exit(127);
 	}
 	close(fds[1]);
+	unsetenv("LD_PRELOAD");
 	return d;
 }
 

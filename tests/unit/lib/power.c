@@ -74,19 +74,11 @@ uint64_t power_events(const char *path)
 
 void power_begin(void)
 {
-	char path[4096], *slash;
+	char path[4096];
 
-	daemon_path(path);
-	for (int i = 0; i < 2; i++) {
-		slash = strrchr(path, '/');
-		CHECK(slash);
-		*slash = '\0';
-	}
-	strcat(path, "/dso/writelog.so");
-	CHECK_IS(access(path, R_OK), ==, 0);
+	daemon_preload("dso/writelog.so");
 	log_file = open("log", O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
 	CHECK(log_file >= 0 && getcwd(root, sizeof(root) - 8));
-	setenv("LD_PRELOAD", path, 1);
 	snprintf(path, sizeof(path), "%s/log", root);
 	setenv("LTT_WRITE_LOG", path, 1);
 	strcat(root, "/out");
@@ -240,8 +232,7 @@ static void forget_files(void)
 
 struct power_sum power_check(unsigned int images)
 {
-	const char *text = getenv("LTT_TEST_SHORT");
-	bool is_short = text && atoi(text) > 1;
+	bool is_short = check_short() > 1;
 	struct power_sum sum = { 0 };
 	uint64_t events, i = 0;
 	size_t len;
