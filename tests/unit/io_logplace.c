@@ -2,8 +2,8 @@
 /*
  * The log of a daemon in the background: the journal gets a head and then lines; a file is cut to
  * its last whole lines when it is too long, and neither a link nor another user's file is written
- * to. Lines that a full disk rejects are lost and later ones are not; a daemon that is killed leaves
- * whole lines.
+ * to. Lines that a full disk rejects are lost and later ones are not; a daemon that is killed
+ * leaves whole lines.
  */
 #include <fcntl.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A process dies behind every single instruction of a record. However far the record came, it is
- * there and whole, or counted as lost, or not there at all, with all that was before it; and another
- * process goes on with the same ring.
+ * there and whole, or counted as lost, or not there at all, with all that was before it; and
+ * another process goes on with the same ring.
  *
  * One that is stopped leaves the memory that a killed one leaves, and can continue to its next
  * instruction once its memory is as it was. SIGKILL, which needs a new process and all the
@@ -155,7 +155,7 @@ static void stop_all(const struct ring_scenario *s, unsigned int first, unsigned
 static void all_steps(const struct ring_scenario *s)
 {
 	struct result stopped = { 0 }, killed = { 0 };
-	unsigned int stride = step_stride();
+	unsigned int stride = testset_stride();
 	/* another part of them in each scenario */
 	unsigned int at = (unsigned int)(s - ring_scenarios) % KILL_STRIDE;
 

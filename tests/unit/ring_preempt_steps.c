@@ -48,7 +48,7 @@ int main(void)
 {
 	ring_steps_begin();
 	for (size_t i = 0; i < NR_RING_SCENARIOS; i++) {
-		unsigned int stride = step_stride();
+		unsigned int stride = testset_stride();
 		unsigned int steps = (unsigned int)i % stride, elsewhere = 0;
 
 		if (ring_scenarios[i].exclusive)

@@ -32,13 +32,6 @@ int step_through_atomics(void)
 #endif
 }
 
-unsigned int step_stride(void)
-{
-	const char *text = getenv("LTT_TEST_SHORT");
-
-	return text && atoi(text) > 1 ? 13 : 1;
-}
-
 static void step_bind_cpu(void)
 {
 	cpu_set_t set;

@@ -23,9 +23,6 @@ int step_through_atomics(void);
 /** The CPU that step_begin() has bound the process to. */
 extern int step_cpu;
 
-/** Number of instructions from stop to stop: 1, or 3 in a short run (LTT_TEST_SHORT). */
-unsigned int step_stride(void);
-
 /** Fork a child that calls @fn. Return: the child, stopped in front of the call. */
 pid_t step_child_begin(void (*fn)(void *data), void *data);
 

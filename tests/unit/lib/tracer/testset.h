@@ -76,6 +76,10 @@ struct testset {
 /** The monotonic clock. */
 uint64_t testset_now_ns(void);
 
+/** Number of instructions from stop to stop of a single-stepped process: 1, or 13 in a short run
+ * (LTT_TEST_SHORT). */
+unsigned int testset_stride(void);
+
 /** Whether a test that began at @begun (testset_now_ns()) goes on: for @ms milliseconds, and then
  * until each of @nr kinds was seen, which takes longer where few processors have many threads. */
 int testset_goes_on(uint64_t begun, uint64_t ms, const uint64_t *seen, int nr);
