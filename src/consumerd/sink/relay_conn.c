@@ -127,7 +127,7 @@ struct relay_conn *relay_conn_free(struct relay_conn *link)
 	wire_close(&link->wire);
 	zpacker_free(link->packer);
 	relay_conn_config_fini(&link->config);
-	names_leave(link->lookup);
+	relay_conn_names_leave(link->lookup);
 	pthread_mutex_destroy(&link->clock_lock);
 	free(link);
 	return NULL;
@@ -500,7 +500,8 @@ static int find_addrs(struct relay_conn *link)
 	if (!link->named)
 		return link->known.nr ? 0 : -EHOSTUNREACH;
 	wire_close(&link->wire);
-	error = names_find(&link->lookup, &link->url, &link->wire, &found, &link->problem);
+	error = relay_conn_names_find(&link->lookup, &link->url, &link->wire, &found,
+				      &link->problem);
 	if (error == 0)
 		link->known = found;
 	else if (link->known.nr)

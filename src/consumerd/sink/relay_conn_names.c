@@ -24,7 +24,7 @@ struct name_lookup {
 	struct name_addrs addrs;
 };
 
-struct name_lookup *names_leave(struct name_lookup *lookup)
+struct name_lookup *relay_conn_names_leave(struct name_lookup *lookup)
 {
 	if (lookup && __atomic_sub_fetch(&lookup->users, 1, __ATOMIC_ACQ_REL) == 0) {
 		close_fd(lookup->done_fd);
@@ -64,7 +64,7 @@ static void *lookup_main(void *data)
 	lookup->error = relay_conn_names_resolve(&lookup->url, 0, &lookup->addrs);
 	lookup->done_ns = now_ns();
 	(void)!eventfd_write(lookup->done_fd, 1);
-	names_leave(lookup);
+	relay_conn_names_leave(lookup);
 	return NULL;
 }
 
@@ -85,8 +85,8 @@ static struct name_lookup *relay_conn_names_begin(const struct relayurl *url)
 	pthread_attr_destroy(&attr);
 	if (!error)
 		return lookup;
-	names_leave(lookup);
-	return names_leave(lookup);
+	relay_conn_names_leave(lookup);
+	return relay_conn_names_leave(lookup);
 }
 
 static bool relay_conn_names_is_done(const struct name_lookup *lookup)
@@ -121,12 +121,12 @@ static int relay_conn_names_await(struct name_lookup **lookup, const struct rela
 			 now_ns() - (*lookup)->done_ns < FRESH_NS;
 		if (usable)
 			return 0;
-		*lookup = names_leave(*lookup);
+		*lookup = relay_conn_names_leave(*lookup);
 	}
 }
 
-int names_find(struct name_lookup **lookup, const struct relayurl *url, struct wire *wire,
-	       struct name_addrs *ret, const char **ret_problem)
+int relay_conn_names_find(struct name_lookup **lookup, const struct relayurl *url,
+			  struct wire *wire, struct name_addrs *ret, const char **ret_problem)
 {
 	int error;
 
@@ -139,6 +139,6 @@ int names_find(struct name_lookup **lookup, const struct relayurl *url, struct w
 	*ret = (*lookup)->addrs;
 	error = (*lookup)->error;
 	*ret_problem = error ? gai_strerror(error) : NULL;
-	*lookup = names_leave(*lookup);
+	*lookup = relay_conn_names_leave(*lookup);
 	return error ? -EHOSTUNREACH : 0;
 }

@@ -20,16 +20,17 @@ struct name_addrs {
 };
 
 /**
- * names_find() - resolve the addresses of @url again, unless it is a numeric address.
+ * relay_conn_names_find() - resolve the addresses of @url again, unless it is a numeric address.
  * @lookup: a lookup in progress, or NULL. A lookup that takes too long stays in progress for the
  *	    next call.
  * @wire: its `meanwhile` function is called during the wait; not connected.
  * @ret_problem: the reason of a failure, a phrase.
  * Return: 0 or negative errno.
  */
-int names_find(struct name_lookup **lookup, const struct relayurl *url, struct wire *wire,
-	       struct name_addrs *ret, const char **ret_problem) MUST_CHECK;
+int relay_conn_names_find(struct name_lookup **lookup, const struct relayurl *url,
+			  struct wire *wire, struct name_addrs *ret,
+			  const char **ret_problem) MUST_CHECK;
 /** Abandon a lookup: its thread frees it. Return: NULL. */
-struct name_lookup *names_leave(struct name_lookup *lookup);
+struct name_lookup *relay_conn_names_leave(struct name_lookup *lookup);
 
 #endif
