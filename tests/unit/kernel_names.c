@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "sessiond/domain/kernel/btf.h"
-#include "sessiond/domain/kernel/fetch.h"
+#include "sessiond/domain/kernel/fetch_names.h"
 
 static struct {
 	uint32_t words[400];

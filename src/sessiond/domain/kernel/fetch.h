@@ -37,18 +37,4 @@ int kernel_fetch_parse(const char *text, struct kernel_fetch *ret, struct err *e
 /** Append the field of a value to @layout. Return: false if it is full. */
 bool kernel_fetch_describe(const struct kernel_fetch *fetch, struct layout *layout);
 
-/*
- * Translates names of a function's parameters in --fetch (`count`, `file->f_pos`,
- * `name->name:string`) to the syntax of fetch.h, by the kernel's BTF, when a rule is created. The
- * stored rule contains no names.
- */
-
-/** Whether a word contains such a name. */
-bool kernel_names_any(const char *fetch);
-
-/** @function: the owner of the parameters. @btf: path. Return: 0, and an allocated text; or the
- *  code set in @err. */
-int kernel_names_resolve(const char *btf, const char *function, const char *fetch, char **ret,
-			 struct err *err) MUST_CHECK;
-
 #endif

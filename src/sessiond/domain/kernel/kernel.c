@@ -11,7 +11,7 @@
 #include "btf.h"
 #include "count.h"
 #include "event.h"
-#include "fetch.h"
+#include "fetch_names.h"
 #include "probe.h"
 #include "session.h"
 #include "walk.h"
