@@ -13,6 +13,7 @@
 #include "must_hold.h"
 #include "sessiond/domain/kernel/btf.h"
 #include "sessiond/domain/kernel/fetch.h"
+#include "sessiond/domain/kernel/fetch_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
