@@ -7,7 +7,7 @@
 #define KMOD_REGISTRY_H
 
 #include "event.h"
-#include "ring.h"
+#include "ring_write.h"
 
 /**
  * struct hook - connection of an event to a channel that records it. Owned by the channel. The
