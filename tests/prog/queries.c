@@ -9,6 +9,7 @@
  *   b  begin a thread that emits and does t and l after each event
  *   d  end that; number of events when the function first returned that saw a trace
  *   f  fork; the child reads on, its parent waits for it
+ *   w  from now on the function waits, until r
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,12 +24,14 @@
 
 LTT_TRACEPOINT(queries, event, (int number), LTT_INFO, ltt_int(int, number, number))
 
-static int number, calls, first = -1, ending;
+static int number, calls, first = -1, ending, waiting;
 static volatile sig_atomic_t switched, seen;
 
 static void changed(void *data)
 {
 	__atomic_add_fetch((int *)data, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
+		usleep(1000);
 	if (first >= 0 || ltt_traces(NULL, 0) == 0)
 		return;
 	usleep(30000); /* events meanwhile are not recorded */
@@ -128,6 +131,11 @@ int main(void)
 			__atomic_store_n(&ending, 1, __ATOMIC_RELEASE);
 			pthread_join(thread, NULL);
 			printf("%d\n", first);
+			break;
+		case 'w':
+		case 'r':
+			__atomic_store_n(&waiting, letter == 'w', __ATOMIC_SEQ_CST);
+			printf("%c\n", letter);
 			break;
 		case 'f':
 			divide();
