@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "clock.h"
 #include "feed_priv.h"
-#include "seek.h"
 #include "source.h"
 #include "verify.h"
 
@@ -85,7 +84,7 @@ static void report_unreadable(struct feed *f, int error)
 	       strerror(-error));
 }
 
-int feed_peek(struct feed *f)
+static int peek_packet(struct feed *f)
 {
 	int r = feed_open(f, PEEK_BYTES);
 
@@ -104,30 +103,70 @@ int feed_peek(struct feed *f)
 	return r < 0 ? r : !f->window.limit;
 }
 
-/* Move on by the index, if there is one that is correct. */
-static int feed_seek(struct feed *f, int64_t begin_ns)
+/* Return: an outcome of seek_index(); 0: also if the index is of no use. */
+static int feed_search(struct feed *f, const struct ctf_clock *clock, int64_t begin_ns)
 {
-	struct seek_entry entry;
-	int r;
+	struct source *s = f->source;
+	const struct seek seek = { s->dir_fd, f->name, f->window.limit, s->tc, clock, begin_ns };
+	const struct ctf_stream_class *sc;
+	int r = f->window.limit ? seek_index(&seek, &f->entry) : 0;
 
-	if (!f->window.limit || !f->sc)
-		return 0;
-	r = seek_index(f->source->dir_fd, f->name, f->window.limit, f->clock, begin_ns, &entry);
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0;
-	if (feed_head(f, entry.offset) == PACKET_OK && f->packet.begin == entry.begin &&
-	    f->packet.end == entry.end && f->packet.size == entry.size)
-		f->next_packet = entry.offset;
+	sc = trace_class_stream(s->tc, f->entry.stream_id);
+	if (!sc || sc->broken) {
+		f->entry.size = 0;
+		return 0;
+	}
+	f->sc = sc;
+	clock = clock ?: sc->clock;
+	if (r == SEEK_BEHIND)
+		s->until_ns = MAX(s->until_ns, clock_ns(clock, f->entry.end));
+	else
+		f->ns = f->entry.begin ? clock_ns(clock, f->entry.begin) : INT64_MIN;
+	return r;
+}
+
+/* The clocks of a guest are known by its packets. */
+int feed_peek(struct feed *f, const int64_t *begin_ns)
+{
+	int r = begin_ns && !f->source->guest ? feed_search(f, NULL, *begin_ns) : 0;
+
+	if (r)
+		return r < 0 ? r : r == SEEK_BEHIND;
+	return peek_packet(f);
+}
+
+/* Go to the packet of the index, if that is right. */
+static void feed_seek(struct feed *f)
+{
+	const struct seek_entry *entry = &f->entry;
+
+	if (!entry->size)
+		return;
+	if (feed_head(f, entry->offset) == PACKET_OK && f->packet.begin == entry->begin &&
+	    f->packet.end == entry->end && f->packet.size == entry->size)
+		f->next_packet = entry->offset;
 	else
 		report(f->source->reporter, "%s/%s: its index is wrong and is not used",
 		       f->source->label, f->name);
-	return 0;
 }
 
 static int feed_begin(struct feed *f, const int64_t *begin_ns, size_t preferred)
 {
-	int r = feed_open(f, begin_ns ? PEEK_BYTES : preferred);
+	int r = begin_ns && f->sc && !f->entry.size ? feed_search(f, f->clock, *begin_ns) : 0;
 
+	if (r < 0)
+		return r;
+	if (r == SEEK_BEHIND) {
+		f->open = true;
+		f->next_packet = f->window.limit;
+		return 0;
+	}
+	if (!f->entry.size)
+		r = feed_open(f, preferred);
+	else /* all of its first packet at once */
+		r = feed_open(f, MIN(preferred, MAX(f->entry.size, PEEK_BYTES)));
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
@@ -137,9 +176,9 @@ static int feed_begin(struct feed *f, const int64_t *begin_ns, size_t preferred)
 		return 0;
 	}
 	source_tally(f->source, f);
-	r = begin_ns ? feed_seek(f, *begin_ns) : 0;
+	feed_seek(f);
 	f->window.preferred = preferred;
-	return r;
+	return 0;
 }
 
 /* The file changed since the packet was checked. */

@@ -8,6 +8,7 @@
 #define VIEW_FEED_H
 
 #include "packet.h"
+#include "seek.h"
 #include "tally.h"
 #include "window.h"
 
@@ -18,6 +19,7 @@ struct source;
  * @ns: time of the current event; while the file is not open, a lower bound of it. Key of the
  *      merge.
  * @sc: stream class of the first packet; NULL: its header can't be read.
+ * @entry: the packet to begin with, by the index; its size is 0: there is none.
  * @next_packet: offset of the packet after the current one.
  * @event_at, @payload_at, @next_at: positions in bits, from the packet's begin; next_at is
  *      UINT64_MAX until the payload was read or skipped.
@@ -39,6 +41,7 @@ struct feed {
 	struct packet packet;
 	struct reader reader;
 	struct tally *tally;
+	struct seek_entry entry;
 	uint64_t next_packet;
 	uint64_t search_from;
 	uint64_t last_clock;
@@ -58,14 +61,17 @@ struct feed {
 struct feed *feed_new(struct source *source, const char *name, uint64_t size);
 struct feed *feed_free(struct feed *feed);
 
-/** Read the first packet, to set feed->ns, and close the file again.
- *  Return: 0; 1: there is none; negative errno. */
-int feed_peek(struct feed *feed) MUST_CHECK;
+/**
+ * feed_peek() - set feed->ns, by the first packet that is to be read.
+ * @begin_ns: packets that end before this time are not to be read; NULL: none. The index, if there
+ *         is a good one, is searched: so a stream that ends before costs one read of its index.
+ * Return: 0; 1: there is none; negative errno.
+ */
+int feed_peek(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
 
 /**
  * feed_next() - go to the next event.
- * @begin: skip packets that end before this time; NULL: none. The index, if there is a good one,
- *         is searched, so that a stream that ends before costs its index and one packet.
+ * @begin: skip packets that end before this time; NULL: none.
  * Return: 1: there is one; 0: there are no more, and the file is closed;
  * negative errno: out of memory.
  */

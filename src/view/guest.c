@@ -407,7 +407,10 @@ static void compare_vcpus(struct guest *guest)
 static int read_host(struct guests *guests, struct err *err)
 {
 	struct seen_pids seen = { .nr = 0 };
+	int r = view_peek(guests->host, NULL);
 
+	if (r < 0)
+		return err_errno(err, ERR_OUTPUT, -r, "can't read the host's trace");
 	span_host(guests, true);
 	if (read_vcpus(guests, &seen, err) != 0)
 		return err->code;

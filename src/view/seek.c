@@ -13,10 +13,12 @@
 #define INDEX_MAGIC 0xc1f1dcc1u
 #define INDEX_HEADER 16u
 #define INDEX_FIELDS 7u /* of 8 bytes: those of version 1.0 */
+#define INDEX_ENTRY 72u /* version 1.1: all of today */
 
 /* A part of the file is in memory: a search ends with entries that are close to each other. */
 struct index_file {
 	int fd;
+	uint64_t bytes;
 	uint32_t entry_size;
 	uint64_t nr;
 	uint64_t begin;
@@ -33,26 +35,41 @@ static bool index_load(struct index_file *index, uint64_t begin)
 	return len >= 0;
 }
 
-static int view_seek_index_open(int dir_fd, const char *name, struct index_file *ret)
+static int view_seek_index_open(const struct seek *seek, struct index_file *ret)
 {
 	char path[512];
-	uint32_t header[4];
 	struct stat st;
 
-	if (snprintf(path, sizeof(path), "index/%s.idx", name) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "index/%s.idx", seek->name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	ret->fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ret->fd = openat(seek->dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (ret->fd < 0)
 		return -errno;
-	if (fstat(ret->fd, &st) < 0 || !S_ISREG(st.st_mode) || !index_load(ret, 0) ||
-	    ret->len < sizeof(header))
+	if (fstat(ret->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < INDEX_HEADER)
 		return -EINVAL;
-	memcpy(header, ret->part, sizeof(header));
-	ret->entry_size = be32toh(header[3]);
+	ret->bytes = (uint64_t)st.st_size;
+	/* its end, which is all of most */
+	return index_load(ret, ret->bytes - MIN(ret->bytes, sizeof(ret->part))) ? 0 : -EIO;
+}
+
+static void index_set_entries(struct index_file *index, uint32_t size)
+{
+	index->entry_size = size;
+	index->nr = (index->bytes - INDEX_HEADER) / size;
+}
+
+static int index_read_header(struct index_file *index)
+{
+	uint32_t header[4];
+
+	if (!index->begin && index->len >= sizeof(header))
+		memcpy(header, index->part, sizeof(header));
+	else if (pread(index->fd, header, sizeof(header), 0) != sizeof(header))
+		return -EINVAL;
 	if (be32toh(header[0]) != INDEX_MAGIC || be32toh(header[1]) != 1 ||
-	    ret->entry_size < INDEX_FIELDS * 8 || ret->entry_size > 4096)
+	    be32toh(header[3]) < INDEX_FIELDS * 8 || be32toh(header[3]) > 4096)
 		return -EINVAL;
-	ret->nr = ((uint64_t)st.st_size - INDEX_HEADER) / ret->entry_size;
+	index_set_entries(index, be32toh(header[3]));
 	return 0;
 }
 
@@ -69,19 +86,48 @@ static int index_entry(struct index_file *index, uint64_t i, struct seek_entry *
 	*ret = (struct seek_entry){ .offset = be64toh(raw[0]),
 				    .size = be64toh(raw[1]) / 8,
 				    .begin = be64toh(raw[3]),
-				    .end = be64toh(raw[4]) };
+				    .end = be64toh(raw[4]),
+				    .stream_id = be64toh(raw[6]) };
 	return 0;
 }
 
-/* Binary search for the first entry that ends at @begin_ns or later; else the last entry, which is
- * read first, as many streams end before a window. */
-static int index_search(struct index_file *index, const struct ctf_clock *clock, int64_t begin_ns,
+static bool is_before(const struct seek *seek, const struct seek_entry *entry)
+{
+	const struct ctf_stream_class *sc = trace_class_stream(seek->tc, entry->stream_id);
+	const struct ctf_clock *clock = seek->clock ?: sc ? sc->clock : NULL;
+
+	return sc && entry->end && clock_ns(clock, entry->end) < seek->begin_ns;
+}
+
+/* Whether the file ends before the time, by the last entries. If the header is not in memory with
+ * them, they have to be those of packets up to the end of the file. */
+static bool index_is_behind(struct index_file *index, const struct seek *seek,
+			    struct seek_entry *ret_last)
+{
+	struct seek_entry before = { 0 };
+
+	if (index->begin)
+		index_set_entries(index, INDEX_ENTRY);
+	else if (index_read_header(index) < 0)
+		return false;
+	if (!index->nr || index->bytes != INDEX_HEADER + index->nr * index->entry_size ||
+	    index_entry(index, index->nr - 1, ret_last) < 0 ||
+	    (index->nr > 1 && index_entry(index, index->nr - 2, &before) < 0))
+		return false;
+	return ret_last->offset + ret_last->size == seek->file_size &&
+	       before.offset + before.size == ret_last->offset && before.end <= ret_last->begin &&
+	       ret_last->begin <= ret_last->end && is_before(seek, ret_last);
+}
+
+/* Binary search for the first entry that does not end before the time; else the last entry, which
+ * is in memory. */
+static int index_search(struct index_file *index, const struct seek *seek,
 			struct seek_entry *ret_entry)
 {
 	uint64_t lo = 0, hi = index->nr - 1;
 	int r = index_entry(index, hi, ret_entry);
 
-	if (r < 0 || clock_ns(clock, ret_entry->end) < begin_ns)
+	if (r < 0 || is_before(seek, ret_entry))
 		return r;
 	while (lo < hi) {
 		uint64_t mid = lo + (hi - lo) / 2;
@@ -89,7 +135,7 @@ static int index_search(struct index_file *index, const struct ctf_clock *clock,
 		r = index_entry(index, mid, ret_entry);
 		if (r < 0)
 			return r;
-		if (clock_ns(clock, ret_entry->end) < begin_ns)
+		if (is_before(seek, ret_entry))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -97,18 +143,20 @@ static int index_search(struct index_file *index, const struct ctf_clock *clock,
 	return index_entry(index, lo, ret_entry);
 }
 
-int seek_index(int dir_fd, const char *name, uint64_t file_size, const struct ctf_clock *clock,
-	       int64_t begin_ns, struct seek_entry *ret_entry)
+int seek_index(const struct seek *seek, struct seek_entry *ret_entry)
 {
 	struct index_file index;
-	struct seek_entry entry;
-	int r = view_seek_index_open(dir_fd, name, &index);
+	struct seek_entry entry = { 0 };
+	int r = view_seek_index_open(seek, &index);
 
+	if (!r && index_is_behind(&index, seek, &entry))
+		r = SEEK_BEHIND;
+	r = r ?: index_read_header(&index);
 	if (!r && index.nr)
-		r = index_search(&index, clock, begin_ns, &entry) ?: 1;
+		r = index_search(&index, seek, &entry) ?: SEEK_FOUND;
 	close_fd(index.fd);
-	if (r <= 0 || entry.offset >= file_size)
+	if (r <= 0 || entry.offset >= seek->file_size)
 		return r == -ENOENT ? 0 : MIN(r, 0);
 	*ret_entry = entry;
-	return 1;
+	return r;
 }

@@ -92,25 +92,34 @@ static int by_label(const void *a, const void *b)
 	return strverscmp((*(struct source *const *)a)->label, (*(struct source *const *)b)->label);
 }
 
-/* Of each file only the time of the first event is read; the file is opened when it is needed. */
-static int add_feeds(struct view *view)
+static void count_feeds(struct view *view)
 {
 	uint32_t order = 0;
 
+	for (size_t i = 0; i < view->nr_sources; i++)
+		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
+			view->sources[i]->feeds[k]->order = order++;
+	view->preferred = MAX(MIN(WINDOWS_TOTAL / (order + 1), WINDOW_MOST), WINDOW_LEAST);
+}
+
+/* Of each file only the time of the first event is read; the file is opened when it is needed. */
+int view_peek(struct view *view, const int64_t *begin_ns)
+{
+	if (view->peeked)
+		return 0;
+	view->peeked = true;
 	for (size_t i = 0; i < view->nr_sources; i++) {
 		struct source *source = view->sources[i];
 
 		for (uint32_t k = 0; k < source->nr_feeds; k++) {
-			int r = feed_peek(source->feeds[k]);
+			int r = feed_peek(source->feeds[k], begin_ns);
 
 			if (r < 0)
 				return r;
-			source->feeds[k]->order = order++;
 			if (!r)
 				merge_add(&view->merge, source->feeds[k]);
 		}
 	}
-	view->preferred = MAX(MIN(WINDOWS_TOTAL / (order + 1), WINDOW_MOST), WINDOW_LEAST);
 	return 0;
 }
 
@@ -159,7 +168,8 @@ static int open_all(struct view *view)
 	if (r < 0)
 		return r;
 	qsort(view->sources, view->nr_sources, sizeof(*view->sources), by_label);
-	return add_feeds(view);
+	count_feeds(view);
+	return 0;
 }
 
 int view_open_guests(const char *dir, bool relay_clock, struct guests *guests, view_report_fn fn,
@@ -349,10 +359,10 @@ static int select_event(struct view *view, const struct view_select *select, str
 int event_next(struct view *view, const struct view_select *select, struct event *event)
 {
 	struct feed *feed;
-	int r;
+	int r = view_peek(view, select->has_begin ? &select->begin_ns : NULL);
 
-	if (select->limit && view->events >= select->limit)
-		return 0;
+	if (r < 0 || (select->limit && view->events >= select->limit))
+		return r;
 	for (;;) {
 		r = earliest(view, select, &feed);
 		if (r < 0 || !feed || (select->has_end && feed->ns > select->end_ns))

@@ -43,7 +43,7 @@ struct view {
 	struct view_unended *unended;
 	size_t nr_unended;
 	struct merge merge;
-	bool started;
+	bool peeked; /* it has the files whose events are to be read */
 	bool relay_clock;
 	bool relay_clock_unknown;
 	struct guests *guests;
@@ -60,5 +60,9 @@ struct view {
 	uint64_t clock_changes;
 	struct view_summary summary;
 };
+
+/** Add the files to @view->merge, unless they are in it: those that end before @begin_ns need not
+ *  be there; NULL: all have to. Return: 0 or negative errno. */
+int view_peek(struct view *view, const int64_t *begin_ns) MUST_CHECK;
 
 #endif

@@ -70,10 +70,11 @@ static int parse_date(const char *text, struct tm *tm)
 	return day.tm_mon == tm->tm_mon && day.tm_mday == tm->tm_mday ? used : 0;
 }
 
-/* The day on which the earliest packet begins. */
-static void trace_day(const struct view *view, bool gmt, struct tm *ret)
+/* The day on which the earliest packet begins. Return: 0 or negative errno. */
+static int trace_day(struct view *view, bool gmt, struct tm *ret)
 {
 	time_t s = 0;
+	int r = view_peek(view, NULL);
 
 	for (size_t i = 0; i < view->merge.nr; i++)
 		if (view->merge.heap[i]->ns > INT64_MIN &&
@@ -83,6 +84,7 @@ static void trace_day(const struct view *view, bool gmt, struct tm *ret)
 		gmtime_r(&s, ret);
 	else
 		localtime_r(&s, ret);
+	return r;
 }
 
 int view_parse_time(struct view *view, const char *text, bool gmt, int64_t *ret_ns)
@@ -95,7 +97,10 @@ int view_parse_time(struct view *view, const char *text, bool gmt, int64_t *ret_
 		return parse_seconds(text, ret_ns);
 	used = parse_date(text, &tm);
 	if (!used) {
-		trace_day(view, gmt, &tm);
+		int r = trace_day(view, gmt, &tm);
+
+		if (r < 0)
+			return r;
 		tm.tm_hour = tm.tm_min = 0;
 	}
 	text += used;
