@@ -74,12 +74,14 @@ static inline bool is_hidden_member(const struct value *value)
 	return value->field && value->field->role != ROLE_NONE && type_is_scalar(value->type);
 }
 
-/** The name of a context that the application provides: PROVIDER:NAME. The trace has one underscore
- *  for all characters that are no letters or digits; the first one is shown as the colon. */
+/** The name of a context that the application provides: PROVIDER:NAME. Older traces have one
+ *  underscore for all characters that are no letters or digits; the first one is shown as the
+ *  colon. */
 static inline void print_provided_name(struct pen *pen, const struct value *value)
 {
-	const char *provider = value_provider(value->field->shown);
-	size_t len = strcspn(provider, "_");
+	const char *name = value_provided_name(value);
+	const char *provider = name ? name : value_provider(value->field->shown);
+	size_t len = strcspn(provider, name ? ":" : "_");
 
 	pen_name_bytes(pen, (const uint8_t *)provider, len);
 	if (provider[len])

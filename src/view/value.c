@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "clock.h"
+#include "trace/metadata.h"
 
 static int read_type(struct reader *r, const struct ctf_type *type, const struct ctf_field *field);
 
@@ -158,6 +159,17 @@ bool value_is_provided(const struct value *value)
 		    strcmp(value[i + 1].field->shown, members[i]) != 0)
 			return false;
 	return true;
+}
+
+const char *value_provided_name(const struct value *value)
+{
+	const struct ctf_type *kind = value->type->fields[0].type;
+
+	for (uint32_t i = 0; i < kind->nr_mappings; i++)
+		if (kind->mappings[i].first == METADATA_PROVIDED_NAME &&
+		    strchr(kind->mappings[i].label, ':'))
+			return kind->mappings[i].label;
+	return NULL;
 }
 
 const struct value *value_provided(const struct value *value)

@@ -85,6 +85,8 @@ const char *value_provider(const char *shown);
 /** A context that the application provides, with a value of any type, as metadata.c declares it:
  *  a struct of a kind and a member of each kind. */
 bool value_is_provided(const struct value *value);
+/** PROVIDER:NAME of such a context; NULL: an older trace, which has only the field's name. */
+const char *value_provided_name(const struct value *value);
 /** The valid member of such a context; NULL: it has no value. */
 const struct value *value_provided(const struct value *value);
 

@@ -229,11 +229,16 @@ static void where_add_name(struct where_contexts *contexts, char *name, enum ltt
 		free(name);
 }
 
-/* app_a_b_c is $app.a:b_c or $app.a_b:c. */
-static void where_name_provided(struct where_contexts *contexts, const char *shown)
+/* Of older traces, app_a_b_c is $app.a:b_c or $app.a_b:c. */
+static void where_name_provided(struct where_contexts *contexts, const struct value *value)
 {
-	const char *provider = value_provider(shown);
+	const char *provider = value_provider(value->field->shown);
+	const char *name = value_provided_name(value);
 
+	if (name) {
+		where_add_name(contexts, xasprintf("app.%s", name), LTT_FILTER_ABSENT);
+		return;
+	}
 	for (const char *at = strchr(provider, '_'); at; at = strchr(at + 1, '_'))
 		if (at > provider && at[1])
 			where_add_name(contexts,
@@ -249,7 +254,7 @@ static void where_name_context(void *priv, const struct value *value, const char
 	if (!where_is_context(contexts, value))
 		return;
 	if (value->type->kind == TYPE_STRUCT)
-		where_name_provided(contexts, value->field->shown);
+		where_name_provided(contexts, value);
 	else
 		where_add_name(contexts, xasprintf("%s%s", prefix, value->field->shown),
 			       where_is_text(value)	       ? LTT_FILTER_TEXT :

@@ -363,16 +363,21 @@ static void put_sequence(FILE *f, const struct layout_field *field, const char *
 }
 
 /* LTTng has a variant here; babeltrace2 2.0.4 can't read one in the context of an event class. So
- * all members are there, and the first one is the number of the valid one. */
-static void put_dynamic(FILE *f)
+ * all members are there, and the first one is the number of the valid one. Its last label, of a
+ * number that it never has, is the context's name, as a field's name can't have a colon. */
+static void put_dynamic(FILE *f, const char *name)
 {
 	fprintf(f, "struct {\n"
 		   "\t\t\tenum : integer { size = 8; align = 8; signed = false; } "
-		   "{ \"none\" = 0, \"integer\" = 1, \"float\" = 2, \"string\" = 3 } _kind;\n"
-		   "\t\t\tinteger { size = 64; align = 8; signed = true; } _integer;\n"
-		   "\t\t\tfloating_point { exp_dig = 11; mant_dig = 53; align = 8; } _float;\n"
-		   "\t\t\tstring _string;\n"
-		   "\t\t}");
+		   "{ \"none\" = 0, \"integer\" = 1, \"float\" = 2, \"string\" = 3, ");
+	metadata_put_string(f, name + strlen(METADATA_PROVIDED));
+	fprintf(f,
+		" = %u } _kind;\n"
+		"\t\t\tinteger { size = 64; align = 8; signed = true; } _integer;\n"
+		"\t\t\tfloating_point { exp_dig = 11; mant_dig = 53; align = 8; } _float;\n"
+		"\t\t\tstring _string;\n"
+		"\t\t}",
+		METADATA_PROVIDED_NAME);
 }
 
 static void put_field(FILE *f, const struct layout_field *field)
@@ -393,7 +398,7 @@ static void put_field(FILE *f, const struct layout_field *field)
 		else if (field->kind == LTT_KIND_ENUM)
 			metadata_put_enum(f, field);
 		else if (field->kind == LAYOUT_KIND_DYNAMIC)
-			put_dynamic(f);
+			put_dynamic(f, field->name);
 		else
 			put_element(f, field);
 		fprintf(f, " %s", name);
