@@ -57,7 +57,7 @@ static const char usage[] =
 	"  --fd N         descriptor of the connection with ltt-sessiond (default: 3)\n"
 	"  --user UID:GID become that user, for good, and write as that user only\n"
 	"  --listen PATH  live on without ltt-sessiond, whose successor connects there\n"
-	"  -v, --verbose  say more on stderr\n"
+	"  -v, --verbose  log more on stderr\n"
 	"  -V, --version  print the version and exit\n"
 	"  -h, --help     print this and exit\n";
 

@@ -68,9 +68,9 @@ static const struct poptOption options[] = {
 	{ "output", 'o', POPT_ARG_STRING, &opt.output, 0,
 	  "directory for the traces (default: ~/ltt-traces)", "DIR" },
 	{ "control-port", 'C', POPT_ARG_ARGV, &opt.ports, 0,
-	  "where to listen, also several times (default: tcp://127.0.0.1:5342 and [::1])", "URL" },
+	  "address to listen on; may be repeated (default: tcp://127.0.0.1:5342 and [::1])", "URL" },
 	{ "live-port", 'L', POPT_ARG_ARGV, &opt.live_ports, 0,
-	  "where viewers come, as above (default: tcp://127.0.0.1:5344 and [::1])", "URL" },
+	  "the same for viewers (default: tcp://127.0.0.1:5344 and [::1])", "URL" },
 	{ "group-output-by-host", 'p', POPT_ARG_NONE, &opt.by_host, 0,
 	  "HOST/SESSION-TIME (default)", NULL },
 	{ "group-output-by-session", 's', POPT_ARG_NONE, &opt.by_session, 0, "SESSION/HOST-TIME",
@@ -78,27 +78,27 @@ static const struct poptOption options[] = {
 	{ "keys", 'k', POPT_ARG_STRING, &opt.keys, 0,
 	  "keys of this relay and of its peers (default: /etc/ltt/keys, or ~/.ltt-keys)", "DIR" },
 	{ "clear-text", 0, POPT_ARG_NONE, &opt.clear_text, 0,
-	  "speak with other hosts in the open, and believe what they say", NULL },
+	  "accept unencrypted connections from other hosts, without checking their identity", NULL },
 	{ "quota", 0, POPT_ARG_ARGV, &opt.quotas, 0,
-	  "what each host may have: connections, sessions, traces, streams, bytes, files, rate, session-rate; "
+	  "limit for each host: connections, sessions, traces, streams, bytes, files, rate, session-rate; "
 	  "idle=PERIOD",
 	  "NAME=NUMBER" },
 	{ "keep-age", 0, POPT_ARG_STRING, &opt.keep_age, 0,
-	  "remove sessions that are over for longer (default: none)", "PERIOD" },
+	  "remove sessions that ended longer ago (default: none)", "PERIOD" },
 	{ "keep-size", 0, POPT_ARG_STRING, &opt.keep_size, 0,
-	  "remove the oldest while all are larger (default: never)", "SIZE" },
+	  "remove the oldest sessions while all together are larger (default: never)", "SIZE" },
 	{ "keep-free", 0, POPT_ARG_STRING, &opt.keep_free, 0,
-	  "remove the oldest, and refuse data, while less of the disk is free (default: 0)",
+	  "remove the oldest sessions, and refuse data, while less of the disk is free (default: 0)",
 	  "SIZE" },
 	{ "check-every", 0, POPT_ARG_STRING, &opt.check_every, 0,
-	  "how often these are looked after (default: 1m)", "PERIOD" },
+	  "interval of these checks (default: 1m)", "PERIOD" },
 	{ "sync", 0, POPT_ARG_STRING, &opt.sync, 0,
-	  "acknowledge what is on the disk: none (default), packet, or every PERIOD", "WHEN" },
+	  "sync data to the disk before it is acknowledged: none (default), packet or PERIOD", "WHEN" },
 	{ "daemonize", 'd', POPT_ARG_NONE, &opt.daemonize, 0,
-	  "go to the background; return when others can connect", NULL },
+	  "run in the background; return once it accepts connections", NULL },
 	{ "background", 'b', POPT_ARG_NONE, &opt.background, 0,
 	  "the same, but keep standard output and error", NULL },
-	{ "verbose", 'v', POPT_ARG_NONE, &opt.verbose, 0, "say more on stderr", NULL },
+	{ "verbose", 'v', POPT_ARG_NONE, &opt.verbose, 0, "log more on standard error", NULL },
 	{ "version", 'V', POPT_ARG_NONE, &opt.version, 0, "print the version and exit", NULL },
 	POPT_AUTOHELP POPT_TABLEEND
 };
@@ -233,13 +233,15 @@ static int open_output(void)
 {
 	AUTO_FREE char *path = opt.output ? xstrdup(opt.output) : default_output();
 	AUTO_FD int fd = -1;
+	int ret;
 
 	if (!path) {
 		log_error("HOME is not set: name the directory of the traces with --output");
 		return -1;
 	}
-	if (mkdir(path, 0750) < 0 && errno != EEXIST) {
-		log_error("can't make the directory %s: %s", path, strerror(errno));
+	ret = paths_make_dir(path, 0750);
+	if (ret < 0) {
+		log_error("can't make the directory %s: %s", path, strerror(-ret));
 		return -1;
 	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

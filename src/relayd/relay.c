@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "conn.h"
 #include "io/lockfile.h"
+#include "io/paths.h"
 #include "io/tcp_owner.h"
 #include "session.h"
 
@@ -115,8 +116,9 @@ static int renew_output(struct relay *relay)
 	AUTO_FD int fd = -1, lock_fd = -1;
 	int ret;
 
-	if (mkdirat(AT_FDCWD, relay->out_path, 0750) < 0 && errno != EEXIST)
-		return -errno;
+	ret = paths_make_dir(relay->out_path, 0750);
+	if (ret < 0)
+		return ret;
 	fd = open(relay->out_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
