@@ -89,8 +89,9 @@ def until(condition, seconds=5, what="the condition"):
         waited = time.monotonic() - begin
         if waited > seconds * PATIENCE:
             fail(f"waited {waited:.0f} s in vain for {what}")
-        # Whatever is waited for may need this processor: a condition is often a program.
-        time.sleep(min(0.1, max(0.005, waited / 10)))
+        # Whatever is waited for may need this processor: a condition is often a program, and one with a
+        # sanitizer takes a tenth of a second.
+        time.sleep(min(0.1, max(0.005 if SLOW == 1 else 0.05, waited / 10)))
 
 
 def preload(*libs):
