@@ -59,7 +59,6 @@ bool metadata_hides(const char *text, size_t len) MUST_CHECK;
 #define METADATA_PROVIDED "$app."
 #define METADATA_PROVIDED_NAME 255u
 
-
 /** The beginning of metadata, up to the first stream class. */
 char *metadata_head(const struct metadata_trace *trace) MUST_CHECK;
 /** Declaration of a stream class, which is a channel. @contexts: the contexts of each event, before
