@@ -406,6 +406,8 @@ static void lists(void)
 	CHECK(ltt_ctl_find(ctl, NULL, &list) == 0 && list->nr == 1);
 	check_session(list->sessions[0]);
 	ltt_ctl_sessions_free(list);
+	CHECK(ltt_ctl_find(ctl, "dem", &list) == 0 && list->nr == 0);
+	ltt_ctl_sessions_free(list);
 
 	CHECK_IS(ltt_ctl_list(ctl, &list), ==, 0);
 	CHECK_IS(list->nr, ==, 1);

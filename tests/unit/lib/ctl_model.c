@@ -643,6 +643,16 @@ static void ctl_model_filter_check(struct ctl_answer *a, struct decoder *dec)
 	ctl_model_send(a);
 }
 
+/* All sessions, or the one of a name. */
+static bool ctl_model_lists_session(const struct ctl_answer *a, struct decoder *dec)
+{
+	struct req_session_list req = { .name = "" };
+
+	if (a->request.type == MSG_session_list)
+		CHECK_IS(req_session_list_decode(dec, &req), ==, 0);
+	return *ctl_model.session && (!*req.name || strcmp(req.name, ctl_model.session) == 0);
+}
+
 static void ctl_model_lists(struct ctl_answer *a, struct decoder *dec)
 {
 	struct req_point_list points;
@@ -662,7 +672,7 @@ static void ctl_model_lists(struct ctl_answer *a, struct decoder *dec)
 			ctl_model_send(a);
 		}
 		ctl_model_item_points(a, points.fields);
-	} else if (*ctl_model.session) {
+	} else if (ctl_model_lists_session(a, dec)) {
 		if (ctl_model.lists_left && --ctl_model.lists_left == 0)
 			ctl_model.totals.written =
 				ctl_model.totals.recorded - ctl_model.totals.lost_output;
