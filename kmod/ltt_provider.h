@@ -22,6 +22,9 @@
  *
  *	ltt_provider_unregister(&provider);			before it is unloaded
  *
+ * ftrace and perf have them as `ltt:PROVIDER_EVENT` while the provider is registered, if they take
+ * at most 3072 bytes.
+ *
  * Fields of bytes are passed to ltt_event_record_bytes(). In the record numbers come first, then
  * texts and bytes in their order.
  *
@@ -91,7 +94,7 @@ int ltt_provider_register(struct ltt_provider *provider);
  *  context; may sleep. */
 void ltt_provider_unregister(struct ltt_provider *provider);
 
-/** Whether a channel records the event. */
+/** Whether a channel records the event, or ftrace or perf do. */
 static __always_inline bool ltt_event_is_on(const struct ltt_event *event)
 {
 	return unlikely(atomic_read(&event->listeners));

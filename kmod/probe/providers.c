@@ -12,6 +12,7 @@
 #include "ltt_provider.h"
 #include "registry.h"
 #include "text.h"
+#include "traced.h"
 
 /**
  * struct provided - an event that is or was a provider's; its description is copied, because
@@ -19,11 +20,13 @@
  * @source: its provider now; NULL: none.
  * @numbers: bytes of all of them. @nr_variable: fields that are none; @is_bytes: a bit for each of
  * these.
+ * @traced: NULL: there was no memory for it.
  */
 struct provided {
 	struct event event;
 	struct list_head all;
 	struct ltt_event *source;
+	struct traced *traced;
 	u32 numbers, nr_variable, is_bytes;
 	char *texts; /* all names and types */
 	struct field fields[];
@@ -95,11 +98,36 @@ static void providers_fill(const struct provided *provided, u8 *to, const struct
 	}
 }
 
+/* For ftrace and perf. */
+static noinline void providers_trace(const struct provided *provided, const struct values *values,
+				     const u16 *lens)
+{
+	const struct ltt_event_bytes *bytes = values->bytes;
+	struct traced_part parts[LTT_EVENT_FIELDS_MAX];
+	const char *const *text = values->texts;
+	u32 i;
+
+	for (i = 0; i < provided->nr_variable; i++) {
+		parts[i].len = lens[i];
+		if (provided->is_bytes & BIT(i)) {
+			parts[i].data = bytes ? bytes->data : NULL;
+			bytes += bytes != NULL;
+		} else {
+			parts[i].data = *text ? *text : "(null)";
+			text++;
+		}
+	}
+	traced_record(provided->traced, values->numbers, parts);
+}
+
 static void providers_record(const struct provided *provided, const struct values *values)
 {
 	u16 lens[LTT_EVENT_FIELDS_MAX];
 	u32 len = providers_measure(provided, values, lens);
 	struct hook *hook;
+
+	if (unlikely(traced_is_on(provided->traced)) && len != RING_TOO_LONG)
+		providers_trace(provided, values, lens);
 
 	list_for_each_entry_rcu(hook, &provided->event.hooks, of_event) {
 		struct ring *ring;
@@ -305,6 +333,7 @@ static struct provided *provided_new(const char *system, const struct ltt_event 
 		kfree(provided);
 		return ERR_PTR(ret);
 	}
+	provided->traced = traced_new(&provided->event);
 	list_add_tail(&provided->all, &all);
 	return provided;
 }
@@ -314,6 +343,7 @@ void providers_fini(void)
 	struct provided *provided, *next;
 
 	list_for_each_entry_safe(provided, next, &all, all) {
+		traced_free(provided->traced);
 		kfree(provided->texts);
 		kfree(provided);
 	}
@@ -351,6 +381,7 @@ static int event_add(const char *system, struct ltt_event *event)
 	provided->source = event;
 	WRITE_ONCE(event->provided, provided);
 	registry_comes(&provided->event);
+	traced_comes(provided->traced, &event->listeners);
 	return 0;
 }
 
@@ -358,6 +389,7 @@ static void event_remove(struct ltt_event *event)
 {
 	struct provided *provided = event->provided;
 
+	traced_goes(provided->traced);
 	registry_goes(&provided->event);
 	WRITE_ONCE(event->provided, NULL);
 	provided->source = NULL;

@@ -1364,6 +1364,79 @@ def ftrace_records(cpu, ids):
             for data in kmodcheck.ftrace_page_events(page):
                 kind, flags, count, pid = struct.unpack_from("=HBBi", data)
                 common = {"flags": flags, "preempt_count": count, "pid": pid}
+class PerfCounter:
+    """A perf event, counted on all CPUs; only the numbers of a tracepoint's id are used."""
+
+    def __init__(self, number):
+        attr = ctypes.create_string_buffer(struct.pack("=IIQ", 2, 64, number), 64)
+        call = ctypes.CDLL(None, use_errno=True).syscall
+        self.fds = [call(298, ctypes.byref(attr), -1, cpu, -1, 0) for cpu in range(os.cpu_count())]
+        check(min(self.fds) >= 0, os.strerror(ctypes.get_errno()))
+
+    def count(self):
+        return sum(struct.unpack("=Q", os.read(fd, 8))[0] for fd in self.fds)
+
+    def close(self):
+        for fd in self.fds:
+            os.close(fd)
+
+
+JOB_FIELDS = """	field:u32 id;	offset:8;	size:4;	signed:0;
+	field:s64 left;	offset:12;	size:8;	signed:1;
+	field:u8 priority;	offset:20;	size:1;	signed:0;
+	field:__data_loc char[] what;	offset:21;	size:4;	signed:1;
+	field:__data_loc char[] owner;	offset:25;	size:4;	signed:1;
+"""
+
+
+def test_traced():
+    """ftrace and perf have the events of a provider while it is registered; listeners stay theirs."""
+    if not os.path.ismount(TRACEFS):
+        run("busybox", "mount", "-t", "tracefs", "tracefs", TRACEFS)
+    mount_debugfs()
+    folder, other = f"{TRACEFS}/events/ltt", f"{TRACEFS}/instances/other"
+    parameters = "/sys/module/ltt_example_provider/parameters"
+    provider = f"{WORK}/kmod/examples/ltt_example_provider.ko"
+    insmod(provider)
+    with open(f"{folder}/example_job/format", encoding="ascii") as f:
+        text = f.read()
+    check(JOB_FIELDS in text and '"id=%llu left=%lld' in text and "__get_str(owner)" in text, text)
+    with open(f"{DEBUGFS}/ltt/available", encoding="utf-8") as f:
+        check(len(re.findall(r"^.*\b(?:example_)?job$", f.read(), re.M)) == 1, "the event is listed twice")
+    write(f"{parameters}/jobs", "5")  # nothing listens
+    tracefs(trace="", events__ltt__enable=1, events__ltt__example_job__filter="id != 1")
+    write(f"{parameters}/jobs", "3")
+    write(f"{parameters}/page", "5")
+    write(f"{parameters}/page", "50000")  # larger than a record of ftrace
+    with open(f"{TRACEFS}/trace", encoding="utf-8") as f:
+        lines = re.findall(r"^ .*: (example_\w+: .*)$", f.read(), re.M)
+    check(lines == ["example_job: id=0 left=0 priority=0 what=printing owner=(null)",
+                    "example_job: id=2 left=-10 priority=2 what=printing owner=(null)", "example_done: jobs=3",
+                    "example_page: size=5 data=0001020304 of=a page size_text=5"], lines)
+    run("busybox", "rmmod", "ltt_example_provider")
+    check(not os.path.exists(folder), "the events are left")
+    insmod(provider)
+    with open(f"{folder}/example_job/id", encoding="ascii") as f:
+        counter = PerfCounter(int(f.read()))
+    write(f"{parameters}/jobs", "3")
+    run("busybox", "rmmod", "ltt_example_provider")
+    run("busybox", "rmmod", "ltt", status=1)
+    insmod(provider)
+    write(f"{parameters}/jobs", "4")
+    check(counter.count() == 7, counter.count())
+    os.mkdir(other)
+    write(f"{other}/events/ltt/example_done/enable", "1")
+    run("busybox", "rmmod", "ltt_example_provider")
+    check(sorted(n for n in os.listdir(folder) if "_" in n) == ["example_done", "example_job"], os.listdir(folder))
+    counter.close()
+    write(f"{other}/events/ltt/example_done/enable", "0")
+    until(lambda: not os.path.exists(folder), "events without a listener to go")
+    os.rmdir(other)
+    for module in "ltt", "ltt_instr":
+        run("busybox", "rmmod", module)
+    load_module()
+
+
                 if kind == 1:
                     ip, parent = struct.unpack_from("QQ", data, 8)
                     found.append(("function", {**common, "ip": ip, "parent_ip": parent}))
@@ -2429,7 +2502,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
