@@ -30,6 +30,7 @@
 #ifndef LTT_PROBE_H
 #define LTT_PROBE_H
 
+#include <linux/minmax.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 
@@ -48,6 +49,20 @@ struct pt_regs;
 /** The same, without the compiler's check. */
 int ltt_trace_register(const char *tracepoint, void *probe, void *data);
 int ltt_trace_unregister(const char *tracepoint, void *probe, void *data);
+/*
+ * LTT_TRACE_NAMES, defined before this header, which is then included before the tracepoint's:
+ * register_trace_X(probe, data) and unregister_trace_X(probe, data), which a tracepoint's header
+ * declares for modules to which the kernel exports it, are the two above, for all tracepoints.
+ * Return: 0, or -errno as above.
+ */
+#ifdef LTT_TRACE_NAMES
+#define LTT_TRACE_NAME(tracepoint) (&#tracepoint[sizeof("&__tracepoint_") - 1])
+#define tracepoint_probe_register(tracepoint, probe, data)					\
+	min(ltt_trace_register(LTT_TRACE_NAME(tracepoint), probe, data), 0)
+#define tracepoint_probe_unregister(tracepoint, probe, data)					\
+	min(ltt_trace_unregister(LTT_TRACE_NAME(tracepoint), probe, data), 0)
+#endif
+
 /** On return no function that was unregistered before is still running, of places neither. */
 void ltt_trace_synchronize(void);
 

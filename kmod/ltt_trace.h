@@ -60,7 +60,7 @@ struct ltt_trace_options {
 
 /**
  * struct ltt_trace_record - a record, during a call of the function that gets it.
- * @time: CLOCK_MONOTONIC, nanoseconds.
+ * @time: of the trace clock: comparable with ltt_trace_time() of ltt_probe.h, which has its kind.
  * @system: of a tracepoint, as the directory in tracefs; "marker", or a provider's name; or NULL.
  * @name: the event's. Both stay until ltt.ko is unloaded.
  * @id: the event's number: the same in all traces, until ltt.ko is unloaded.

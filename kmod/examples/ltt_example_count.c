@@ -18,11 +18,14 @@
 #include <linux/binfmts.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+
+#define LTT_TRACE_NAMES
+#include "ltt_probe.h"
+
 #include <trace/events/sched.h>
 
 #include "ltt_example_trace.h"
 #include "ltt_marker.h"
-#include "ltt_probe.h"
 
 static atomic_t forks, execs, steps;
 module_param_named(forks, forks.counter, int, 0444);
@@ -131,9 +134,9 @@ static int listen_places(void)
 
 static int listen(void)
 {
-	int ret = LTT_REGISTER_TRACE(sched_process_fork, on_fork, &forks);
+	int ret = register_trace_sched_process_fork(on_fork, &forks);
 
-	if (ret > 0)
+	if (!ret)
 		ret = LTT_REGISTER_TRACE(sched_process_exec, on_exec, &execs);
 	if (ret > 0)
 		ret = LTT_REGISTER_TRACE(ltt_example_step, on_step, &steps);
@@ -144,9 +147,9 @@ static int listen(void)
 
 static int unlisten(void)
 {
-	int ret = LTT_UNREGISTER_TRACE(sched_process_fork, on_fork, &forks);
+	int ret = unregister_trace_sched_process_fork(on_fork, &forks);
 
-	if (ret >= 0)
+	if (!ret)
 		ret = LTT_UNREGISTER_TRACE(sched_process_exec, on_exec, &execs);
 	if (ret >= 0)
 		ret = LTT_UNREGISTER_TRACE(ltt_example_step, on_step, &steps);

@@ -16,6 +16,7 @@
 
 #include "compat.h"
 #include "channel.h"
+#include "ltt_probe.h"
 #include "ltt_trace.h"
 #include "merge.h"
 #include "probe/text.h"
@@ -122,7 +123,7 @@ static int trace_make_buffers(struct trace *trace, const struct ltt_trace_option
 							       LTT_RING_DISCARD,
 		.num_subbuf = options->num_subbuf,
 		.subbuf_size = options->subbuf_size,
-		.clock = LTT_CLOCK_MONOTONIC,
+		.clock = (u32)ltt_trace_clock_kind(),
 	};
 	struct channel *channel = kmod_channel_new(&desc, false);
 	struct ring_set *set;

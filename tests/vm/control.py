@@ -323,10 +323,24 @@ def test_counter_back():
     end_daemons()
 
 
-def clock_of_module():
+def time_of_module():
+    """The kind of its clock, and its value."""
     insmod(f"{WORK}/kmod/examples/ltt_example_count.ko")
     run("busybox", "rmmod", "ltt_example_count")
-    return int(re.findall(r"ltt_example_count: clock (\d) at [1-9]\d+$", run("dmesg").stdout, re.M)[-1])
+    return tuple(map(int, re.findall(r"ltt_example_count: clock (\d) at ([1-9]\d+)$", run("dmesg").stdout, re.M)[-1]))
+
+
+def check_clock_of_trace(kind):
+    """A trace inside of the kernel has the module's clock."""
+    before = time_of_module()
+    insmod(f"{WORK}/kmod/examples/ltt_example_private.ko", "name=timed", "events=cpu_frequency")
+    emit()
+    with open("/sys/module/ltt_example_private/parameters/records", encoding="ascii") as f:
+        times = [int(line.split()[0]) for line in f]
+    run("busybox", "rmmod", "ltt_example_private")
+    after = time_of_module()
+    check(before[0] == after[0] == kind and times and before[1] < times[0] <= times[-1] < after[1],
+          f"{before} {times[:1]} {times[-1:]} {after}")
 
 
 def test_clock():
@@ -340,7 +354,7 @@ def test_clock():
         check(wrong.returncode and not os.path.exists("/sys/module/ltt_instr"), wrong)
         insmod(f"{WORK}/kmod/ltt_instr.ko", f"clock={clock}")
         load_module()
-        check(clock_of_module() == number, clock)
+        check_clock_of_trace(number)
         ctl("create", "none", "--no-output")
         daemon = ctl("version")["result"]["daemon"]
         check((daemon["clock_hz"] != 10**9) == number, daemon)
@@ -349,7 +363,7 @@ def test_clock():
         out = begin("clocks", ("-k", "cpu_frequency"))
         del os.environ["LTT_CLOCK"]
         emit()
-        check(clock_of_module() == number, f"{clock}, after a channel")
+        check(time_of_module()[0] == number, f"{clock}, after a channel")
         finish("clocks", out, EMITTED)
         end_daemons()
         declared, = clocks(out)

@@ -19,6 +19,7 @@
 #include <linux/string.h>
 #include <trace/events/power.h>
 
+#include "ltt_probe.h"
 #include "ltt_provider.h"
 #include "ltt_trace.h"
 
@@ -82,7 +83,7 @@ static int watch_record(void *data, const struct ltt_trace_record *record)
 		watch->skipped += state.number - *next;
 		*next = state.number + 1;
 	}
-	CHECK(record->time <= ktime_get_mono_fast_ns(), "%llu", record->time);
+	CHECK(record->time <= ltt_trace_clock(), "%llu", record->time);
 	watch->last = record->time;
 	watch->records++;
 	return 0;
@@ -108,7 +109,7 @@ static int watch_on(void *data)
 
 static void watch_begin(struct watch *watch)
 {
-	*watch = (struct watch){ watch->options, .last = ktime_get_mono_fast_ns() };
+	*watch = (struct watch){ watch->options, .last = ltt_trace_clock() };
 	watch->trace = ltt_trace_create(&watch->options);
 	CHECK(watch->trace > 0, "%d", watch->trace);
 	CHECK_IS(ltt_trace_enable(watch->trace, "power:cpu_frequency"), 1);
