@@ -2,6 +2,7 @@
 #include "err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,35 +14,40 @@ static void tame(char *text)
 			*text = '?';
 }
 
+/* Return: false: there is an error already, which stays. */
+static bool err_format(struct err *err, enum err_code code, const char *fmt, va_list args)
+{
+	if (err->code)
+		return false;
+	err->code = code;
+	vsnprintf(err->text, sizeof(err->text), fmt, args);
+	tame(err->text);
+	return true;
+}
+
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 {
 	va_list args;
 
-	if (err->code)
-		return err->code;
-	err->code = code;
 	va_start(args, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, args);
+	err_format(err, code, fmt, args);
 	va_end(args);
-	tame(err->text);
-	return code;
+	return err->code;
 }
 
 int err_errno(struct err *err, enum err_code code, int errno_value, const char *fmt, ...)
 {
-	size_t len;
 	va_list args;
+	size_t len;
+	bool is_new;
 
-	if (err->code)
-		return err->code;
-	err->code = code;
 	va_start(args, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, args);
+	is_new = err_format(err, code, fmt, args);
 	va_end(args);
-	tame(err->text);
 	len = strlen(err->text);
-	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(errno_value));
-	return code;
+	if (is_new)
+		snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(errno_value));
+	return err->code;
 }
 
 int err_memory(struct err *err)

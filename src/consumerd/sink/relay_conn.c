@@ -317,6 +317,31 @@ static int relay_conn_call(struct relay_conn *link, const struct encoder *enc, s
 
 /* --- connecting ------------------------------------------------------------------ */
 
+/* Check that the relay supports all features of the session. */
+static int check_features(struct relay_conn *link)
+{
+	const struct relay_conn_config *config = &link->config;
+	const struct {
+		bool is_needed;
+		uint32_t feature;
+		const char *name;
+	} needs[] = {
+		{ config->live_us, RELAY_FEATURE_LIVE, "live sessions" },
+		{ config->compress, RELAY_FEATURE_PACKED, "compression" },
+		{ config->sync != SYNC_NONE, RELAY_FEATURE_SYNC, "--sync" },
+		{ config->spool, RELAY_FEATURE_SPOOL, "spools" },
+	};
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
+		if (needs[i].is_needed && !(link->features & needs[i].feature)) {
+			err_set(&err, ERR_UNSUPPORTED,
+				"its version does not support %s; upgrade it", needs[i].name);
+			return relay_conn_fail(link, -EREMOTEIO, &err);
+		}
+	return 0;
+}
+
 static int send_hello(struct relay_conn *link)
 {
 	struct req_rel_hello req = { LTT_VERSION, 0 };
@@ -334,27 +359,7 @@ static int send_hello(struct relay_conn *link)
 	if (rep_rel_hello_decode(&dec, &rep) < 0)
 		return relay_conn_fail(link, -EBADMSG, NULL);
 	link->features = rep.features;
-	if (link->config.live_us && !(rep.features & RELAY_FEATURE_LIVE))
-		return relay_conn_fail(
-			link, -EREMOTEIO,
-			&(struct err){ ERR_UNSUPPORTED,
-				       "its version does not support live sessions; upgrade it" });
-	if (link->config.compress && !(rep.features & RELAY_FEATURE_PACKED))
-		return relay_conn_fail(
-			link, -EREMOTEIO,
-			&(struct err){ ERR_UNSUPPORTED,
-				       "its version does not support compression; upgrade it" });
-	if (link->config.sync != SYNC_NONE && !(rep.features & RELAY_FEATURE_SYNC))
-		return relay_conn_fail(
-			link, -EREMOTEIO,
-			&(struct err){ ERR_UNSUPPORTED,
-				       "its version does not support --sync; upgrade it" });
-	if (link->config.spool && !(rep.features & RELAY_FEATURE_SPOOL))
-		return relay_conn_fail(
-			link, -EREMOTEIO,
-			&(struct err){ ERR_UNSUPPORTED,
-				       "its version does not support spools; upgrade it" });
-	return 0;
+	return check_features(link);
 }
 
 static int send_session(struct relay_conn *link)
