@@ -27,7 +27,8 @@ static void round_trip(void)
 				       .places = "p",
 				       .filter = "x",
 				       .sampling = "1/2",
-				       .by = "b" };
+				       .by = "b",
+				       .nearest = 1 };
 	struct req_event_enable out;
 	struct encoder enc;
 	struct decoder dec;
@@ -51,7 +52,7 @@ static void round_trip(void)
 		memcpy(exact, buf, len);
 		decoder_init(&dec, exact, len, NULL, 0);
 		if (req_event_enable_decode(&dec, &out) == 0)
-			CHECK(strcmp(out.by, "") == 0 && out.pattern && out.session &&
+			CHECK(!out.nearest && out.pattern && out.session &&
 			      (out.loglevel == -7 || (out.loglevel == 0 && out.kind == 0)));
 		free(exact);
 	}
