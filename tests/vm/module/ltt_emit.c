@@ -8,8 +8,9 @@
  *
  * With measure=1: `count` times from one task, interrupts off, and writes the time of one to the
  * kernel's log. Where the guest's clock counts instructions, that is their
- * number. With calls=1 too: calls of set_normalized_timespec64() instead. With probe=1 too: there
- * is a probe that does nothing.
+ * number. With calls=1 too: calls of set_normalized_timespec64() instead; with clock=1, of
+ * ltt_trace_clock(), and with clock=2, of its counter. With probe=1 too: there is a probe that does
+ * nothing.
  */
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
@@ -38,6 +39,8 @@ static bool calls;
 module_param(calls, bool, 0444);
 static bool probe;
 module_param(probe, bool, 0444);
+static int clock;
+module_param(clock, int, 0444);
 
 #define PERIOD_NS (200 * NSEC_PER_USEC)
 #define BATCH	  50 /* of a task, and of the NMI that is to come into the middle of that */
@@ -183,6 +186,27 @@ static void call_often(void)
 		set_normalized_timespec64(&time, 1, 1);
 }
 
+/* (ltt_instr.ko need not be there for the others.) */
+u64 ltt_trace_clock(void);
+int ltt_trace_clock_kind(void);
+static u64 (*read_clock)(void);
+static bool is_cycles;
+
+static void read_often(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (clock == 1)
+			read_clock();
+		else if (is_cycles)
+			get_cycles();
+		else
+			ktime_get_mono_fast_ns();
+		barrier();
+	}
+}
+
 static void emit_often(void)
 {
 	unsigned int i;
@@ -207,6 +231,8 @@ static void take_measure(void)
 	empty = get_cycles();
 	if (calls)
 		call_often();
+	else if (clock)
+		read_often();
 	else
 		emit_often();
 	end = get_cycles();
@@ -217,6 +243,22 @@ static void take_measure(void)
 
 static void do_nothing(void *data, unsigned int state, unsigned int cpu)
 {
+}
+
+static int measure_clock(void)
+{
+	int (*kind)(void) = symbol_get(ltt_trace_clock_kind);
+
+	read_clock = symbol_get(ltt_trace_clock);
+	if (kind && read_clock) {
+		is_cycles = kind();
+		take_measure();
+	}
+	if (kind)
+		symbol_put(ltt_trace_clock_kind);
+	if (read_clock)
+		symbol_put(ltt_trace_clock);
+	return kind && read_clock ? 0 : -ENOENT;
 }
 
 static int measure_all(void)
@@ -263,7 +305,7 @@ static int __init emit_init(void)
 	int ret;
 
 	if (measure)
-		return measure_all();
+		return clock ? measure_clock() : measure_all();
 	local_apic = ioremap(APIC_DEFAULT_PHYS_BASE, PAGE_SIZE);
 	if (!local_apic)
 		return -ENOMEM;
