@@ -206,7 +206,7 @@ static int open_trace_dir(const struct request *rq, enum job_kind kind,
 	if (req->uuid.len != sizeof(job->uuid))
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes, not %u",
 			       req->uuid.len);
-	if (tracedir_check_path(req->path, err))
+	if (chunk_check_path(req->path, err))
 		return err->code;
 	if (!trace)
 		trace_ref_new(rq->control, output, req->trace);

@@ -73,7 +73,7 @@ void relconn_begin_answer(struct relconn *conn, struct encoder *enc, uint16_t ty
 
 /* Many packets come at a time, and may wait for one another; after any other request, its sender
  * waits for the reply. */
-void relconn_keep(struct relconn *conn, const struct tracedir *dirs, int fd)
+void relconn_keep(struct relconn *conn, const struct chunk_trace *dirs, int fd)
 {
 	int ret = 0;
 
@@ -91,7 +91,7 @@ void relconn_keep(struct relconn *conn, const struct tracedir *dirs, int fd)
 
 void relconn_keep_stream(struct relconn *conn, const struct relstream *stream)
 {
-	const struct stream_file *file = &stream->file;
+	const struct chunk_stream *file = &stream->file;
 
 	relconn_keep(conn, file->bytes == stream->last.packet_size / 8 ? file->config->trace : NULL,
 		     file->fd);

@@ -16,7 +16,7 @@
 
 struct relsession;
 struct relstream;
-struct tracedir;
+struct chunk_trace;
 
 #define RELCONN_ANSWER_BYTES 1024u
 #define RELCONN_MAX_UNSYNCED 16u
@@ -102,7 +102,7 @@ int relconn_sync(struct relconn *conn, uint32_t within_us) MUST_CHECK;
 
 /** If the session's data is synced: delay the next answer until the data of @fd (-1: none) and the
  *  names in @dirs (may be NULL) are on the disk. */
-void relconn_keep(struct relconn *conn, const struct tracedir *dirs, int fd);
+void relconn_keep(struct relconn *conn, const struct chunk_trace *dirs, int fd);
 /** The same for the last packet of a stream. */
 void relconn_keep_stream(struct relconn *conn, const struct relstream *stream);
 

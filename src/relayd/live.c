@@ -311,7 +311,7 @@ static struct live_trace *live_find_trace(const struct live_session *session, co
 	return NULL;
 }
 
-static struct live_trace *make_trace(struct live_session *session, const struct tracedir *dir,
+static struct live_trace *make_trace(struct live_session *session, const struct chunk_trace *dir,
 				     bool is_past)
 {
 	struct live *live = session->live;
@@ -350,7 +350,7 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 }
 
 /* A sender may withdraw data that was never acknowledged; it sends the same again. */
-void live_metadata(struct live_session *session, const struct tracedir *dir)
+void live_metadata(struct live_session *session, const struct chunk_trace *dir)
 {
 	struct live_trace *trace;
 
@@ -423,7 +423,7 @@ static struct live_stream *alloc_stream(struct live_session *session, struct liv
 }
 
 static struct live_stream *make_stream(struct live_session *session, struct live_trace *trace,
-				       const struct stream_file *file)
+				       const struct chunk_stream *file)
 {
 	struct live_stream *s = alloc_stream(session, trace, file->config, file->cpu);
 
@@ -437,12 +437,12 @@ static struct live_stream *make_stream(struct live_session *session, struct live
 }
 
 /* The number of the file that is being written; it may not be there yet. */
-static uint64_t current(const struct stream_file *file)
+static uint64_t current(const struct chunk_stream *file)
 {
 	return file->number ? file->number - 1 : 0;
 }
 
-static void live_stream_set_file(struct live_stream *s, const struct stream_file *file,
+static void live_stream_set_file(struct live_stream *s, const struct chunk_stream *file,
 				 const struct packet_header *last)
 {
 	s->file = current(file) - s->first_name;
@@ -452,7 +452,7 @@ static void live_stream_set_file(struct live_stream *s, const struct stream_file
 		s->last = *last;
 }
 
-struct live_stream *live_stream_open(struct live_session *session, const struct stream_file *file,
+struct live_stream *live_stream_open(struct live_session *session, const struct chunk_stream *file,
 				     const struct packet_header *last)
 {
 	const struct stream_config *config = file->config;
@@ -478,7 +478,7 @@ struct live_stream *live_stream_open(struct live_session *session, const struct 
 	return s;
 }
 
-void live_stored(struct live_stream *s, const struct stream_file *file,
+void live_stored(struct live_stream *s, const struct chunk_stream *file,
 		 const struct packet_header *last)
 {
 	if (!s)

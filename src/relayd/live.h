@@ -18,7 +18,7 @@
 
 #include "base/idmap.h"
 #include "base/list.h"
-#include "store/streamfile.h"
+#include "store/chunk_stream.h"
 
 struct live_session;
 
@@ -116,12 +116,12 @@ unsigned int live_fds(struct live *live);
 /** Whether a session with the directory @path has viewers, or may get some. */
 bool live_knows(struct live *live, const char *path);
 void live_beacon(struct live_session *session, uint64_t time);
-void live_metadata(struct live_session *session, const struct tracedir *dir);
+void live_metadata(struct live_session *session, const struct chunk_trace *dir);
 /** Add a stream. @file: its current state. Return: NULL: it can't be shown to viewers. */
-struct live_stream *live_stream_open(struct live_session *session, const struct stream_file *file,
+struct live_stream *live_stream_open(struct live_session *session, const struct chunk_stream *file,
 				     const struct packet_header *last);
 /** Report that another packet is stored. */
-void live_stored(struct live_stream *stream, const struct stream_file *file,
+void live_stored(struct live_stream *stream, const struct chunk_stream *file,
 		 const struct packet_header *last);
 void live_stream_end(struct live_stream *stream);
 

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "session.h"
-#include "store/streamfile.h"
+#include "store/chunk_stream.h"
 #include "trace/index.h"
 #include "trace/metapacket.h"
 
@@ -119,14 +119,14 @@ static void keep_time(int fd, const struct stat *before)
 	(void)!futimens(fd, times);
 }
 
-static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, const char *name)
+static uint64_t repair_stream(const struct repairer *m, struct chunk_trace *trace, const char *name)
 {
-	AUTO_FD int fd = tracedir_open_file(trace->fd, name);
+	AUTO_FD int fd = chunk_open_file(trace->fd, name);
 	AUTO_FREE char *channel = NULL, *index = xasprintf("%s.idx", name);
-	AUTO_FD int index_fd = tracedir_open_file(trace->index_fd, index);
+	AUTO_FD int index_fd = chunk_open_file(trace->index_fd, index);
 	struct stream_config config = { .trace = trace, .disk = trace->disk };
 	struct packet_header first = { 0 };
-	struct stream_file file;
+	struct chunk_stream file;
 	uint64_t number, cut = 0;
 	const char *digits = repair_number_of(name, &number);
 	struct stat before;
@@ -140,15 +140,15 @@ static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, 
 	channel[digits - name - 1] = '\0';
 	config.stream_class = first.stream_id;
 	config.first_instance = first.stream_instance_id - (uint32_t)number;
-	stream_file_init(&file, &config, (uint32_t)number);
-	if (stream_file_adopt(&file, &first, &cut) < 0)
+	chunk_stream_init(&file, &config, (uint32_t)number);
+	if (chunk_stream_continue(&file, &first, &cut) < 0)
 		log_warn("%s/%s can't be repaired", trace->path, name);
-	stream_file_close(&file);
+	chunk_stream_close(&file);
 	keep_time(fd, &before);
 	return cut;
 }
 
-static uint64_t repair_streams(struct repairer *m, struct tracedir *trace)
+static uint64_t repair_streams(struct repairer *m, struct chunk_trace *trace)
 {
 	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
 	struct dirent *entry;
@@ -162,14 +162,14 @@ static uint64_t repair_streams(struct repairer *m, struct tracedir *trace)
 
 static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 {
-	AUTO_FD int metadata_fd = tracedir_open_file(fd, "metadata");
+	AUTO_FD int metadata_fd = chunk_open_file(fd, "metadata");
 	AUTO_FD int index_fd = openat(fd, "index", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct disk disk = { 0 };
-	struct tracedir trace = { .path = (char *)path,
-				  .fd = fd,
-				  .index_fd = index_fd,
-				  .metadata_fd = metadata_fd,
-				  .disk = &disk };
+	struct chunk_trace trace = { .path = (char *)path,
+				     .fd = fd,
+				     .index_fd = index_fd,
+				     .metadata_fd = metadata_fd,
+				     .disk = &disk };
 	uint64_t whole, cut;
 	struct stat st;
 

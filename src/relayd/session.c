@@ -35,7 +35,7 @@
 struct reltrace {
 	struct list_node node; /* of the session */
 	struct idmap_node id_node, path_node;
-	struct tracedir *dir; /* owned */
+	struct chunk_trace *dir; /* owned */
 };
 
 /* --- its directory ------------------------------------------------------------------ */
@@ -284,9 +284,9 @@ static void relay_session_show(struct relsession *session, const struct req_rel_
 	bool old = known && st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec <
 				    session->relay->started_ns;
 
-	session->live = live_session_open(&session->relay->live, session->base, session->path,
-					  session->fd, req->host, req->name, req->live_us, open,
-					  old);
+	session->live =
+		live_session_open(&session->relay->live, session->base, session->path, session->fd,
+				  req->host, req->name, req->live_us, open, old);
 }
 
 int relsession_new(struct relconn *conn, const struct req_rel_session *said,
@@ -334,6 +334,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	session->base = TAKE(base);
 	session->path = xasprintf("%s/%s", outer, inner);
 	session->fd = fd;
+	chunk_init(&session->chunk, fd, &conn->worker->disk);
 	memcpy(session->id, req->id.data, RELAY_ID_BYTES);
 	list_init(&session->traces);
 	list_init(&session->streams);
@@ -378,14 +379,14 @@ void relsession_free(struct relsession *session)
 		relay_session_end_stream(session, stream);
 	}
 	list_for_each_safe(trace, trace_tmp, &session->traces, node) {
-		tracedir_free(trace->dir);
+		chunk_trace_free(trace->dir);
 		free(trace);
 		relay_session_release_trace(session);
 	}
 	if (session->ended) {
 		mark_ended(session->fd);
 		if (!session->unfinished)
-			tracedir_note_end(session->fd, &session->conn->worker->disk);
+			(void)!chunk_close(&session->chunk);
 	}
 	live_session_close(session->live, session->ended);
 	relay_session_refund(session->relay, session->conn->peer);
@@ -403,7 +404,7 @@ void relsession_free(struct relsession *session)
 
 /* --- traces --------------------------------------------------------------------------- */
 
-static struct tracedir *relay_session_find_trace(const struct relsession *session, uint64_t id)
+static struct chunk_trace *relay_session_find_trace(const struct relsession *session, uint64_t id)
 {
 	struct reltrace *trace = idmap_get(&session->trace_ids, id, struct reltrace, id_node);
 
@@ -420,7 +421,7 @@ static bool is_path_in_use(const struct relsession *session, const char *path)
 	return false;
 }
 
-static void add_trace(struct relsession *session, struct tracedir *dir)
+static void add_trace(struct relsession *session, struct chunk_trace *dir)
 {
 	struct reltrace *trace = xalloc(sizeof(*trace));
 
@@ -435,7 +436,7 @@ static int relay_session_check_trace(const struct relsession *session,
 {
 	if (req->uuid.len != 16)
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
-	if (tracedir_check_path(req->path, err))
+	if (chunk_check_path(req->path, err))
 		return err->code;
 	if (is_path_in_use(session, req->path))
 		return err_set(err, ERR_INVALID, "the trace %s is open", req->path);
@@ -443,9 +444,9 @@ static int relay_session_check_trace(const struct relsession *session,
 }
 
 /* On a connection that lives on, the sender has been replaced. */
-static int cut_trace(struct tracedir *dir, const struct req_rel_trace *req, struct err *err)
+static int cut_trace(struct chunk_trace *dir, const struct req_rel_trace *req, struct err *err)
 {
-	int ret = (req->behind ? tracedir_cut_shorter : tracedir_cut)(dir, req->metadata_bytes);
+	int ret = chunk_trace_cut(dir, req->metadata_bytes, req->behind);
 
 	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't continue %s", dir->path) : 0;
 }
@@ -476,14 +477,20 @@ static int relay_session_reserve_trace(struct relsession *session, const char *p
 }
 
 static int open_trace(struct relsession *session, const struct req_rel_trace *req,
-		      struct tracedir **ret, struct err *err)
+		      struct chunk_trace **ret, struct err *err)
 {
+	const struct chunk_trace_spec spec = {
+		.id = req->trace,
+		.path = req->path,
+		.uuid = req->uuid.data,
+		.metadata_bytes = req->metadata_bytes,
+		.may_be_shorter = req->behind,
+	};
+
 	if (relay_session_check_trace(session, req, err) ||
 	    relay_session_reserve_trace(session, req->path, err))
 		return err->code;
-	if ((req->behind ? tracedir_adopt_shorter : tracedir_adopt)(
-		    req->trace, session->fd, req->path, req->uuid.data, req->metadata_bytes,
-		    &session->conn->worker->disk, ret, err)) {
+	if (chunk_trace_continue(&session->chunk, &spec, ret, err)) {
 		relay_session_release_trace(session);
 		return err->code;
 	}
@@ -494,7 +501,7 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 int relsession_trace(struct relsession *session, const struct req_rel_trace *req,
 		     uint64_t *ret_bytes, struct err *err)
 {
-	struct tracedir *dir = relay_session_find_trace(session, req->trace);
+	struct chunk_trace *dir = relay_session_find_trace(session, req->trace);
 
 	if (dir ? cut_trace(dir, req, err) : open_trace(session, req, &dir, err))
 		return err->code;
@@ -506,7 +513,7 @@ int relsession_trace(struct relsession *session, const struct req_rel_trace *req
 int relsession_metadata(struct relsession *session, const struct req_rel_metadata *req,
 			uint64_t *ret_bytes, struct err *err)
 {
-	struct tracedir *dir = relay_session_find_trace(session, req->trace);
+	struct chunk_trace *dir = relay_session_find_trace(session, req->trace);
 	int ret;
 
 	if (!dir)
@@ -515,7 +522,7 @@ int relsession_metadata(struct relsession *session, const struct req_rel_metadat
 		return err_set(err, ERR_INVALID, "metadata without text");
 	if (relpeer_reserve(session->conn->peer, req->text.len, err))
 		return err->code;
-	ret = tracedir_append(dir, req->text.data, req->text.len);
+	ret = chunk_append(dir, req->text.data, req->text.len);
 	if (ret < 0) {
 		relpeer_unreserve(session->conn->peer, req->text.len);
 		return err_errno(err, ERR_OUTPUT, -ret, "can't write the metadata of %s",
@@ -551,12 +558,12 @@ struct relstream *relsession_find_stream(const struct relsession *session, uint3
 	return idmap_get(&session->stream_ids, id, struct relstream, id_node);
 }
 
-static uint64_t file_id(const struct tracedir *dir, const char *channel, uint32_t cpu)
+static uint64_t file_id(const struct chunk_trace *dir, const char *channel, uint32_t cpu)
 {
 	return idmap_hash_text(channel) ^ (uintptr_t)dir ^ (uint64_t)cpu << 32;
 }
 
-static bool is_stream_in_use(const struct relsession *session, const struct tracedir *dir,
+static bool is_stream_in_use(const struct relsession *session, const struct chunk_trace *dir,
 			     const struct req_rel_stream *req)
 {
 	struct idmap_node *node =
@@ -582,7 +589,7 @@ static void relay_session_add_stream(struct relsession *session, struct relstrea
 		  file_id(config->trace, config->channel, stream->file.cpu));
 }
 
-static int check_stream(const struct relsession *session, const struct tracedir *dir,
+static int check_stream(const struct relsession *session, const struct chunk_trace *dir,
 			const struct req_rel_stream *req, struct err *err)
 {
 	const char *wrong = name_check_channel(req->channel);
@@ -600,7 +607,7 @@ static int check_stream(const struct relsession *session, const struct tracedir 
 int relsession_stream(struct relsession *session, const struct req_rel_stream *req,
 		      struct relstream **ret, struct err *err)
 {
-	struct tracedir *dir = relay_session_find_trace(session, req->trace);
+	struct chunk_trace *dir = relay_session_find_trace(session, req->trace);
 	const struct stream_config config = {
 		.trace = dir,
 		.disk = &session->conn->worker->disk,
@@ -648,7 +655,7 @@ int relsession_make_files(struct relpeer *peer, const struct relstream *stream, 
 {
 	bool replaces;
 
-	if (!stream_file_is_next(&stream->file, bytes, &replaces))
+	if (!chunk_stream_is_next(&stream->file, bytes, &replaces))
 		return 0;
 	if (!replaces)
 		return relpeer_make(peer, FILES_OF_STREAM, err);

@@ -23,13 +23,14 @@ struct relsession {
 	char *path;	      /* of its directory, below the relay's output */
 	uint8_t id[RELAY_ID_BYTES];
 	int fd;
+	struct chunk chunk;	 /* in that directory */
 	struct list_node traces; /* struct reltrace */
 	struct list_node streams;
 	struct idmap trace_ids, trace_paths;   /* of traces */
 	struct idmap stream_ids, stream_files; /* of streams */
 	struct live_session *live;	       /* NULL: viewers may not follow it */
 	bool ended;			       /* its sender has reported its end */
-	bool unfinished; /* but not that of its recording, which failed */
+	bool unfinished;		       /* but not that of its recording, which failed */
 };
 
 enum {

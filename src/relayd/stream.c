@@ -41,19 +41,19 @@ static int relay_stream_cut_last(struct relstream *s)
 	if (ftruncate(s->file.index_fd, (off_t)s->file.index_bytes) < 0 ||
 	    ftruncate(s->file.fd, (off_t)s->file.bytes) < 0)
 		return -errno;
-	stream_file_close(&s->file);
+	chunk_stream_close(&s->file);
 	return 0;
 }
 
 /* The checksum of the last packet is not verified for files that were written since this relay
  * started: their contents are in the page cache.
- * Return: as stream_file_adopt(). */
+ * Return: as chunk_stream_continue(). */
 static int relay_stream_adopt(struct relstream *s, uint64_t since_ns)
 {
 	uint64_t cut = 0;
 
 	for (;;) {
-		int ret = stream_file_adopt(&s->file, &s->last, &cut);
+		int ret = chunk_stream_continue(&s->file, &s->last, &cut);
 		struct stat st;
 
 		if (ret <= 0)
@@ -83,7 +83,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 	s->id = id;
 	s->config = *config;
 	s->config.channel = xstrdup(config->channel);
-	stream_file_init(&s->file, &s->config, cpu);
+	chunk_stream_init(&s->file, &s->config, cpu);
 	found = relay_stream_adopt(s, since_ns);
 	if (found < 0) {
 		err_errno(err, ERR_OUTPUT, -found, "can't continue the files of stream %s_%u",
@@ -102,8 +102,8 @@ void relstream_free(struct relstream *s)
 	if (!s)
 		return;
 	list_remove(&s->node);
-	stream_file_note(&s->file);
-	stream_file_close(&s->file);
+	chunk_stream_note(&s->file);
+	chunk_stream_close(&s->file);
 	close_fd(s->part_fd);
 	free(s->config.channel);
 	free(s);
@@ -155,7 +155,7 @@ int relstream_begin(struct relstream *s, const struct packet_header *header, str
 
 	if (relay_stream_check(s, header, err))
 		return err->code;
-	ret = stream_file_begin(&s->file, header);
+	ret = chunk_stream_begin(&s->file, header);
 	if (ret < 0)
 		return relay_stream_fail(s, ret, err);
 	s->incoming = *header;
@@ -167,12 +167,12 @@ int relstream_begin(struct relstream *s, const struct packet_header *header, str
 
 void relstream_undo(struct relstream *s)
 {
-	(void)!stream_file_undo(&s->file); /* else the next packet is written over it */
+	(void)!chunk_stream_undo(&s->file); /* else the next packet is written over it */
 }
 
 int relstream_body(struct relstream *s, const void *data, size_t len, struct err *err)
 {
-	int ret = stream_file_body(&s->file, s->received, data, len);
+	int ret = chunk_stream_body(&s->file, s->received, data, len);
 
 	if (ret < 0) {
 		relstream_undo(s);
@@ -198,9 +198,9 @@ int relstream_finish(struct relstream *s, struct err *err)
 		return relay_stream_refuse(s, "arrived damaged", err);
 	}
 	if (s->checksum_follows)
-		ret = stream_file_sum(&s->file, &s->incoming);
+		ret = chunk_stream_sum(&s->file, &s->incoming);
 	if (ret == 0)
-		ret = stream_file_finish(&s->file, &s->incoming);
+		ret = chunk_stream_finish(&s->file, &s->incoming);
 	if (ret < 0) {
 		relstream_undo(s);
 		return relay_stream_fail(s, ret, err);

@@ -19,7 +19,7 @@ struct relstream {
 	struct idmap_node id_node, file_node; /* of the session */
 	uint32_t id;
 	struct stream_config config;
-	struct stream_file file;
+	struct chunk_stream file;
 	bool has_last;
 	struct packet_header last; /* of the last stored packet */
 	struct live_stream *live;  /* its entry for viewers; NULL: not live */

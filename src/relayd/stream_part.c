@@ -57,7 +57,7 @@ static int part_open(struct relstream *s)
 	int ret = part_name(s, &name);
 
 	if (ret == 0)
-		ret = tracedir_open_file(s->config.trace->fd, name.text);
+		ret = chunk_open_file(s->config.trace->fd, name.text);
 	if (ret >= 0)
 		s->part_fd = ret;
 	return ret < 0 ? ret : 0;
@@ -96,7 +96,7 @@ static int part_create(struct relstream *s, const struct packet_header *header)
 	unlinkat(s->config.trace->fd, name.text, 0);
 	s->begun = *header;
 	s->begun_bytes = 0;
-	ret = tracedir_create_file(s->config.trace->fd, name.text);
+	ret = chunk_create_file(s->config.trace->fd, name.text);
 	if (ret < 0)
 		return ret;
 	s->part_fd = ret;

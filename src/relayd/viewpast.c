@@ -38,7 +38,7 @@ struct pastfile {
 };
 
 struct pasttrace {
-	struct tracedir dir;
+	struct chunk_trace dir;
 	struct pastfile *files;
 	size_t nr, room;
 	struct live_trace *live; /* NULL: not added yet */
@@ -61,7 +61,7 @@ static bool viewpast_read(int fd, void *buf, size_t len, uint64_t offset)
 }
 
 /* Return: false: it has no packets. */
-static bool read_index(const struct tracedir *dir, struct pastfile *file)
+static bool read_index(const struct chunk_trace *dir, struct pastfile *file)
 {
 	AUTO_FREE char *name = xasprintf("%s.idx", file->name);
 	const uint64_t head = sizeof(struct index_header);
@@ -119,7 +119,7 @@ static uint64_t find_files(struct pasttrace *trace)
 
 /* --- which stream a file belongs to --------------------------------------------------------- */
 
-static bool find_cpu(const struct tracedir *dir, struct pastfile *file)
+static bool find_cpu(const struct chunk_trace *dir, struct pastfile *file)
 {
 	struct packet_header h;
 	struct stat st;
@@ -276,7 +276,7 @@ static void add_streams(struct vsession *vsession, struct pasttrace *trace)
 
 /* --- traces --------------------------------------------------------------------------------- */
 
-static bool read_metadata(struct tracedir *dir)
+static bool read_metadata(struct chunk_trace *dir)
 {
 	struct metapacket_header head;
 	struct stat st;
@@ -300,7 +300,7 @@ static void visit_trace(struct vsession *vsession, int dir_fd, const char *path)
 					    .metadata_fd = -1 } };
 	struct err err = { 0 };
 
-	if (index_fd < 0 || tracedir_check_path(path, &err))
+	if (index_fd < 0 || chunk_check_path(path, &err))
 		return;
 	if (find_files(&trace) >= vsession->since && read_metadata(&trace.dir)) {
 		identify_files(&trace);
@@ -323,7 +323,7 @@ static void visit(struct vsession *vsession, int at_fd, const char *name, const 
 
 	if (dir && *path)
 		visit_trace(vsession, dirfd(dir), path);
-	while (depth < TRACEDIR_MAX_DEPTH && (entry = dir_next(dir))) {
+	while (depth < CHUNK_MAX_DEPTH && (entry = dir_next(dir))) {
 		AUTO_FREE char *below = NULL;
 
 		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "index") == 0 ||

@@ -92,13 +92,13 @@ static bool ends_since(int index_fd, uint64_t entry, uint64_t time)
  * shown. Where new files replace old ones it begins with the oldest. */
 static void skip_known(struct vstream *vs, const struct live_state *state)
 {
-	struct stream_file file = { .config = &vs->stream->config, .cpu = vs->stream->cpu };
+	struct chunk_stream file = { .config = &vs->stream->config, .cpu = vs->stream->cpu };
 	const uint64_t since = vs->vtrace->vsession->since;
 	uint64_t from = 0, to = nr_entries(state->index_bytes);
-	struct stream_names names;
+	struct chunk_stream_names names;
 	AUTO_FD int fd = -1;
 
-	if (!since || state->file || stream_names(&file, state->first_name, &names) < 0)
+	if (!since || state->file || chunk_stream_names(&file, state->first_name, &names) < 0)
 		return;
 	fd = viewstream_open_file(vs->stream->trace->index_fd, names.index);
 	while (fd >= 0 && from < to) {
@@ -258,9 +258,9 @@ static int viewstream_open_files(const struct vstream *vs, const struct live_sta
 				 struct found *ret)
 {
 	const struct live_stream *stream = vs->stream;
-	struct stream_file file = { .config = &stream->config, .cpu = stream->cpu };
-	struct stream_names names;
-	int error = stream_names(&file, state->first_name + vs->file, &names);
+	struct chunk_stream file = { .config = &stream->config, .cpu = stream->cpu };
+	struct chunk_stream_names names;
+	int error = chunk_stream_names(&file, state->first_name + vs->file, &names);
 
 	if (error < 0)
 		return error;

@@ -29,7 +29,7 @@
 
 static char dir[64];
 static struct disk disk; /* without limits */
-static struct tracedir trace = {
+static struct chunk_trace trace = {
 	.fd = -1, .index_fd = -1, .metadata_fd = -1, .uuid = "0123456789abcde", .disk = &disk
 };
 static struct relay_conn_config no_relay;
@@ -101,7 +101,7 @@ static void put_files(const uint8_t *data, size_t size, bool limited)
 
 /** A file of the stream, and its index. */
 struct pair {
-	struct stream_names names;
+	struct chunk_stream_names names;
 	struct contents stream, index;
 };
 
@@ -116,9 +116,9 @@ static struct contents load(int at, const char *name)
 	return c;
 }
 
-static void load_pair(const struct stream_file *file, uint64_t number, struct pair *ret)
+static void load_pair(const struct chunk_stream *file, uint64_t number, struct pair *ret)
 {
-	MUST_HOLD(stream_names(file, number, &ret->names) == 0);
+	MUST_HOLD(chunk_stream_names(file, number, &ret->names) == 0);
 	ret->stream = load(trace.fd, ret->names.stream);
 	ret->index = load(trace.index_fd, ret->names.index);
 }
@@ -239,9 +239,9 @@ static void load_all(const struct ringset_spec *spec, struct pair ret[MAX_FILES_
 	const struct stream_config config = { .channel = spec->channel,
 					      .tracefile_size = spec->tracefile_size,
 					      .tracefile_count = spec->tracefile_count };
-	struct stream_file file;
+	struct chunk_stream file;
 
-	stream_file_init(&file, &config, 0);
+	chunk_stream_init(&file, &config, 0);
 	for (size_t i = 0; i < MAX_FILES_KEPT; i++)
 		load_pair(&file, i, &ret[i]);
 }
@@ -262,7 +262,7 @@ static void record(const struct ringmem_fds *fds, const struct stream *s)
 /* @old: where the adopted file was, unless there is none. */
 static void check_cut(struct stream *s, const struct pair *old, const struct walk_packet *last)
 {
-	const struct stream_file *file = file_sink_file(s->out);
+	const struct chunk_stream *file = file_sink_file(s->out);
 	uint64_t number = file->number ? file->number - 1 : 0;
 	struct pair is;
 	bool same;
@@ -279,7 +279,7 @@ static void go_on(struct ringset *set, const struct ringmem_fds *fds, const stru
 		  bool more)
 {
 	struct stream *s = &set->streams[0];
-	const struct stream_file *file = file_sink_file(s->out);
+	const struct chunk_stream *file = file_sink_file(s->out);
 	uint64_t number = file->number ? file->number - 1 : 0;
 	bool any = file->fd >= 0;
 	struct walk_packet last;

@@ -15,7 +15,7 @@
 #include "must_hold.h"
 
 static struct disk disk; /* without limits */
-static struct tracedir trace = {
+static struct chunk_trace trace = {
 	.fd = -1, .index_fd = -1, .metadata_fd = -1, .uuid = "0123456789abcde", .disk = &disk
 };
 static struct ringset *set;
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct stats stats;
 	uint64_t used;
 	int data_fd, stream_fd, index_fd;
-	struct stream_file *file;
+	struct chunk_stream *file;
 
 	if (trace.fd < 0) { /* nothing is made there: the files are open */
 		trace.fd = open("/dev", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

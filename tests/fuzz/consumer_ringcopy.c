@@ -16,7 +16,7 @@
 #define WORDS (sizeof(struct ltt_ring_prod) / 8 + SUBBUFS * sizeof(struct ltt_ring_region) / 8)
 
 static struct disk disk; /* without limits */
-static struct tracedir trace = {
+static struct chunk_trace trace = {
 	.fd = -1, .index_fd = -1, .metadata_fd = -1, .uuid = "0123456789abcde", .disk = &disk
 };
 static struct relay_conn_config no_relay;

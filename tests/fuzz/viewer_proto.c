@@ -24,7 +24,7 @@ static struct disk disk;
 static struct live live;
 static const unsigned int none; /* of other descriptors */
 static struct live_session *session;
-static struct tracedir *dir;
+static struct chunk_trace *dir;
 static struct relstream *stream;
 static uint64_t seq;
 
@@ -47,7 +47,9 @@ static void store_packet(void)
 static void set_up(void)
 {
 	static const uint8_t uuid[16];
+	const struct chunk_trace_spec spec = { .id = 1, .path = "ust", .uuid = uuid };
 	struct stream_config config = { .disk = &disk, .channel = (char *)"chan" };
+	static struct chunk chunk;
 	struct err err = { 0 };
 	int fd;
 
@@ -57,9 +59,10 @@ static void set_up(void)
 	live_init(&live, &none, 100);
 	session =
 		live_session_open(&live, "path", "path", -1, "host", "name", 1000000, false, false);
-	MUST_HOLD(tracedir_new(1, fd, "ust", uuid, &disk, &dir, &err) == 0);
+	chunk_init(&chunk, fd, &disk);
+	MUST_HOLD(chunk_trace_open(&chunk, &spec, &dir, &err) == 0);
 	close(fd);
-	MUST_HOLD(tracedir_append(dir, "/* text */", 10) == 0);
+	MUST_HOLD(chunk_append(dir, "/* text */", 10) == 0);
 	config.trace = dir;
 	MUST_HOLD(relstream_new(1, &config, 0, 0, &stream, &err) == 0);
 	relstream_show(stream, session);

@@ -119,7 +119,7 @@ static void double_close(struct sink_stream *o, enum sink_end how)
 static struct ltt_ring_prod prod;
 static struct ltt_ring_cons cons;
 static struct disk disk;
-static struct tracedir trace = { .uuid = "0123456789abcde", .disk = &disk };
+static struct chunk_trace trace = { .uuid = "0123456789abcde", .disk = &disk };
 static struct stream_config config = { .trace = &trace, .disk = &disk, .channel = (char *)"c" };
 static struct stats_box box;
 static struct stream stream;

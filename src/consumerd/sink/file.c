@@ -7,7 +7,7 @@
 
 struct file_stream {
 	struct sink_stream out;
-	struct stream_file file;
+	struct chunk_stream file;
 };
 
 static struct file_stream *file_of(struct sink_stream *out)
@@ -15,7 +15,7 @@ static struct file_stream *file_of(struct sink_stream *out)
 	return container_of(out, struct file_stream, out);
 }
 
-struct stream_file *file_sink_file(struct sink_stream *out)
+struct chunk_stream *file_sink_file(struct sink_stream *out)
 {
 	return &file_of(out)->file;
 }
@@ -26,16 +26,16 @@ static int file_sync(struct sink *sink)
 	int ret = 0;
 
 	list_for_each(out, &sink->streams, node)
-		ret = ret ? ret : stream_file_sync(&file_of(out)->file);
+		ret = ret ? ret : chunk_stream_sync(&file_of(out)->file);
 	return ret;
 }
 
 /* --- traces --------------------------------------------------------------------- */
 
-static uint64_t file_close_trace(struct sink *sink, struct tracedir *dir)
+static uint64_t file_close_trace(struct sink *sink, struct chunk_trace *dir)
 {
 	(void)sink;
-	return tracedir_measure(dir);
+	return chunk_trace_measure(dir);
 }
 
 /* --- streams -------------------------------------------------------------------- */
@@ -46,15 +46,15 @@ static struct sink_stream *file_open(struct sink *sink, const struct stream_conf
 	struct file_stream *stream = xalloc(sizeof(*stream));
 
 	(void)sink;
-	stream_file_init(&stream->file, config, cpu);
+	chunk_stream_init(&stream->file, config, cpu);
 	return &stream->out;
 }
 
 static int file_adopt(struct sink_stream *out, const struct ring_reader *reader,
 		      struct packet_header *ret_last, uint64_t *cut)
 {
-	struct stream_file *file = file_sink_file(out);
-	int ret = stream_file_adopt(file, ret_last, cut);
+	struct chunk_stream *file = file_sink_file(out);
+	int ret = chunk_stream_continue(file, ret_last, cut);
 
 	(void)reader;
 	file->dirty |= ret > 0;
@@ -71,7 +71,7 @@ static int file_write(struct sink_stream *out, const struct packet_header *heade
 	disk_leave(out->config->disk);
 	whole.crc32c = packet_checksum(header, body, len);
 	disk_progress(out->config->disk);
-	ret = stream_file_add(file_sink_file(out), &whole, body, len, sink_stream_source(out));
+	ret = chunk_stream_append(file_sink_file(out), &whole, body, len, sink_stream_source(out));
 	return ret < 0 ? ret : SINK_STORED;
 }
 
@@ -80,10 +80,10 @@ static void file_close(struct sink_stream *out, enum sink_end how)
 	struct file_stream *stream = file_of(out);
 
 	if (how == SINK_ENDED) {
-		(void)!stream_file_sync(&stream->file);
-		stream_file_note(&stream->file);
+		(void)!chunk_stream_sync(&stream->file);
+		chunk_stream_note(&stream->file);
 	}
-	stream_file_close(&stream->file);
+	chunk_stream_close(&stream->file);
 	free(stream);
 }
 

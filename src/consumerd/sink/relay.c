@@ -100,19 +100,19 @@ static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
 
 /* --- traces --------------------------------------------------------------------- */
 
-static int relay_open_trace(struct sink *sink, struct tracedir *dir)
+static int relay_open_trace(struct sink *sink, struct chunk_trace *dir)
 {
 	return relay_conn_trace(relay_conn_of(sink), dir);
 }
 
-static int relay_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
+static int relay_cut_metadata(struct sink *sink, struct chunk_trace *dir, uint64_t bytes)
 {
 	(void)sink;
 	dir->metadata_bytes = bytes;
 	return 0;
 }
 
-static int relay_append(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len)
+static int relay_append(struct sink *sink, struct chunk_trace *dir, const void *text, uint32_t len)
 {
 	return relay_conn_metadata(relay_conn_of(sink), dir, text, len);
 }
@@ -205,7 +205,7 @@ struct sink *relay_sink_new(const struct sink_config *config, const struct sink_
 	struct relay_sink *relay = xalloc(sizeof(*relay));
 
 	relay->sink.ops = &relay_ops;
-	relay->conn = relay_conn_new(config->relay, config->traces);
+	relay->conn = relay_conn_new(config->relay, &config->chunk->traces);
 	relay->sink.live = relay_conn_is_live(relay->conn);
 	relay_conn_set_watch(relay->conn, host->watch, host->data);
 	return &relay->sink;

@@ -392,7 +392,7 @@ static int send_session(struct relay_conn *link)
 	return 0;
 }
 
-static int send_trace(struct relay_conn *link, struct tracedir *dir)
+static int send_trace(struct relay_conn *link, struct chunk_trace *dir)
 {
 	struct req_rel_trace req = { dir->id,
 				     dir->path,
@@ -544,7 +544,7 @@ static int connect_wire(struct relay_conn *link)
 
 static int connect_relay(struct relay_conn *link)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 	int ret = connect_wire(link);
 
 	if (ret < 0)
@@ -612,7 +612,7 @@ int relay_conn_open(struct relay_conn *link)
 	return relay_conn_is_open(link) ? 0 : connect_any(link);
 }
 
-int relay_conn_trace(struct relay_conn *link, struct tracedir *dir)
+int relay_conn_trace(struct relay_conn *link, struct chunk_trace *dir)
 {
 	uint32_t epoch = link->epoch;
 	int ret = relay_conn_open(link);
@@ -629,7 +629,7 @@ int relay_conn_trace(struct relay_conn *link, struct tracedir *dir)
 /* --- metadata -------------------------------------------------------------------- */
 
 /* @bytes: that the relay has of it. */
-static int send_metadata(struct relay_conn *link, const struct tracedir *dir, const void *text,
+static int send_metadata(struct relay_conn *link, const struct chunk_trace *dir, const void *text,
 			 uint32_t len, uint64_t *bytes)
 {
 	struct req_rel_metadata req = { dir->id, { text, len } };
@@ -650,7 +650,7 @@ static int send_metadata(struct relay_conn *link, const struct tracedir *dir, co
 	return 0;
 }
 
-int relay_conn_metadata(struct relay_conn *link, struct tracedir *dir, const void *text,
+int relay_conn_metadata(struct relay_conn *link, struct chunk_trace *dir, const void *text,
 			uint32_t len)
 {
 	int ret = relay_conn_open(link);
@@ -658,7 +658,7 @@ int relay_conn_metadata(struct relay_conn *link, struct tracedir *dir, const voi
 	return ret < 0 ? ret : send_metadata(link, dir, text, len, &dir->metadata_bytes);
 }
 
-int relay_conn_metadata_behind(struct relay_conn *link, struct tracedir *dir)
+int relay_conn_metadata_behind(struct relay_conn *link, struct chunk_trace *dir)
 {
 	int ret = 0;
 
@@ -666,7 +666,7 @@ int relay_conn_metadata_behind(struct relay_conn *link, struct tracedir *dir)
 		AUTO_FREE char *text = NULL;
 		uint32_t len = 0;
 
-		ret = tracedir_text(dir, dir->sent_bytes, &text, &len);
+		ret = chunk_trace_text(dir, dir->sent_bytes, &text, &len);
 		if (ret == 0)
 			ret = send_metadata(link, dir, text, len, &dir->sent_bytes);
 	}
@@ -675,7 +675,7 @@ int relay_conn_metadata_behind(struct relay_conn *link, struct tracedir *dir)
 
 int relay_conn_all_metadata(struct relay_conn *link)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 	int ret = 0;
 
 	list_for_each(dir, link->traces, node)

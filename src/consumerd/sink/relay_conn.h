@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "proto/enums.h"
-#include "store/streamfile.h"
+#include "store/chunk_stream.h"
 #include "wire.h"
 
 #define RELAY_CONN_ID_BYTES 16
@@ -35,7 +35,7 @@ struct relay_conn_config {
 
 struct relay_conn;
 
-/** @traces: struct tracedir; owned by the worker. The connection owns @config from now on. */
+/** @traces: struct chunk_trace; owned by the worker. The connection owns @config from now on. */
 struct relay_conn *relay_conn_new(struct relay_conn_config *config, const struct list_node *traces);
 struct relay_conn *relay_conn_free(struct relay_conn *link);
 void relay_conn_config_fini(struct relay_conn_config *config);
@@ -75,12 +75,12 @@ void relay_conn_shutdown(struct relay_conn *link);
  * Requests. Return: 0 (relay_conn_stream(): 1 where @ret_last is set), or negative errno.
  */
 /** Register a trace of the worker's list; relay_conn_open() registers earlier ones itself. */
-int relay_conn_trace(struct relay_conn *link, struct tracedir *dir) MUST_CHECK;
-/** Append metadata to the trace at the relay, like tracedir_append(). */
-int relay_conn_metadata(struct relay_conn *link, struct tracedir *dir, const void *text,
+int relay_conn_trace(struct relay_conn *link, struct chunk_trace *dir) MUST_CHECK;
+/** Append metadata to the trace at the relay, like chunk_append(). */
+int relay_conn_metadata(struct relay_conn *link, struct chunk_trace *dir, const void *text,
 			uint32_t len) MUST_CHECK;
 /** Send the rest of the trace's own file that the relay does not have; the same for all traces. */
-int relay_conn_metadata_behind(struct relay_conn *link, struct tracedir *dir) MUST_CHECK;
+int relay_conn_metadata_behind(struct relay_conn *link, struct chunk_trace *dir) MUST_CHECK;
 int relay_conn_all_metadata(struct relay_conn *link) MUST_CHECK;
 /** The part of a stream's packet that a relay has, while the rest is missing. */
 struct relay_conn_begun {

@@ -9,7 +9,7 @@
 
 #include "consumerd/ring/reader.h"
 #include "relay_conn.h"
-#include "store/streamfile.h"
+#include "store/chunk_stream.h"
 #include "trace/packet.h"
 
 struct sink;
@@ -19,7 +19,7 @@ struct sink_stream;
 struct sink_config {
 	bool has_dir; /* the output has a directory, at the latest when it is started */
 	struct relay_conn_config *relay; /* the relay, if addr is not NULL; ownership is passed */
-	struct list_node *traces;	 /* struct tracedir; owned by the worker */
+	struct chunk *chunk;		 /* owned by the worker */
 	struct disk *disk;		 /* owned by the worker */
 };
 
@@ -140,16 +140,16 @@ struct sink_ops {
 	void (*end)(struct sink *sink, enum sink_end how, struct err *err);
 
 	/* Traces. */
-	int (*open_trace)(struct sink *sink, struct tracedir *dir);
+	int (*open_trace)(struct sink *sink, struct chunk_trace *dir);
 	/** Truncate the metadata to @bytes: the rest was never acknowledged. NULL: truncate its
 	 *  file. */
-	int (*cut_metadata)(struct sink *sink, struct tracedir *dir, uint64_t bytes);
+	int (*cut_metadata)(struct sink *sink, struct chunk_trace *dir, uint64_t bytes);
 	/** Find the streams that an earlier consumer stored. */
-	void (*find_streams)(struct sink *sink, const struct tracedir *dir);
+	void (*find_streams)(struct sink *sink, const struct chunk_trace *dir);
 	/** Append metadata. NULL: to its file. */
-	int (*append)(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len);
+	int (*append)(struct sink *sink, struct chunk_trace *dir, const void *text, uint32_t len);
 	/** End a trace. Return: bytes of its files that stay on this host. */
-	uint64_t (*close_trace)(struct sink *sink, struct tracedir *dir);
+	uint64_t (*close_trace)(struct sink *sink, struct chunk_trace *dir);
 
 	/* Streams. */
 	/** Allocate a stream. Its files, if any, are created with the first packet. */
@@ -220,7 +220,7 @@ struct sink *relay_sink_new(const struct sink_config *config, const struct sink_
 struct sink *spool_sink_new(const struct sink_config *config, const struct sink_host *host);
 
 /** The stream's files. @out: a stream of a file sink. */
-struct stream_file *file_sink_file(struct sink_stream *out);
+struct chunk_stream *file_sink_file(struct sink_stream *out);
 
 /* Calls of the entries of struct sink_ops that may be NULL. */
 
@@ -309,30 +309,30 @@ static inline void sink_finish(struct sink *sink, enum sink_end how, struct err 
 		sink->ops->end(sink, how, err);
 }
 
-static inline int sink_open_trace(struct sink *sink, struct tracedir *dir)
+static inline int sink_open_trace(struct sink *sink, struct chunk_trace *dir)
 {
 	return sink->ops->open_trace ? sink->ops->open_trace(sink, dir) : 0;
 }
 
-static inline int sink_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
+static inline int sink_cut_metadata(struct sink *sink, struct chunk_trace *dir, uint64_t bytes)
 {
 	return sink->ops->cut_metadata ? sink->ops->cut_metadata(sink, dir, bytes) :
-					 tracedir_cut(dir, bytes);
+					 chunk_trace_cut(dir, bytes, false);
 }
 
-static inline int sink_append(struct sink *sink, struct tracedir *dir, const void *text,
+static inline int sink_append(struct sink *sink, struct chunk_trace *dir, const void *text,
 			      uint32_t len)
 {
 	return sink->ops->append ? sink->ops->append(sink, dir, text, len) :
-				   tracedir_append(dir, text, len);
+				   chunk_append(dir, text, len);
 }
 
-static inline uint64_t sink_close_trace(struct sink *sink, struct tracedir *dir)
+static inline uint64_t sink_close_trace(struct sink *sink, struct chunk_trace *dir)
 {
 	return sink->ops->close_trace ? sink->ops->close_trace(sink, dir) : 0;
 }
 
-static inline void sink_find_streams(struct sink *sink, const struct tracedir *dir)
+static inline void sink_find_streams(struct sink *sink, const struct chunk_trace *dir)
 {
 	if (sink->ops->find_streams)
 		sink->ops->find_streams(sink, dir);

@@ -134,18 +134,20 @@ static int spool_claim(struct spool *spool, struct err *err)
 
 static int adopt_rest(struct spool *spool, const char *path, int metadata_fd, struct err *err)
 {
+	struct chunk_trace_spec spec = { .path = path, .may_be_shorter = true };
 	struct metapacket_header head;
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 	struct stat st;
 
 	if (fstat(metadata_fd, &st) < 0 ||
 	    pread(metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    head.magic != METAPACKET_MAGIC)
 		return err_set(err, ERR_OUTPUT, "%s: its metadata is invalid", path);
-	if (tracedir_adopt_shorter(++spool->nr_found_traces, spool->dir_fd, path, head.uuid,
-				   (uint64_t)st.st_size, spool->disk, &dir, err))
+	spec.id = ++spool->nr_found_traces;
+	spec.uuid = head.uuid;
+	spec.metadata_bytes = (uint64_t)st.st_size;
+	if (chunk_trace_continue(spool->chunk, &spec, &dir, err))
 		return err->code;
-	list_append(spool->traces, &dir->node);
 	spool_find(spool, dir);
 	return 0;
 }
@@ -155,12 +157,12 @@ static int find_rest(struct spool *spool, int at_fd, const char *name, const cha
 		     unsigned int depth, struct err *err)
 {
 	AUTO_DIR DIR *dir = dir_open(at_fd, name);
-	AUTO_FD int metadata = dir ? tracedir_open_file(dirfd(dir), "metadata") : -1;
+	AUTO_FD int metadata = dir ? chunk_open_file(dirfd(dir), "metadata") : -1;
 	struct dirent *entry;
 
 	if (metadata >= 0)
 		return adopt_rest(spool, path, metadata, err);
-	while (!err->code && depth < TRACEDIR_MAX_DEPTH && (entry = dir_next(dir))) {
+	while (!err->code && depth < CHUNK_MAX_DEPTH && (entry = dir_next(dir))) {
 		AUTO_FREE char *below = xasprintf("%s%s%s", path, *path ? "/" : "", entry->d_name);
 
 		if (entry->d_type != DT_REG && *entry->d_name != '.')
@@ -329,7 +331,7 @@ static int spool_sync(struct sink *sink)
 	int ret = 0;
 
 	list_for_each(sp, &spool_of(sink)->streams, node)
-		ret = ret ? ret : stream_file_sync(&sp->file);
+		ret = ret ? ret : chunk_stream_sync(&sp->file);
 	return ret;
 }
 
@@ -359,12 +361,12 @@ static void spool_prepare_end(struct sink *sink, bool failing)
 
 static void spool_remove(struct spool *spool)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 
 	spool_clear(spool);
-	list_for_each(dir, spool->traces, node) {
-		tracedir_release(dir);
-		tracedir_remove(dir, spool->dir_fd);
+	list_for_each(dir, &spool->chunk->traces, node) {
+		chunk_trace_release(dir);
+		chunk_trace_remove(dir);
 	}
 	unlinkat(spool->dir_fd, SPOOLFACTS_FILE, 0);
 }
@@ -409,22 +411,22 @@ static int spool_meanwhile(void *data)
 
 /* --- traces ---------------------------------------------------------------------------- */
 
-static int spool_open_trace(struct sink *sink, struct tracedir *dir)
+static int spool_open_trace(struct sink *sink, struct chunk_trace *dir)
 {
 	struct spool *spool = spool_of(sink);
 
 	return spool_link_result(spool, relay_conn_trace(spool->link, dir));
 }
 
-static void spool_find_streams(struct sink *sink, const struct tracedir *dir)
+static void spool_find_streams(struct sink *sink, const struct chunk_trace *dir)
 {
 	spool_find(spool_of(sink), dir);
 }
 
-static int spool_append(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len)
+static int spool_append(struct sink *sink, struct chunk_trace *dir, const void *text, uint32_t len)
 {
 	struct spool *spool = spool_of(sink);
-	int ret = tracedir_append(dir, text, len);
+	int ret = chunk_append(dir, text, len);
 
 	if (ret < 0 || spool_fills(spool))
 		return ret;
@@ -434,12 +436,12 @@ static int spool_append(struct sink *sink, struct tracedir *dir, const void *tex
 	return spool_link_result(spool, ret);
 }
 
-static uint64_t spool_close_trace(struct sink *sink, struct tracedir *dir)
+static uint64_t spool_close_trace(struct sink *sink, struct chunk_trace *dir)
 {
 	struct spool *spool = spool_of(sink);
 
 	spool->disk->used -= MIN(spool->disk->used, dir->metadata_bytes);
-	tracedir_remove(dir, spool->dir_fd);
+	chunk_trace_remove(dir);
 	return 0;
 }
 
@@ -618,11 +620,11 @@ struct sink *spool_sink_new(const struct sink_config *config, const struct sink_
 
 	spool->sink.ops = &spool_ops;
 	spool->disk = config->disk;
-	spool->traces = config->traces;
+	spool->chunk = config->chunk;
 	spool->host = host;
 	spool->dir_fd = spool->lock = -1;
 	list_init(&spool->streams);
-	spool->link = relay_conn_new(config->relay, config->traces);
+	spool->link = relay_conn_new(config->relay, &config->chunk->traces);
 	spool->sink.live = relay_conn_is_live(spool->link);
 	relay_conn_set_watch(spool->link, host->watch, host->data);
 	relay_conn_set_meanwhile(spool->link, spool_meanwhile, spool);

@@ -46,7 +46,7 @@ struct spool {
 	struct sink sink;
 	struct relay_conn *link;
 	struct disk *disk;
-	struct list_node *traces; /* struct tracedir; owned by the worker */
+	struct chunk *chunk; /* owned by the worker */
 	const struct sink_host *host;
 	int dir_fd;		  /* of the spool's directory; owned by the worker */
 	int lock;		  /* descriptor of the lock file; -1: the spool is not locked */
@@ -91,7 +91,7 @@ struct spooled {
 	 * power may come back with less. */
 	struct packet_header acked;
 
-	struct stream_file file;     /* where packets are added */
+	struct chunk_stream file;    /* where packets are added */
 	struct packet_header stored; /* the last packet in the files that were found */
 	int note_fd;		     /* file with the header in @noted and with @missed */
 	struct packet_header noted;  /* the last packet that was sent from its ring */
@@ -127,7 +127,7 @@ struct spooled {
 int spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu,
 		 struct spooled **ret) MUST_CHECK;
 /** Add the streams of a trace whose files an earlier consumer or session left. */
-void spool_find(struct spool *spool, const struct tracedir *trace);
+void spool_find(struct spool *spool, const struct chunk_trace *trace);
 
 /** Send a packet to the relay; its checksum is not known yet. @done: see relay_conn_post(); it must
  *  call spool_sent(). Return: 0; 1: the packet must be appended to the files; negative errno: its
@@ -137,7 +137,7 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 /** Report the result of spool_send(). */
 void spool_sent(struct spooled *sp, const struct packet_header *header, int error);
 /** Append a packet to the files, with a checksum computed here: that of @header is ignored.
- *  @source: as of stream_file_add(). */
+ *  @source: as of chunk_stream_append(). */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
 	      uint64_t len, const struct splice_source *source) MUST_CHECK;
 /** Whether @body is the body of the packet @noted; this version or an earlier one noted it. */

@@ -93,13 +93,13 @@ void spooled_save(struct spooled *sp)
 	(void)!write_note(sp);
 }
 
-static bool spool_files_is_header(const struct tracedir *trace, const struct packet_header *h)
+static bool spool_files_is_header(const struct chunk_trace *trace, const struct packet_header *h)
 {
 	return h->magic == PACKET_MAGIC && memcmp(h->uuid, trace->uuid, sizeof(trace->uuid)) == 0 &&
 	       h->packet_size / 8 >= sizeof(*h);
 }
 
-static bool read_note(const struct tracedir *trace, int fd, struct note *ret)
+static bool read_note(const struct chunk_trace *trace, int fd, struct note *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (pread(fd, ret, sizeof(*ret), 0) < (ssize_t)offsetof(struct note, missed) ||
@@ -111,14 +111,14 @@ static bool read_note(const struct tracedir *trace, int fd, struct note *ret)
 
 static int open_note(struct spooled *sp)
 {
-	const struct tracedir *trace = sp->relay_config.trace;
+	const struct chunk_trace *trace = sp->relay_config.trace;
 	struct note_name name;
 	struct note note;
 	int ret = spool_files_note_name(sp, &name);
 
 	if (ret < 0)
 		return ret;
-	sp->note_fd = tracedir_open_file(trace->fd, name.text);
+	sp->note_fd = chunk_open_file(trace->fd, name.text);
 	if (sp->note_fd >= 0 && read_note(trace, sp->note_fd, &note)) {
 		sp->noted = note.last;
 		sp->acked = note.acked;
@@ -127,7 +127,7 @@ static int open_note(struct spooled *sp)
 		return 0;
 	}
 	if (sp->note_fd == -ENOENT)
-		sp->note_fd = tracedir_create_file(trace->fd, name.text);
+		sp->note_fd = chunk_create_file(trace->fd, name.text);
 	return sp->note_fd < 0 ? sp->note_fd : write_note(sp);
 }
 
@@ -143,9 +143,9 @@ static bool is_note_of(const char *file, const struct note *note, struct note_na
 	return !name_check(channel->text);
 }
 
-static void find_one(struct spool *spool, const struct tracedir *trace, const char *name)
+static void find_one(struct spool *spool, const struct chunk_trace *trace, const char *name)
 {
-	AUTO_FD int fd = *name == '.' ? tracedir_open_file(trace->fd, name) : -1;
+	AUTO_FD int fd = *name == '.' ? chunk_open_file(trace->fd, name) : -1;
 	struct note_name channel;
 	struct stream_config config;
 	struct spooled *sp;
@@ -166,7 +166,7 @@ static void find_one(struct spool *spool, const struct tracedir *trace, const ch
 		sp->ended = true; /* unless a successor continues it */
 }
 
-void spool_find(struct spool *spool, const struct tracedir *trace)
+void spool_find(struct spool *spool, const struct chunk_trace *trace)
 {
 	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
 	struct dirent *entry;
@@ -187,9 +187,9 @@ static uint64_t size_at(int dir_fd, const char *name)
 /* How much there is, and from which file on. */
 static void count_files(struct spooled *sp)
 {
-	const struct tracedir *trace = sp->relay_config.trace;
+	const struct chunk_trace *trace = sp->relay_config.trace;
 	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
-	struct stream_names names;
+	struct chunk_stream_names names;
 	struct dirent *entry;
 	uint64_t number;
 
@@ -198,7 +198,7 @@ static void count_files(struct spooled *sp)
 		const char *last = strrchr(entry->d_name, '_');
 
 		if (!last || parse_u64(last + 1, &number) < 0 ||
-		    stream_names(&sp->file, number, &names) < 0 ||
+		    chunk_stream_names(&sp->file, number, &names) < 0 ||
 		    strcmp(names.stream, entry->d_name) != 0)
 			continue;
 		sp->file_number = MIN(sp->file_number, number);
@@ -212,7 +212,7 @@ int spooled_open(struct spooled *sp)
 	int ret = open_note(sp);
 
 	if (ret == 0)
-		ret = stream_file_adopt(&sp->file, &sp->stored, &cut);
+		ret = chunk_stream_continue(&sp->file, &sp->stored, &cut);
 	if (ret < 0)
 		return ret;
 	if (ret == 0)
@@ -223,12 +223,12 @@ int spooled_open(struct spooled *sp)
 
 static void erase(struct spooled *sp, uint64_t number)
 {
-	const struct tracedir *trace = sp->relay_config.trace;
+	const struct chunk_trace *trace = sp->relay_config.trace;
 	struct disk *disk = sp->spool->disk;
-	struct stream_names names;
+	struct chunk_stream_names names;
 	uint64_t bytes;
 
-	if (stream_names(&sp->file, number, &names) < 0)
+	if (chunk_stream_names(&sp->file, number, &names) < 0)
 		return;
 	bytes = size_at(trace->fd, names.stream) + size_at(trace->index_fd, names.index);
 	unlinkat(trace->index_fd, names.index, 0);
@@ -241,17 +241,17 @@ static void leave_file(struct spooled *sp)
 	sp->fd = close_fd(sp->fd);
 	sp->acked_offset = 0;
 	if (sp->file_number + 1 == sp->file.number)
-		stream_file_close(&sp->file);
+		chunk_stream_close(&sp->file);
 	erase(sp, sp->file_number++);
 }
 
 static int spool_files_open_file(struct spooled *sp)
 {
-	struct stream_names names;
-	int ret = stream_names(&sp->file, sp->file_number, &names);
+	struct chunk_stream_names names;
+	int ret = chunk_stream_names(&sp->file, sp->file_number, &names);
 
 	if (ret == 0)
-		ret = tracedir_open_file(sp->relay_config.trace->fd, names.stream);
+		ret = chunk_open_file(sp->relay_config.trace->fd, names.stream);
 	if (ret < 0)
 		return ret;
 	sp->fd = ret;
@@ -278,13 +278,13 @@ static bool find_entry(int fd, uint64_t offset, struct index_entry *ret)
  * kept. */
 static bool spool_files_damaged(struct spooled *sp, uint64_t room, struct packet_header *header)
 {
-	const struct tracedir *trace = sp->relay_config.trace;
-	struct stream_names names;
+	const struct chunk_trace *trace = sp->relay_config.trace;
+	struct chunk_stream_names names;
 	struct index_entry entry, own;
 	AUTO_FD int fd = -1;
 
-	if (stream_names(&sp->file, sp->file_number, &names) == 0)
-		fd = tracedir_open_file(trace->index_fd, names.index);
+	if (chunk_stream_names(&sp->file, sp->file_number, &names) == 0)
+		fd = chunk_open_file(trace->index_fd, names.index);
 	if (fd < 0 || !find_entry(fd, sp->acked_offset + sp->bytes_ahead, &entry) ||
 	    be64toh(entry.packet_size) / 8 < sizeof(*header) ||
 	    be64toh(entry.packet_size) / 8 > room)
@@ -477,7 +477,7 @@ struct spooled *spooled_free(struct spooled *sp, bool remove)
 	free(sp->body);
 	close_fd(sp->fd);
 	close_fd(sp->note_fd);
-	stream_file_close(&sp->file);
+	chunk_stream_close(&sp->file);
 	free(sp->relay_config.channel);
 	free(sp);
 	return NULL;

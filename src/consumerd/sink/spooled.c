@@ -121,7 +121,7 @@ static struct spooled *spool_make(struct spool *spool, const struct stream_confi
 	sp->spool_config.tracefile_size = file_bytes(spool->disk);
 	sp->spool_config.tracefile_count = 0;
 	sp->spool_config.unlisted = true;
-	stream_file_init(&sp->file, &sp->spool_config, cpu);
+	chunk_stream_init(&sp->file, &sp->spool_config, cpu);
 	list_append(&spool->streams, &sp->node);
 	return sp;
 }
@@ -206,7 +206,8 @@ int spool_attach(struct spooled *sp)
 	int ret = sp->spool->state == SPOOL_FILLING_OFFLINE ? -EAGAIN : relay_conn_open(link);
 
 	if (ret == 0)
-		ret = relay_conn_metadata_behind(link, (struct tracedir *)sp->relay_config.trace);
+		ret = relay_conn_metadata_behind(link,
+						 (struct chunk_trace *)sp->relay_config.trace);
 	if (ret < 0 || (sp->relay_id && sp->epoch == relay_conn_epoch(link)))
 		return ret;
 	ret = relay_conn_stream(link, &sp->relay_config, sp->cpu, &sp->relay_id, &sp->last,
@@ -281,7 +282,7 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 	whole.crc32c = packet_checksum(header, body, len);
 	ret = spooled_note(sp, &whole);
 	if (ret == 0)
-		ret = stream_file_add(&sp->file, &whole, body, len, source);
+		ret = chunk_stream_append(&sp->file, &whole, body, len, source);
 	if (ret == 0)
 		spooled_count(sp, (int64_t)(header->packet_size / 8));
 	return ret;

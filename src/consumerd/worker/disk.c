@@ -110,17 +110,17 @@ void worker_note(struct worker *w, int error, const char *doing)
 	worker_note_trouble(w);
 }
 
-int worker_append(struct worker *w, struct tracedir *dir, const void *text, uint32_t len)
+int worker_append(struct worker *w, struct chunk_trace *dir, const void *text, uint32_t len)
 {
 	return sink_append(w->sink, dir, text, len);
 }
 
 bool worker_is_any_gone(const struct worker *w)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 
-	list_for_each(dir, &w->traces, node)
-		if (tracedir_is_gone(dir))
+	list_for_each(dir, &w->chunk.traces, node)
+		if (chunk_trace_is_gone(dir))
 			return true;
 	return false;
 }
@@ -128,12 +128,12 @@ bool worker_is_any_gone(const struct worker *w)
 /* Files that an earlier consumer has written count too. */
 void worker_measure(struct worker *w)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 
 	w->measure = false;
 	w->disk.used = w->closed_bytes;
-	list_for_each(dir, &w->traces, node)
-		w->disk.used += tracedir_measure(dir);
+	list_for_each(dir, &w->chunk.traces, node)
+		w->disk.used += chunk_trace_measure(dir);
 }
 
 void worker_sync(struct worker *w)

@@ -43,7 +43,7 @@ static void find_dir(struct worker *w, struct job *job)
 	else if (fd < 0)
 		err_errno(&job->err, ERR_OUTPUT, -fd, "can't open %s again", job->path);
 	else
-		w->config.dir_fd = fd;
+		w->config.dir_fd = w->chunk.fd = fd;
 }
 
 static void do_start(struct worker *w, struct job *job)
@@ -75,18 +75,18 @@ static void do_start(struct worker *w, struct job *job)
 
 /* --- traces ------------------------------------------------------------------- */
 
-struct tracedir *worker_find_trace(const struct worker *w, uint64_t id)
+struct chunk_trace *worker_find_trace(const struct worker *w, uint64_t id)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 
-	list_for_each(dir, &w->traces, node)
+	list_for_each(dir, &w->chunk.traces, node)
 		if (dir->id == id)
 			return dir;
 	return NULL;
 }
 
 /* An unreachable relay receives it later; metadata waits for that. */
-static void announce_trace(struct worker *w, struct tracedir *dir)
+static void announce_trace(struct worker *w, struct chunk_trace *dir)
 {
 	int ret = sink_open_trace(w->sink, dir);
 
@@ -94,29 +94,30 @@ static void announce_trace(struct worker *w, struct tracedir *dir)
 		worker_note(w, -ret, "opening a trace at the relay");
 }
 
-/* Of a new trace, or of one that an earlier consumer had. */
-static void make_in_memory(struct worker *w, struct job *job, struct tracedir **ret)
+/* In memory it is kept for the next consumer. */
+static void add_trace(struct worker *w, struct job *job, bool adopted, struct chunk_trace **ret)
 {
-	int fd = TAKE_FD(job->fds.data);
+	const struct chunk_trace_spec spec = {
+		.id = job->id,
+		.path = job->path,
+		.uuid = job->uuid,
+		.metadata_bytes = job->bytes,
+		.metadata_fd = TAKE_FD(job->fds.data),
+	};
 
-	if (!tracedir_new_in_memory(job->id, job->path, job->uuid, fd, job->bytes, &w->disk, ret,
-				    &job->err))
+	if ((adopted ? chunk_trace_continue : chunk_trace_open)(&w->chunk, &spec, ret, &job->err) ==
+		    0 &&
+	    w->chunk.in_memory)
 		job->fds.data = fcntl((*ret)->metadata_fd, F_DUPFD_CLOEXEC, 3);
 }
 
 static void do_trace_open(struct worker *w, struct job *job)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 
-	if (w->config.snapshots)
-		make_in_memory(w, job, &dir);
-	else
-		tracedir_new(job->id, w->config.dir_fd, job->path, job->uuid, &w->disk, &dir,
-			     &job->err);
-	if (job->err.code)
-		return;
-	list_append(&w->traces, &dir->node);
-	announce_trace(w, dir);
+	add_trace(w, job, false, &dir);
+	if (!job->err.code)
+		announce_trace(w, dir);
 }
 
 /* Jobs that were in flight when the session daemon died are requested again. */
@@ -139,7 +140,7 @@ static void drop_delayed(struct worker *w, uint64_t trace)
 	drop_jobs(w, &w->closing, trace);
 }
 
-static int cut_metadata(struct worker *w, struct tracedir *dir, uint64_t bytes)
+static int cut_metadata(struct worker *w, struct chunk_trace *dir, uint64_t bytes)
 {
 	int ret = sink_cut_metadata(w->sink, dir, bytes);
 
@@ -150,16 +151,11 @@ static int cut_metadata(struct worker *w, struct tracedir *dir, uint64_t bytes)
 
 static void adopt_trace(struct worker *w, struct job *job)
 {
-	struct tracedir *dir;
+	struct chunk_trace *dir;
 
-	if (w->config.snapshots)
-		make_in_memory(w, job, &dir);
-	else
-		tracedir_adopt(job->id, w->config.dir_fd, job->path, job->uuid, job->bytes,
-			       &w->disk, &dir, &job->err);
+	add_trace(w, job, true, &dir);
 	if (job->err.code)
 		return;
-	list_append(&w->traces, &dir->node);
 	w->measure = true;
 	(void)!cut_metadata(w, dir, job->bytes);
 	sink_find_streams(w->sink, dir);
@@ -167,7 +163,7 @@ static void adopt_trace(struct worker *w, struct job *job)
 
 static void do_trace_adopt(struct worker *w, struct job *job)
 {
-	struct tracedir *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = worker_find_trace(w, job->id);
 	int ret;
 
 	w->unreported = true;
@@ -187,7 +183,7 @@ static void do_trace_adopt(struct worker *w, struct job *job)
  * again; its answer waits until then. Return: whether the job is done. */
 static bool do_metadata(struct worker *w, struct job *job)
 {
-	struct tracedir *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = worker_find_trace(w, job->id);
 	int ret;
 
 	if (!dir) {
@@ -210,7 +206,7 @@ static bool do_metadata(struct worker *w, struct job *job)
  * of that user could otherwise open its read-only descriptor again for writing. */
 static void do_ring_open(struct worker *w, struct job *job)
 {
-	struct tracedir *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = worker_find_trace(w, job->id);
 	int ret = 0;
 
 	if (!dir) {
@@ -256,7 +252,7 @@ static uint64_t count_records(const struct ringset *set)
 /* Data waits in the rings, and the producers may or may not know that this thread sleeps. */
 static void do_ring_adopt(struct worker *w, struct job *job)
 {
-	struct tracedir *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = worker_find_trace(w, job->id);
 	int ret;
 
 	if (!dir) {
@@ -281,7 +277,7 @@ static void do_ring_adopt(struct worker *w, struct job *job)
 	worker_flow(w);
 }
 
-static bool jobs_is_in_use(const struct worker *w, const struct tracedir *dir)
+static bool jobs_is_in_use(const struct worker *w, const struct chunk_trace *dir)
 {
 	const struct ringset *set;
 
@@ -291,17 +287,17 @@ static bool jobs_is_in_use(const struct worker *w, const struct tracedir *dir)
 	return false;
 }
 
-void worker_close_trace(struct worker *w, struct tracedir *dir)
+void worker_close_trace(struct worker *w, struct chunk_trace *dir)
 {
-	tracedir_release(dir);
+	chunk_trace_release(dir);
 	w->closed_bytes += sink_close_trace(w->sink, dir);
-	tracedir_free(dir);
+	chunk_trace_free(dir);
 }
 
 /* Where data waits for a relay, when that has everything. Return: whether the job is done. */
 static bool do_trace_close(struct worker *w, struct job *job)
 {
-	struct tracedir *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = worker_find_trace(w, job->id);
 
 	if (!dir || jobs_is_in_use(w, dir)) {
 		err_set(&job->err, ERR_INVALID, "no trace %llu without ring sets",
@@ -344,7 +340,7 @@ static bool do_snapshot(struct worker *w, struct job *job)
 {
 	const struct snapshot_spec spec = {
 		.sets = &w->sets,
-		.traces = &w->traces,
+		.traces = &w->chunk.traces,
 		.disk = &w->disk,
 		.dir_fd = job->fds.data >= 0 ? job->fds.data : w->config.dir_fd,
 		.is_elsewhere = job->fds.data >= 0,
@@ -463,7 +459,8 @@ static void end_sets(struct worker *w, bool leave)
 
 static void do_end(struct worker *w, struct job *job)
 {
-	struct tracedir *dir, *tmp;
+	bool whole = !job->leave && w->sink->ops->on_disk && (!w->failing || w->at_limit);
+	struct chunk_trace *dir;
 
 	worker_finish_snapshot(w, true);
 	w->awaited = true;
@@ -474,17 +471,16 @@ static void do_end(struct worker *w, struct job *job)
 	}
 	sink_prepare_end(w->sink, w->failing);
 	if (w->failing && !job->leave)
-		list_for_each(dir, &w->traces, node)
-			tracedir_release(dir);
+		list_for_each(dir, &w->chunk.traces, node)
+			chunk_trace_release(dir);
 	end_sets(w, job->leave);
-	if (!job->leave && w->sink->ops->on_disk && (!w->failing || w->at_limit))
-		tracedir_note_end(w->config.dir_fd, &w->disk);
 	report_failure(w, "the end of the trace could not be written", &job->err);
 	give_up_jobs(w, &w->delayed, "the metadata could not be written");
 	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");
 	sink_finish(w->sink, job->leave ? SINK_LEFT : SINK_ENDED, &job->err);
-	list_for_each_safe(dir, tmp, &w->traces, node)
-		tracedir_free(dir);
+	if (whole)
+		(void)!chunk_close(&w->chunk);
+	chunk_fini(&w->chunk);
 	w->ended = true;
 }
 

@@ -26,7 +26,7 @@ struct worker {
 	struct notifier notifier; /* created by the main thread, before the first job needs it */
 	struct job_queue inbox;
 
-	struct list_node traces;  /* struct tracedir */
+	struct chunk chunk;	  /* the traces of the output */
 	struct list_node sets;	  /* struct ringset */
 	struct list_node delayed; /* struct job: metadata that could not be written yet */
 	struct list_node closing; /* struct job: to close a trace, once the spool is sent */
@@ -39,7 +39,7 @@ struct worker {
 
 	enum pace pace;
 	uint64_t period_ns;
-	uint64_t due_ns;	  /* next flush; PACE_SETTLING: the last check */
+	uint64_t due_ns;	     /* next flush; PACE_SETTLING: the last check */
 	unsigned int spurious_wakes; /* recent ones: they lengthen the next sleep */
 
 	int failing;		  /* errno of the output; 0: it works */
@@ -65,7 +65,7 @@ struct worker {
 };
 
 /** Return: the trace or NULL. A trace lives until it is closed, or its output is. */
-struct tracedir *worker_find_trace(const struct worker *worker, uint64_t id);
+struct chunk_trace *worker_find_trace(const struct worker *worker, uint64_t id);
 
 /** Enter PACE_FLOWING, and cut packets at once. */
 void worker_flow(struct worker *worker);
@@ -94,7 +94,7 @@ bool worker_is_any_gone(const struct worker *worker);
 void worker_measure(struct worker *worker);
 
 /** Append metadata to the trace @dir. Return: 0 or negative errno. */
-int worker_append(struct worker *worker, struct tracedir *dir, const void *text,
+int worker_append(struct worker *worker, struct chunk_trace *dir, const void *text,
 		  uint32_t len) MUST_CHECK;
 
 /** Open all streams at the relay, if that is necessary before newer data is sent. */
@@ -114,7 +114,7 @@ void worker_report_damage(struct worker *worker);
 void worker_update(struct worker *worker);
 
 /** Close a trace's files and free the trace. */
-void worker_close_trace(struct worker *worker, struct tracedir *dir);
+void worker_close_trace(struct worker *worker, struct chunk_trace *dir);
 
 /** Send data that the sink stored, until all is sent, or no data could be sent for @timeout_ns; for
  *  @most_ns at most. */

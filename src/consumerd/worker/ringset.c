@@ -67,7 +67,7 @@ static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, i
 }
 
 static void init_streams(struct ringset *set, const struct ringset_spec *spec,
-			 const struct tracedir *trace, int data_fd)
+			 const struct chunk_trace *trace, int data_fd)
 {
 	keep_spliced(set, spec, data_fd);
 	set->sink = spec->sink;
@@ -115,8 +115,8 @@ static void make_copies(struct ringset *set)
 	disk_progress(set->config.disk);
 }
 
-int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, struct ringset **ret,
-		struct ringmem_fds *ret_fds, struct err *err)
+int ringset_new(const struct ringset_spec *spec, const struct chunk_trace *trace,
+		struct ringset **ret, struct ringmem_fds *ret_fds, struct err *err)
 {
 	struct ringset *set = ringset_alloc(spec);
 
@@ -183,7 +183,7 @@ static int keep_module(struct ringset *set, int data_fd, struct err *err)
 		       0;
 }
 
-int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
+int ringset_adopt(const struct ringset_spec *spec, const struct chunk_trace *trace,
 		  const struct ringmem_fds *fds, struct ringset **ret, uint64_t *ret_cut,
 		  struct err *err)
 {
@@ -211,8 +211,8 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 }
 
 /* Streams want memory; this memory is unused, so it is the smallest that there is. */
-int ringset_repair(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
-		   struct err *err)
+int ringset_repair(const struct ringset_spec *spec, const struct chunk_trace *trace,
+		   uint64_t *ret_cut, struct err *err)
 {
 	struct ringmem_fds fds = { -1, -1, -1 };
 	struct ringset_spec least = *spec;

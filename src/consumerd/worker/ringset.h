@@ -16,7 +16,7 @@ struct ringset {
 	struct list_node node;
 	uint64_t id;
 	struct ringmem mem;
-	int module; /* the kernel module's data descriptor, for poll(); -1: of applications */
+	int module;  /* the kernel module's data descriptor, for poll(); -1: of applications */
 	int spliced; /* the rings' file, if packets are spliced from it; -1 */
 	struct sink *sink;
 	struct stream_config config;
@@ -47,19 +47,19 @@ struct ringset_spec {
 int ringset_check_channel(const char *channel, struct err *err);
 
 /** Make a ring set, with recording off. Return: 0 or the error's code. */
-int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, struct ringset **ret,
-		struct ringmem_fds *ret_fds, struct err *err);
+int ringset_new(const struct ringset_spec *spec, const struct chunk_trace *trace,
+		struct ringset **ret, struct ringmem_fds *ret_fds, struct err *err);
 /**
  * ringset_adopt() - continue with a set of an earlier consumer; recording stays on or off.
  * @fds: data and ctl_rw; stay the caller's.
  * @ret_cut: bytes that were cut off the files.
  */
-int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
+int ringset_adopt(const struct ringset_spec *spec, const struct chunk_trace *trace,
 		  const struct ringmem_fds *fds, struct ringset **ret, uint64_t *ret_cut,
 		  struct err *err);
 /** Repair the files of a set whose memory is lost: its counters become those of its files. */
-int ringset_repair(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
-		   struct err *err);
+int ringset_repair(const struct ringset_spec *spec, const struct chunk_trace *trace,
+		   uint64_t *ret_cut, struct err *err);
 /** Wait until no record is in progress in a set of the kernel module whose recording is off. Does
  *  nothing for other sets. */
 void ringset_drain(const struct ringset *set);

@@ -58,25 +58,25 @@ static int new_uuid(uint8_t ret[16])
 }
 
 /* With a UUID of its own: the traces of two snapshots are not parts of one trace. */
-static int add_trace(struct snapshot *s, const struct tracedir *from)
+static int add_trace(struct snapshot *s, const struct chunk_trace *from, struct chunk_trace **ret)
 {
-	struct tracedir **trace = &s->traces[s->nr_traces];
 	uint8_t uuid[16];
-	int ret = new_uuid(uuid);
+	const struct chunk_trace_spec spec = {
+		.id = from->id, .path = from->path, .uuid = uuid, .metadata_fd = -1
+	};
+	int result = new_uuid(uuid);
 
-	if (ret == 0 && tracedir_new_in_memory(from->id, from->path, uuid, -1, 0, &s->disk, trace,
-					       &s->job->err))
+	if (result == 0 && chunk_trace_open(&s->copies, &spec, ret, &s->job->err))
 		return s->job->err.code;
-	if (ret == 0) {
-		s->nr_traces++;
-		ret = tracedir_copy_metadata(from, *trace);
-	}
-	return ret < 0 ? err_errno(&s->job->err, ERR_INTERNAL, -ret,
-				   "can't copy the metadata of '%s'", from->path) :
-			 0;
+	if (result == 0)
+		result = chunk_copy_metadata(from, *ret);
+	return result < 0 ? err_errno(&s->job->err, ERR_INTERNAL, -result,
+				      "can't copy the metadata of '%s'", from->path) :
+			    0;
 }
 
-static int add_ring(struct snapshot *s, const struct ringset *set, uint32_t cpu)
+static int add_ring(struct snapshot *s, const struct ringset *set, uint32_t cpu,
+		    const struct chunk_trace *trace)
 {
 	struct snapshot_ring *ring = &s->rings[s->nr_rings];
 	int ret = 0;
@@ -91,7 +91,7 @@ static int add_ring(struct snapshot *s, const struct ringset *set, uint32_t cpu)
 	ring->set = set->id;
 	ring->cpu = cpu;
 	ring->config = set->config;
-	ring->trace = s->nr_traces - 1;
+	ring->trace = trace;
 	ring->config.disk = &s->disk;
 	ring->config.channel = xstrdup(set->config.channel);
 	ring->config.tracefile_size = ring->config.tracefile_count = 0;
@@ -100,19 +100,18 @@ static int add_ring(struct snapshot *s, const struct ringset *set, uint32_t cpu)
 }
 
 static int add_sets(struct snapshot *s, const struct snapshot_spec *spec,
-		    const struct tracedir *trace)
+		    const struct chunk_trace *trace)
 {
+	struct chunk_trace *copy = NULL;
 	const struct ringset *set;
-	bool any = false;
 
 	list_for_each(set, spec->sets, node) {
 		if (set->config.trace != trace || !snapshot_wants(set))
 			continue;
-		if (!any && add_trace(s, trace))
+		if (!copy && add_trace(s, trace, &copy))
 			return s->job->err.code;
-		any = true;
 		for (uint32_t cpu = 0; cpu < set->mem.desc.nr_rings; cpu++)
-			if (add_ring(s, set, cpu))
+			if (add_ring(s, set, cpu, copy))
 				return s->job->err.code;
 	}
 	return 0;
@@ -122,18 +121,15 @@ static int add_sets(struct snapshot *s, const struct snapshot_spec *spec,
  * are overwritten have it already. */
 static int snapshot_allocate(struct snapshot *s, const struct snapshot_spec *spec)
 {
-	const struct tracedir *trace;
+	const struct chunk_trace *trace;
 	const struct ringset *set;
-	size_t rings = 0, traces = 0;
+	size_t rings = 0;
 	uint64_t bytes = 0;
 
-	list_for_each(trace, spec->traces, node)
-		traces++;
 	list_for_each(set, spec->sets, node) {
 		rings += set->mem.desc.nr_rings;
 		bytes += set->copies ? 0 : set->mem.desc.nr_rings * set->mem.desc.data_size;
 	}
-	s->traces = xalloc((traces + 1) * sizeof(*s->traces));
 	s->rings = xalloc((rings + 1) * sizeof(*s->rings));
 	if (check_memory(s, bytes))
 		return s->job->err.code;
@@ -150,10 +146,8 @@ struct snapshot *snapshot_free(struct snapshot *s)
 			ring_copy_fini(&s->rings[i].copy);
 		free(s->rings[i].config.channel);
 	}
-	for (size_t i = 0; i < s->nr_traces; i++)
-		tracedir_free(s->traces[i]);
+	chunk_fini(&s->copies);
 	free(s->rings);
-	free(s->traces);
 	free(s);
 	return NULL;
 }
@@ -336,6 +330,7 @@ struct snapshot *snapshot_recall(const struct snapshot_spec *spec)
 	if (!s)
 		return NULL;
 	s->job = spec->job;
+	chunk_init_in_memory(&s->copies, &s->disk);
 	s->rings = xalloc((nr + 1) * sizeof(*s->rings));
 	s->nr_rings = nr;
 	for (size_t i = 0; i < nr; i++)
@@ -347,7 +342,7 @@ struct snapshot *snapshot_recall(const struct snapshot_spec *spec)
 /* --- writing --------------------------------------------------------------------- */
 
 /* Return: 0 or negative errno. */
-static int snapshot_write_body(struct snapshot *s, struct stream_file *file,
+static int snapshot_write_body(struct snapshot *s, struct chunk_stream *file,
 			       struct packet_header *header, const struct ring_copy *copy)
 {
 	int ret = 0;
@@ -356,31 +351,32 @@ static int snapshot_write_body(struct snapshot *s, struct stream_file *file,
 	for (uint64_t at = 0, len; ret == 0 && at < copy->len; at += len) {
 		len = MIN(copy->len - at, (uint64_t)PIECE_BYTES);
 		header->crc32c = crc32c(header->crc32c, copy->at + at, len);
-		ret = stream_file_body(file, at, copy->at + at, len);
+		ret = chunk_stream_body(file, at, copy->at + at, len);
 		ring_copy_rest(&s->rested_ns);
 	}
-	return ret < 0 ? ret : stream_file_sum(file, header);
+	return ret < 0 ? ret : chunk_stream_sum(file, header);
 }
 
-static int snapshot_write_packet(struct snapshot *s, struct stream_file *file,
+static int snapshot_write_packet(struct snapshot *s, struct chunk_stream *file,
 				 struct packet_header *header, const struct ring_copy *copy)
 {
-	int ret = stream_file_begin(file, header);
+	int ret = chunk_stream_begin(file, header);
 
 	ring_copy_rest(&s->rested_ns);
 	if (ret == 0)
 		ret = snapshot_write_body(s, file, header, copy);
 	if (ret == 0)
-		ret = stream_file_finish(file, header);
-	return ret == 0 ? stream_file_sync(file) : ret;
+		ret = chunk_stream_finish(file, header);
+	return ret == 0 ? chunk_stream_sync(file) : ret;
 }
 
-static int write_ring(struct snapshot *s, struct snapshot_ring *ring, const struct tracedir *trace)
+static int write_ring(struct snapshot *s, struct snapshot_ring *ring,
+		      const struct chunk_trace *trace)
 {
 	const struct ring_copy *copy = &ring->copy;
 	struct packet_header header;
 	struct packet_stream stream;
-	struct stream_file file;
+	struct chunk_stream file;
 	int ret;
 
 	if (!copy->count)
@@ -392,11 +388,11 @@ static int write_ring(struct snapshot *s, struct snapshot_ring *ring, const stru
 	header.timestamp_begin = copy->begin_ts;
 	header.timestamp_end = copy->end_ts;
 	header.events_recorded = copy->count;
-	stream_file_init(&file, &ring->config, ring->cpu);
+	chunk_stream_init(&file, &ring->config, ring->cpu);
 	ret = snapshot_write_packet(s, &file, &header, copy);
 	if (ret == 0)
 		ring->bytes = header.packet_size / 8;
-	stream_file_close(&file);
+	chunk_stream_close(&file);
 	ring_copy_rest(&s->rested_ns);
 	return ret;
 }
@@ -418,20 +414,21 @@ static int snapshot_failed(struct snapshot *s, int error)
 	return err_errno(err, ERR_OUTPUT, -error, "snapshot '%s' can't be written", s->job->path);
 }
 
-static int write_trace(struct snapshot *s, int dir_fd, size_t trace)
+static int write_trace(struct snapshot *s, struct chunk *chunk, const struct chunk_trace *from)
 {
-	const struct tracedir *from = s->traces[trace];
-	struct tracedir *to;
+	const struct chunk_trace_spec spec = { .id = from->id,
+					       .path = from->path,
+					       .uuid = from->uuid };
+	struct chunk_trace *to;
 	int ret;
 
-	if (tracedir_new(from->id, dir_fd, from->path, from->uuid, &s->disk, &to, &s->job->err))
+	if (chunk_trace_open(chunk, &spec, &to, &s->job->err))
 		return s->job->err.code;
 	ring_copy_rest(&s->rested_ns);
-	ret = tracedir_copy_metadata(from, to);
+	ret = chunk_copy_metadata(from, to);
 	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
-		if (s->rings[i].trace == trace)
+		if (s->rings[i].trace == from)
 			ret = write_ring(s, &s->rings[i], to);
-	tracedir_free(to);
 	return ret < 0 ? snapshot_failed(s, ret) : 0;
 }
 
@@ -446,49 +443,44 @@ void snapshot_clean(int dir_fd, uint64_t output)
 	char name[32];
 
 	snapshot_name_unfinished(output, name);
-	dir_remove(dir_fd, name);
+	chunk_discard(&(struct chunk_place){ .dir_fd = dir_fd, .hidden = name });
 }
 
-static int snapshot_make_dir(const struct snapshot *s)
+static void snapshot_fill(struct snapshot *s, struct chunk *chunk)
 {
-	int fd;
+	const struct chunk_trace *trace;
+	int ret;
 
-	dir_remove(s->dir_fd, s->unfinished);
-	if (mkdirat(s->dir_fd, s->unfinished, 0750) < 0)
-		return -errno;
-	fd = openat(s->dir_fd, s->unfinished, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	list_for_each(trace, &s->copies.traces, node)
+		if (write_trace(s, chunk, trace))
+			return;
+	ret = snapshot_write_parts(s, chunk->fd);
+	if (ret == 0)
+		ret = chunk_close(chunk);
+	if (ret < 0)
+		snapshot_failed(s, ret);
 }
 
 /* A snapshot is there as a whole, or not at all. */
 static void snapshot_write(struct snapshot *s)
 {
-	AUTO_FD int dir_fd = snapshot_make_dir(s);
-	int ret = 0;
+	const struct chunk_place place = { s->dir_fd, s->unfinished, s->job->path };
+	struct chunk chunk;
+	int ret = chunk_open(&chunk, &place, &s->disk);
 
-	if (dir_fd == -EEXIST)
+	if (ret == -EEXIST)
 		err_set(&s->job->err, ERR_OUTPUT,
 			"snapshot '%s' can't be written: '%s' in the output directory is in the "
 			"way, and is no directory; remove it",
 			s->job->path, s->unfinished);
-	else if (dir_fd < 0)
-		snapshot_failed(s, dir_fd);
-	if (dir_fd < 0)
-		return;
-	for (size_t i = 0; i < s->nr_traces && !s->job->err.code; i++)
-		write_trace(s, dir_fd, i);
-	if (!s->job->err.code)
-		ret = snapshot_write_parts(s, dir_fd);
-	if (ret < 0)
+	else if (ret < 0)
 		snapshot_failed(s, ret);
-	if (!s->job->err.code)
-		tracedir_note_end(dir_fd, &s->disk);
-	if (!s->job->err.code && renameat(s->dir_fd, s->unfinished, s->dir_fd, s->job->path) < 0)
-		snapshot_failed(s, -errno);
+	if (ret < 0)
+		return;
+	snapshot_fill(s, &chunk);
+	chunk_fini(&chunk);
 	if (s->job->err.code)
-		dir_remove(s->dir_fd, s->unfinished);
-	else if (disk_syncs(&s->disk))
-		(void)!disk_sync_dir(s->dir_fd);
+		chunk_discard(&place);
 }
 
 /* --- the thread ------------------------------------------------------------------ */
@@ -534,6 +526,7 @@ int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 	struct snapshot *s = xalloc(sizeof(*s));
 
 	s->job = spec->job;
+	chunk_init_in_memory(&s->copies, &s->disk);
 	s->dir_fd = spec->dir_fd;
 	snapshot_name_unfinished(s->job->id, s->unfinished);
 	s->is_elsewhere = spec->is_elsewhere;

@@ -14,8 +14,8 @@
 
 /** One ring's part of a snapshot. */
 struct snapshot_ring {
-	size_t trace; /* index in @traces of the snapshot */
-	uint64_t set; /* id of the ring set */
+	const struct chunk_trace *trace; /* of @copies */
+	uint64_t set;			 /* id of the ring set */
 	uint32_t cpu;
 	struct stream_config config; /* @config.channel is owned */
 	struct ring_copy copy;
@@ -37,15 +37,15 @@ struct snapshot {
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
 	uint64_t rested_ns;   /* of the thread: see ring_copy_rest() */
-	size_t nr_traces, nr_rings;
-	struct tracedir **traces;    /* in memory, with the metadata of the snapshot's traces */
+	struct chunk copies;  /* in memory: the metadata of the snapshot's traces */
+	size_t nr_rings;
 	struct snapshot_ring *rings; /* those of one trace follow each other */
 };
 
 /** Arguments of snapshot_begin(). */
 struct snapshot_spec {
 	const struct list_node *sets;	/* struct ringset */
-	const struct list_node *traces; /* struct tracedir */
+	const struct list_node *traces; /* struct chunk_trace */
 	const struct disk *disk;
 	int dir_fd;		   /* the directory in which that of the snapshot is made */
 	bool is_elsewhere;	   /* it is not the output's */

@@ -569,7 +569,7 @@ static void make_sink(struct worker *w)
 	const struct sink_config config = {
 		.has_dir = w->config.dir_fd >= 0 || w->config.at_path,
 		.relay = &w->config.relay,
-		.traces = &w->traces,
+		.chunk = &w->chunk,
 		.disk = &w->disk,
 	};
 
@@ -595,7 +595,10 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	w->disk.sync = config->sync;
 	w->disk.progress = worker_progressed;
 	w->disk.data = w;
-	list_init(&w->traces);
+	if (config->snapshots)
+		chunk_init_in_memory(&w->chunk, &w->disk);
+	else
+		chunk_init(&w->chunk, config->dir_fd, &w->disk);
 	list_init(&w->sets);
 	list_init(&w->delayed);
 	list_init(&w->closing);

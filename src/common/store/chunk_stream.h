@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamfile.h - the files of one stream and their indexes: packets are appended
+ * chunk_stream.h - the files of one stream and their indexes: packets are appended
  * so that readers find complete ones only, and before their index entries; after a
  * crash, complete packets are found again. Owned by a stream, of a consumer or of a relay;
  * runs in its thread. The file is created with the first packet.
  */
-#ifndef STORE_STREAMFILE_H
-#define STORE_STREAMFILE_H
+#ifndef STORE_CHUNK_STREAM_H
+#define STORE_CHUNK_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/splice.h"
-#include "store/tracedir.h"
+#include "store/chunk.h"
 #include "trace/packet.h"
 
 /** Attributes that the streams of a ring set share. */
 struct stream_config {
-	const struct tracedir *trace;
+	const struct chunk_trace *trace;
 	struct disk *disk; /* of the trace */
 	char *channel;
 	uint32_t stream_class;
@@ -35,7 +35,7 @@ static inline struct packet_stream stream_config_packets(const struct stream_con
 				       config->first_instance + cpu, cpu };
 }
 
-struct stream_file {
+struct chunk_stream {
 	const struct stream_config *config;
 	uint32_t cpu;
 	int fd, index_fd; /* -1: not open */
@@ -45,57 +45,53 @@ struct stream_file {
 };
 
 /** @config: outlives @file. */
-void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu);
-void stream_file_close(struct stream_file *file);
+void chunk_stream_init(struct chunk_stream *file, const struct stream_config *config, uint32_t cpu);
+void chunk_stream_close(struct chunk_stream *file);
 
 /** Add the file and its length to the trace's list of streams. A failure is ignored: readers do
  *  not miss a file that the list does not have. */
-void stream_file_note(const struct stream_file *file);
+void chunk_stream_note(const struct chunk_stream *file);
 
 /** Whether a packet of @bytes would begin a new file. *@ret_replaces: whether the oldest file would
  *  then be removed. */
-bool stream_file_is_next(const struct stream_file *file, uint64_t bytes, bool *ret_replaces);
+bool chunk_stream_is_next(const struct chunk_stream *file, uint64_t bytes, bool *ret_replaces);
 /** Append a packet with its index entry. @source: the ring that @body is in, if it is to be
  *  spliced; NULL: it is written. Return: 0, or negative errno: nothing was appended. */
-int stream_file_add(struct stream_file *file, const struct packet_header *header, const void *body,
-		    uint64_t body_bytes, const struct splice_source *source) MUST_CHECK;
+int chunk_stream_append(struct chunk_stream *file, const struct packet_header *header,
+			const void *body, uint64_t body_bytes,
+			const struct splice_source *source) MUST_CHECK;
 /**
- * stream_file_begin(), stream_file_body(), stream_file_finish() - append a packet whose body is
+ * chunk_stream_begin(), chunk_stream_body(), chunk_stream_finish() - append a packet whose body is
  * received in chunks: until it is finished, readers find an empty packet.
  * @at: bytes of the body before @data.
  */
-int stream_file_begin(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
-int stream_file_body(struct stream_file *file, uint64_t at, const void *data,
-		     size_t len) MUST_CHECK;
-int stream_file_finish(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
+int chunk_stream_begin(struct chunk_stream *file, const struct packet_header *header) MUST_CHECK;
+int chunk_stream_body(struct chunk_stream *file, uint64_t at, const void *data,
+		      size_t len) MUST_CHECK;
+int chunk_stream_finish(struct chunk_stream *file, const struct packet_header *header) MUST_CHECK;
 /** Store the checksum of an unfinished packet, if it was not known when the packet was begun. */
-int stream_file_sum(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
+int chunk_stream_sum(struct chunk_stream *file, const struct packet_header *header) MUST_CHECK;
 /** Remove the unfinished packet. Return: 0 or negative errno. */
-int stream_file_undo(struct stream_file *file) MUST_CHECK;
+int chunk_stream_undo(struct chunk_stream *file) MUST_CHECK;
 
 /** Sync the files to the disk. Return: 0 or negative errno. */
-int stream_file_sync(struct stream_file *file) MUST_CHECK;
+int chunk_stream_sync(struct chunk_stream *file) MUST_CHECK;
 
 /**
- * stream_file_adopt() - continue after the last complete packet of the existing files.
+ * chunk_stream_continue() - continue after the last complete packet of the existing files.
  * @ret_last: header of that packet.
  * @cut: bytes that were cut off are added.
  * Return: 1: there is one; 0: there is none; negative errno.
  */
-int stream_file_adopt(struct stream_file *file, struct packet_header *ret_last,
-		      uint64_t *cut) MUST_CHECK;
-
-/* Shared by streamfile.c and streamfile_adopt.c. */
+int chunk_stream_continue(struct chunk_stream *file, struct packet_header *ret_last,
+			  uint64_t *cut) MUST_CHECK;
 
 /** Names of a stream's files. */
-struct stream_names {
+struct chunk_stream_names {
 	char stream[256];
 	char index[264];
 };
 
-int stream_names(const struct stream_file *file, uint64_t number,
-		 struct stream_names *ret) MUST_CHECK;
-/** Append the index entry of the packet that begins at file->bytes. */
-int stream_file_add_index(struct stream_file *file, const struct packet_header *packet) MUST_CHECK;
-
+int chunk_stream_names(const struct chunk_stream *file, uint64_t number,
+		       struct chunk_stream_names *ret) MUST_CHECK;
 #endif

@@ -1,0 +1,700 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "store/chunk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "store/append.h"
+#include "base/dir.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "trace/metapacket.h"
+#include "trace/streamlist.h"
+
+#define UUID_TEXT_BYTES 36u
+
+/* Copy the component at the front of @*path. Return: false at the end of the path. */
+static bool next_component(const char **path, char ret[NAME_MAX_BYTES + 1])
+{
+	size_t len = strcspn(*path, "/");
+
+	if (!**path)
+		return false;
+	snprintf(ret, NAME_MAX_BYTES + 1, "%.*s", (int)MIN(len, NAME_MAX_BYTES), *path);
+	*path += len;
+	if (**path == '/')
+		(*path)++;
+	return true;
+}
+
+int chunk_check_path(const char *path, struct err *err)
+{
+	const char *rest = path;
+	char name[NAME_MAX_BYTES + 1];
+	unsigned int depth = 0;
+
+	if (strlen(path) > 1024)
+		return err_set(err, ERR_INVALID, "the path of a trace is longer than 1024 bytes");
+	while (next_component(&rest, name)) {
+		if (name_check(name))
+			return err_set(err, ERR_INVALID, "'%s' in the path of a trace %s", name,
+				       name_check(name));
+		if (++depth > CHUNK_MAX_DEPTH)
+			return err_set(err, ERR_INVALID,
+				       "the path of a trace has more than %u directories",
+				       CHUNK_MAX_DEPTH);
+	}
+	return *path ? 0 : err_set(err, ERR_INVALID, "the path of a trace is empty");
+}
+
+static int chunk_trace_open_dir(int at_fd, const char *name)
+{
+	int fd;
+
+	if (mkdirat(at_fd, name, 0750) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Directories on the path are synced if the files are. */
+static int open_path(int at_fd, const char *path, bool sync)
+{
+	AUTO_FD int fd = -1;
+	char name[NAME_MAX_BYTES + 1];
+
+	while (next_component(&path, name)) {
+		int next = chunk_trace_open_dir(fd < 0 ? at_fd : fd, name);
+
+		int ret = next < 0 ? next : sync ? disk_sync_dir(fd < 0 ? at_fd : fd) : 0;
+
+		close_fd(fd);
+		fd = next;
+		if (ret < 0)
+			return ret;
+	}
+	return TAKE_FD(fd);
+}
+
+int chunk_create_file(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int chunk_open_file(int dir_fd, const char *name)
+{
+	AUTO_FD int fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
+}
+
+/* Reserve space for metadata, so that it can be written when the disk is full. Errors are
+ * ignored: not every file system supports it. */
+static void chunk_trace_reserve(struct chunk_trace *dir)
+{
+	uint64_t end = dir->metadata_bytes + DISK_METADATA_RESERVE;
+
+	if (dir->fd < 0 || dir->reserved_bytes >= dir->metadata_bytes + DISK_METADATA_RESERVE / 2)
+		return;
+	if (fallocate(dir->metadata_fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)end) == 0)
+		dir->reserved_bytes = end;
+}
+
+static int chunk_trace_sync_names(const struct chunk_trace *dir)
+{
+	int ret = disk_sync_dir(dir->fd);
+
+	return ret < 0 ? ret : disk_sync_parent(dir->chunk->fd);
+}
+
+/* The first packet of metadata contains the trace's UUID. */
+static bool chunk_trace_is_ours(const struct chunk_trace *dir)
+{
+	struct metapacket_header head;
+
+	return pread(dir->metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	       memcmp(head.uuid, dir->uuid, sizeof(head.uuid)) == 0;
+}
+
+static int make_files(struct chunk_trace *dir, bool adopt, bool may_create)
+{
+	dir->fd = open_path(dir->chunk->fd, dir->path, disk_syncs(dir->disk));
+	if (dir->fd < 0)
+		return dir->fd;
+	dir->index_fd = chunk_trace_open_dir(dir->fd, "index");
+	if (dir->index_fd < 0)
+		return dir->index_fd;
+	dir->metadata_fd = adopt ? chunk_open_file(dir->fd, "metadata") : -ENOENT;
+	/* the previous process may have died before it created the file */
+	if (dir->metadata_fd == -ENOENT && may_create)
+		dir->metadata_fd = chunk_create_file(dir->fd, "metadata");
+	if (dir->metadata_fd < 0)
+		return dir->metadata_fd;
+	if (!chunk_trace_is_ours(dir))
+		return -EEXIST;
+	return disk_syncs(dir->disk) ? chunk_trace_sync_names(dir) : 0;
+}
+
+static struct chunk_trace *trace_alloc(const struct chunk *chunk,
+				       const struct chunk_trace_spec *spec)
+{
+	struct chunk_trace *dir = xalloc(sizeof(*dir));
+
+	list_init(&dir->node);
+	dir->chunk = chunk;
+	dir->id = spec->id;
+	dir->path = xstrdup(spec->path);
+	memcpy(dir->uuid, spec->uuid, sizeof(dir->uuid));
+	dir->fd = dir->index_fd = dir->metadata_fd = -1;
+	dir->disk = chunk->disk;
+	return dir;
+}
+
+static void chunk_list(int fd_of_chunk, int flags, const char *entry, struct disk *disk)
+{
+	size_t len = strlen(entry);
+	AUTO_FD int fd =
+		openat(fd_of_chunk, TRACELIST_FILE,
+		       O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0640);
+
+	if (fd < 0 || write(fd, entry, len) != (ssize_t)len)
+		return;
+	disk->used += len;
+	if (disk_syncs(disk))
+		(void)!disk_sync_data(fd);
+}
+
+void chunk_trace_note(const struct chunk_trace *dir)
+{
+	AUTO_FREE char *entry =
+		xasprintf("\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END, dir->path);
+
+	if (dir->chunk)
+		chunk_list(dir->chunk->fd, O_CREAT, entry, dir->disk);
+}
+
+int chunk_trace_cut(struct chunk_trace *dir, uint64_t metadata_bytes, bool may_be_shorter)
+{
+	struct stat st;
+
+	if (dir->metadata_fd < 0)
+		return 0;
+	if (fstat(dir->metadata_fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size < metadata_bytes && !may_be_shorter)
+		return -ENODATA;
+	metadata_bytes = MIN((uint64_t)st.st_size, metadata_bytes);
+	if (ftruncate(dir->metadata_fd, (off_t)metadata_bytes) < 0)
+		return -errno;
+	dir->metadata_bytes = metadata_bytes;
+	dir->reserved_bytes = 0; /* cut off as well */
+	chunk_trace_reserve(dir);
+	return 0;
+}
+
+static int open_memory(struct chunk_trace *dir, const struct chunk_trace_spec *spec)
+{
+	if (spec->metadata_fd < 0 && spec->metadata_bytes)
+		return -ENODATA;
+	dir->metadata_fd = spec->metadata_fd < 0 ? memfd_create("ltt-metadata", MFD_CLOEXEC) :
+						   spec->metadata_fd;
+	if (dir->metadata_fd < 0)
+		return -errno;
+	return chunk_trace_cut(dir, spec->metadata_bytes, false);
+}
+
+static int trace_add_in_memory(struct chunk *chunk, const struct chunk_trace_spec *spec,
+			       struct chunk_trace **ret, struct err *err)
+{
+	struct chunk_trace *dir = trace_alloc(chunk, spec);
+	int result = open_memory(dir, spec);
+
+	if (result < 0) {
+		err_errno(err, ERR_INTERNAL, -result, "can't keep the metadata of '%s' in memory",
+			  spec->path);
+		chunk_trace_free(dir);
+		return err->code;
+	}
+	list_append(&chunk->traces, &dir->node);
+	*ret = dir;
+	return 0;
+}
+
+int chunk_trace_open(struct chunk *chunk, const struct chunk_trace_spec *spec,
+		     struct chunk_trace **ret, struct err *err)
+{
+	struct chunk_trace *dir;
+	int result;
+
+	if (chunk->in_memory)
+		return trace_add_in_memory(chunk, spec, ret, err);
+	dir = trace_alloc(chunk, spec);
+	result = chunk->fd < 0 ? 0 : make_files(dir, false, true);
+	if (result == -EEXIST)
+		err_set(err, ERR_OUTPUT, "%s/metadata exists: choose a directory without a trace",
+			spec->path);
+	else if (result < 0)
+		err_errno(err, ERR_OUTPUT, -result, "can't create the trace directory '%s'",
+			  spec->path);
+	if (result < 0) {
+		chunk_trace_free(dir);
+		return err->code;
+	}
+	chunk_trace_reserve(dir);
+	list_append(&chunk->traces, &dir->node);
+	*ret = dir;
+	return 0;
+}
+
+int chunk_trace_continue(struct chunk *chunk, const struct chunk_trace_spec *spec,
+			 struct chunk_trace **ret, struct err *err)
+{
+	bool may_create = !spec->metadata_bytes || spec->may_be_shorter;
+	struct chunk_trace *dir;
+	int result;
+
+	if (chunk->in_memory)
+		return trace_add_in_memory(chunk, spec, ret, err);
+	dir = trace_alloc(chunk, spec);
+	result = chunk->fd < 0 ? 0 : make_files(dir, true, may_create);
+	if (result == 0)
+		result = chunk_trace_cut(dir, spec->metadata_bytes, spec->may_be_shorter);
+	if (result < 0) {
+		dir->metadata_fd = close_fd(dir->metadata_fd); /* left as it is */
+		chunk_trace_free(dir);
+		if (result == -EEXIST)
+			return err_set(err, ERR_OUTPUT, "'%s' contains another trace", spec->path);
+		return err_errno(err, ERR_OUTPUT, -result, "can't continue the trace '%s'",
+				 spec->path);
+	}
+	list_append(&chunk->traces, &dir->node);
+	*ret = dir;
+	return 0;
+}
+
+void chunk_trace_release(struct chunk_trace *dir)
+{
+	if (dir->metadata_fd >= 0)
+		(void)!ftruncate(dir->metadata_fd, (off_t)dir->metadata_bytes);
+}
+
+/* All of it is in its files. */
+static void chunk_trace_shut(struct chunk_trace *dir)
+{
+	chunk_trace_release(dir);
+	dir->metadata_fd = close_fd(dir->metadata_fd);
+	dir->index_fd = close_fd(dir->index_fd);
+	dir->fd = close_fd(dir->fd);
+}
+
+struct chunk_trace *chunk_trace_free(struct chunk_trace *dir)
+{
+	if (!dir)
+		return NULL;
+	list_remove(&dir->node);
+	chunk_trace_shut(dir);
+	free(dir->path);
+	free(dir);
+	return NULL;
+}
+
+/* Empty lines before the text, so that the next packet's header is in one page. */
+static uint32_t padding_of(uint64_t end)
+{
+	uint64_t left = APPEND_PAGE - end % APPEND_PAGE;
+
+	return left < sizeof(struct metapacket_header) ? (uint32_t)left : 0;
+}
+
+int chunk_append(struct chunk_trace *dir, const void *text, uint32_t len)
+{
+	const uint32_t fixed = sizeof(struct metapacket_header) + METAPACKET_TRAILER_BYTES;
+	uint32_t pad = padding_of(dir->metadata_bytes + fixed + len);
+	uint32_t bytes = pad + len + METAPACKET_TRAILER_BYTES;
+	struct metapacket_header head = metapacket_header_make(dir->uuid, bytes);
+	char *body AUTO_FREE = NULL;
+	struct append_packet packet = {
+		.head = &head,
+		.head_bytes = sizeof(head),
+		.body_bytes = bytes,
+		.content_at = offsetof(struct metapacket_header, content_size),
+		.content_bytes = sizeof(head.content_size),
+		.head_first = true,
+	};
+	int ret;
+
+	if (dir->metadata_fd < 0 || !len)
+		return 0;
+	packet.body = body = xalloc(bytes);
+	memset(body, '\n', pad);
+	memcpy(body + pad, text, len);
+	metapacket_trailer_make(body, pad + len, body + pad + len);
+	ret = append_packet(dir->metadata_fd, dir->metadata_bytes, &packet);
+	if (ret == 0 && dir->fd >= 0 && disk_syncs(dir->disk))
+		ret = disk_sync_data(dir->metadata_fd);
+	if (ret < 0) { /* the incomplete packet was truncated, and the reserved space with it */
+		dir->reserved_bytes = 0;
+		return ret;
+	}
+	dir->metadata_bytes += sizeof(head) + bytes;
+	dir->disk->used += dir->fd < 0 ? 0 : sizeof(head) + bytes;
+	chunk_trace_reserve(dir);
+	return 0;
+}
+
+/* With the empty lines before it, which are then written nowhere else: they serve their purpose
+ * there, too. */
+int chunk_trace_text(const struct chunk_trace *dir, uint64_t at, char **ret, uint32_t *ret_len)
+{
+	const uint32_t fixed = sizeof(struct metapacket_header) + METAPACKET_TRAILER_BYTES;
+	struct metapacket_header head;
+	AUTO_FREE char *text = NULL;
+	uint64_t bytes;
+
+	if (pread(dir->metadata_fd, &head, sizeof(head), (off_t)at) != (ssize_t)sizeof(head))
+		return -EIO;
+	bytes = head.content_size / 8;
+	if (head.magic != METAPACKET_MAGIC || bytes <= fixed || bytes > dir->metadata_bytes - at)
+		return -EIO;
+	bytes -= fixed;
+	text = xalloc(bytes);
+	if (pread(dir->metadata_fd, text, bytes, (off_t)(at + sizeof(head))) != (ssize_t)bytes)
+		return -EIO;
+	*ret = TAKE(text);
+	*ret_len = (uint32_t)bytes;
+	return 0;
+}
+
+/* As metadata_head() writes it. */
+static void chunk_trace_uuid_text(const uint8_t uuid[16], char ret[UUID_TEXT_BYTES + 1])
+{
+	for (int i = 0; i < 16; i++)
+		ret += sprintf(ret, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			       uuid[i]);
+}
+
+/* The last packet may have lines in front of the text for its place in @from: they do no harm. */
+int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to)
+{
+	char old[UUID_TEXT_BYTES + 1], new[UUID_TEXT_BYTES + 1], *at;
+	int ret = 0;
+
+	chunk_trace_uuid_text(from->uuid, old);
+	chunk_trace_uuid_text(to->uuid, new);
+	while (ret == 0 && to->metadata_bytes < from->metadata_bytes) {
+		AUTO_FREE char *text = NULL;
+		uint32_t len = 0;
+
+		ret = chunk_trace_text(from, to->metadata_bytes, &text, &len);
+		if (ret == 0 && (at = memmem(text, len, old, UUID_TEXT_BYTES)))
+			memcpy(at, new, UUID_TEXT_BYTES);
+		ret = ret ? ret : chunk_append(to, text, len);
+	}
+	return ret;
+}
+
+void chunk_trace_remove(struct chunk_trace *dir)
+{
+	AUTO_FREE char *path = xstrdup(dir->path);
+	char *slash;
+
+	if (dir->fd < 0)
+		return;
+	unlinkat(dir->fd, "metadata", 0);
+	unlinkat(dir->fd, "index", AT_REMOVEDIR);
+	while (unlinkat(dir->chunk->fd, path, AT_REMOVEDIR) == 0 && (slash = strrchr(path, '/')))
+		*slash = '\0';
+}
+
+static uint64_t measure_dir(int dir_fd)
+{
+	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while ((entry = dir_next(dir)))
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	return bytes;
+}
+
+uint64_t chunk_trace_measure(const struct chunk_trace *dir)
+{
+	return dir->fd < 0 ? 0 : measure_dir(dir->fd) + measure_dir(dir->index_fd);
+}
+
+bool chunk_trace_is_gone(const struct chunk_trace *dir)
+{
+	struct stat st;
+
+	return dir->fd >= 0 && fstat(dir->fd, &st) == 0 && st.st_nlink == 0;
+}
+
+/* --- chunks ---------------------------------------------------------------------- */
+
+void chunk_init(struct chunk *chunk, int fd, struct disk *disk)
+{
+	*chunk = (struct chunk){ .fd = fd, .disk = disk, .place = { .dir_fd = -1 } };
+	list_init(&chunk->traces);
+}
+
+void chunk_init_in_memory(struct chunk *chunk, struct disk *disk)
+{
+	chunk_init(chunk, -1, disk);
+	chunk->in_memory = true;
+}
+
+static void chunk_set_place(struct chunk *chunk, const struct chunk_place *place)
+{
+	chunk->place.dir_fd = place->dir_fd;
+	chunk->place.hidden = xstrdup(place->hidden);
+	chunk->place.name = xstrdup(place->name);
+}
+
+static int chunk_open_dir(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk *disk)
+{
+	int fd;
+
+	chunk_discard(place);
+	if (mkdirat(place->dir_fd, place->hidden, 0750) < 0)
+		return -errno;
+	fd = chunk_open_dir(place->dir_fd, place->hidden);
+	if (fd < 0)
+		return fd;
+	chunk_init(chunk, fd, disk);
+	chunk_set_place(chunk, place);
+	return 0;
+}
+
+int chunk_continue(struct chunk *chunk, const struct chunk_place *place, struct disk *disk)
+{
+	int fd = chunk_open_dir(place->dir_fd, place->hidden);
+	bool is_hidden = fd >= 0;
+
+	if (fd == -ENOENT)
+		fd = chunk_open_dir(place->dir_fd, place->name);
+	if (fd < 0)
+		return fd;
+	chunk_init(chunk, fd, disk);
+	chunk_set_place(chunk, place);
+	chunk->state = is_hidden ? CHUNK_OPEN : CHUNK_CLOSED;
+	return 0;
+}
+
+/* Of a chunk in a directory of its own: a chunk is under its name as a whole, or not at all. */
+static int chunk_take_name(const struct chunk *chunk)
+{
+	const struct chunk_place *place = &chunk->place;
+
+	if (renameat(place->dir_fd, place->hidden, place->dir_fd, place->name) < 0)
+		return -errno;
+	if (disk_syncs(chunk->disk))
+		(void)!disk_sync_dir(place->dir_fd);
+	return 0;
+}
+
+int chunk_close(struct chunk *chunk)
+{
+	struct chunk_trace *trace;
+	int ret;
+
+	list_for_each(trace, &chunk->traces, node)
+		chunk_trace_shut(trace);
+	if (chunk->fd >= 0)
+		chunk_list(chunk->fd, 0, "\n" TRACELIST_ENDED TRACELIST_END, chunk->disk);
+	ret = chunk->place.name ? chunk_take_name(chunk) : 0;
+	if (ret == 0)
+		chunk->state = CHUNK_CLOSED;
+	return ret;
+}
+
+void chunk_discard(const struct chunk_place *place)
+{
+	dir_remove(place->dir_fd, place->hidden);
+}
+
+void chunk_fini(struct chunk *chunk)
+{
+	struct chunk_trace *trace, *tmp;
+
+	list_for_each_safe(trace, tmp, &chunk->traces, node)
+		chunk_trace_free(trace);
+	if (chunk->place.name)
+		close_fd(chunk->fd);
+	free((char *)chunk->place.hidden);
+	free((char *)chunk->place.name);
+	chunk_init(chunk, -1, NULL);
+}
+
+/* --- handing on ------------------------------------------------------------------
+ * Of a chunk in the directory of others: first the list of traces is written to the hidden
+ * directory, to its end; then the traces are moved. So a successor knows the traces to move, and
+ * that nothing was moved if the list is incomplete. */
+
+#define PLAN_BYTES_MAX (16u << 20)
+
+static int write_plan(const struct chunk *chunk, int to_fd)
+{
+	AUTO_FREE char *plan = xstrdup("");
+	const struct chunk_trace *trace;
+	AUTO_FD int fd = -1;
+	int ret;
+
+	list_for_each(trace, &chunk->traces, node) {
+		char *before = plan;
+
+		plan = xasprintf("%s\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END, before,
+				 trace->path);
+		free(before);
+	}
+	if (unlinkat(to_fd, TRACELIST_FILE, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = chunk_create_file(to_fd, TRACELIST_FILE);
+	if (fd < 0)
+		return fd;
+	ret = append_bytes(fd, plan, strlen(plan), 0);
+	if (ret == 0)
+		ret = append_bytes(fd, "\n" TRACELIST_ENDED TRACELIST_END,
+				   strlen("\n" TRACELIST_ENDED TRACELIST_END), strlen(plan));
+	return ret == 0 && disk_syncs(chunk->disk) ? disk_sync_data(fd) : ret;
+}
+
+/* @ret: allocated, without the mark at the end. Return: 0; -ENOENT: there is none, or not all. */
+static int read_plan(int to_fd, char **ret)
+{
+	const char *mark = "\n" TRACELIST_ENDED TRACELIST_END;
+	AUTO_FD int fd = chunk_open_file(to_fd, TRACELIST_FILE);
+	AUTO_FREE char *plan = NULL;
+	struct stat st;
+	char *end;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_size > PLAN_BYTES_MAX)
+		return -EFBIG;
+	plan = xalloc((size_t)st.st_size + 1);
+	if (pread(fd, plan, (size_t)st.st_size, 0) != st.st_size)
+		return -EIO;
+	end = strstr(plan, mark);
+	if (!end)
+		return -ENOENT;
+	*end = '\0';
+	*ret = TAKE(plan);
+	return 0;
+}
+
+static int move_trace(int from_fd, int to_fd, const char *path)
+{
+	AUTO_FREE char *parent = xstrdup(path);
+	char *slash = strrchr(parent, '/');
+	AUTO_FD int made = -1;
+
+	if (slash) {
+		*slash = '\0';
+		made = open_path(to_fd, parent, false);
+		if (made < 0)
+			return made;
+	}
+	/* it was moved before */
+	return renameat(from_fd, path, to_fd, path) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+static int move_traces(int from_fd, int to_fd, char *plan)
+{
+	struct err ignored = { 0 };
+	char *rest = plan, *entry;
+	int ret = 0;
+
+	while (ret == 0 && (entry = strsep(&rest, "\n"))) {
+		size_t len = strlen(entry);
+
+		if (len <= 2 || *entry == '/')
+			continue;
+		entry[len - 2] = '\0';
+		ret = chunk_check_path(entry, &ignored) ? -EINVAL :
+							  move_trace(from_fd, to_fd, entry);
+	}
+	return ret;
+}
+
+/* Nothing is replaced, not even an empty directory. */
+static int rename_to(int from_fd, const char *from, const struct chunk_place *to)
+{
+	if (renameat2(from_fd, from, to->dir_fd, to->name, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL) /* of file systems that can't do it at once */
+		return -errno;
+	if (faccessat(to->dir_fd, to->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(from_fd, from, to->dir_fd, to->name) < 0 ? -errno : 0;
+}
+
+int chunk_hand_on_again(int fd, const struct chunk_place *to)
+{
+	AUTO_FD int to_fd = chunk_open_dir(to->dir_fd, to->hidden);
+	AUTO_FREE char *plan = NULL;
+	int ret;
+
+	if (to_fd < 0) /* perhaps it has its name already */
+		return to_fd == -ENOENT && faccessat(to->dir_fd, to->name, F_OK, 0) == 0 ? 0 :
+											   to_fd;
+	ret = read_plan(to_fd, &plan);
+	if (ret == 0)
+		ret = move_traces(fd, to_fd, plan);
+	return ret == 0 ? rename_to(to->dir_fd, to->hidden, to) : ret;
+}
+
+/* A part of it may have been done before. */
+static int hand_on_traces(const struct chunk *chunk, const struct chunk_place *to)
+{
+	AUTO_FREE char *plan = NULL;
+	AUTO_FD int to_fd = -1;
+	int ret;
+
+	if (faccessat(to->dir_fd, to->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	to_fd = chunk_trace_open_dir(to->dir_fd, to->hidden);
+	ret = to_fd < 0 ? to_fd : read_plan(to_fd, &plan);
+	if (ret == -ENOENT)
+		ret = write_plan(chunk, to_fd);
+	return ret < 0 ? ret : chunk_hand_on_again(chunk->fd, to);
+}
+
+int chunk_hand_on(const struct chunk *chunk, const struct chunk_place *to)
+{
+	const struct chunk_place *from = &chunk->place;
+	int ret;
+
+	if (chunk->state != CHUNK_CLOSED)
+		return -EBUSY;
+	if (from->name)
+		ret = rename_to(from->dir_fd, from->name, to);
+	else
+		ret = hand_on_traces(chunk, to);
+	if (ret == -ENOENT && from->name && faccessat(to->dir_fd, to->name, F_OK, 0) == 0)
+		ret = 0; /* before this writer was killed, or by its predecessor */
+	if (ret == 0 && disk_syncs(chunk->disk))
+		ret = disk_sync_dir(to->dir_fd);
+	return ret;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * chunk.h - a piece of a trace: a directory, or memory, with traces of one domain, their metadata
+ * and lists. It has one writer. While it is open, traces and packets (chunk_stream.h) are added.
+ * Closed, it is whole, readable alone, and has its final name; then it may be handed on. A writer
+ * that was killed at any moment is replaced by one that continues its chunks.
+ *
+ * Owned and used by the worker of its output, as the output's user. Paths are opened one component
+ * at a time: symbolic links are not followed, and existing files are not replaced.
+ */
+#ifndef STORE_CHUNK_H
+#define STORE_CHUNK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "store/disk.h"
+
+enum chunk_state {
+	CHUNK_OPEN,
+	CHUNK_CLOSED,
+};
+
+/** Where a chunk gets a directory of its own. */
+struct chunk_place {
+	int dir_fd;	    /* owned by the caller */
+	const char *hidden; /* name until it is whole */
+	const char *name;
+};
+
+struct chunk {
+	enum chunk_state state;
+	struct chunk_place place; /* its strings are owned; name NULL: @fd is the caller's */
+	int fd;			  /* -1: nothing is written, or it is in memory */
+	bool in_memory;
+	struct list_node traces; /* struct chunk_trace */
+	struct disk *disk;	 /* owned by the worker */
+};
+
+/** One CTF trace of a chunk. */
+struct chunk_trace {
+	struct list_node node;
+	const struct chunk *chunk;
+	uint64_t id;
+	uint8_t uuid[16];
+	char *path;		       /* relative to the chunk's directory; for messages */
+	int fd, index_fd, metadata_fd; /* -1: it has no directory, or it is not used */
+	uint64_t metadata_bytes;
+	uint64_t sent_bytes;	 /* bytes of the metadata that the relay has */
+	uint64_t reserved_bytes; /* bytes reserved on disk for the metadata file; 0: none */
+	struct disk *disk;	 /* owned by the worker */
+};
+
+/* --- chunks ---------------------------------------------------------------------- */
+
+/** Open a chunk in the directory @fd, which the caller owns and which has its name; -1: nothing is
+ *  written, events are only counted. @disk: outlives the chunk. */
+void chunk_init(struct chunk *chunk, int fd, struct disk *disk);
+/** The same in memory: it has metadata only, to be copied to other chunks. */
+void chunk_init_in_memory(struct chunk *chunk, struct disk *disk);
+/** Open a chunk in a new directory; a hidden one that was left behind is removed. Return: 0 or
+ *  negative errno. */
+int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk *disk) MUST_CHECK;
+/** Continue the chunk that a killed writer opened there; its traces are continued by
+ *  chunk_trace_continue(), if chunk->state is CHUNK_OPEN. Return: 0; -ENOENT: there is none; or
+ *  another negative errno. */
+int chunk_continue(struct chunk *chunk, const struct chunk_place *place,
+		   struct disk *disk) MUST_CHECK;
+/** Close the chunk, which has all of its data: mark it as whole, and give it its name. Its files
+ *  are closed; streams must be closed before. Return: 0 or negative errno: it is open. */
+int chunk_close(struct chunk *chunk) MUST_CHECK;
+/**
+ * chunk_hand_on() - move a closed chunk to another directory of the same file system. In the
+ * directory of others (chunk_init()), the directories of its traces are moved.
+ * Return: 0 or negative errno; -EEXIST: something has the name. After an error, the same call may
+ * finish it.
+ */
+int chunk_hand_on(const struct chunk *chunk, const struct chunk_place *to) MUST_CHECK;
+/** Finish chunk_hand_on() of a killed writer, for a chunk in the directory @fd of others.
+ *  Return: 0; -ENOENT: nothing was moved; or another negative errno. */
+int chunk_hand_on_again(int fd, const struct chunk_place *to) MUST_CHECK;
+/** Remove the hidden directory of a chunk that will not be closed, with all that is in it. */
+void chunk_discard(const struct chunk_place *place);
+/** Free the chunk's memory, and its traces. Its files stay. */
+void chunk_fini(struct chunk *chunk);
+
+/* --- traces ---------------------------------------------------------------------- */
+
+#define CHUNK_MAX_DEPTH 8u /* components of a trace's path, below the output's directory */
+
+/** Check that @path is relative, has at most CHUNK_MAX_DEPTH components, and that these are
+ *  valid names, not "." or "..". */
+int chunk_check_path(const char *path, struct err *err);
+
+/** Arguments of chunk_trace_open() and chunk_trace_continue(). */
+struct chunk_trace_spec {
+	uint64_t id;
+	const char *path; /* checked by chunk_check_path() */
+	const uint8_t *uuid;
+	/* Of a trace that is continued. */
+	uint64_t metadata_bytes; /* its acknowledged metadata; the rest is truncated */
+	bool may_be_shorter;	 /* the file's size becomes the trace's metadata_bytes then */
+	int metadata_fd;	 /* of one in memory; taken over; -1: none */
+};
+
+/** Add a trace: make the missing directories and an empty metadata file. Return: the code. */
+int chunk_trace_open(struct chunk *chunk, const struct chunk_trace_spec *spec,
+		     struct chunk_trace **ret, struct err *err);
+/** Add a trace that a killed writer has left. Return: the code. */
+int chunk_trace_continue(struct chunk *chunk, const struct chunk_trace_spec *spec,
+			 struct chunk_trace **ret, struct err *err);
+/** Truncate the metadata to @metadata_bytes: the rest was never acknowledged. @may_be_shorter: as
+ *  in struct chunk_trace_spec. Return: 0 or negative errno. */
+int chunk_trace_cut(struct chunk_trace *trace, uint64_t metadata_bytes,
+		    bool may_be_shorter) MUST_CHECK;
+/** Release the space that was reserved for metadata, as it is complete. */
+void chunk_trace_release(struct chunk_trace *trace);
+struct chunk_trace *chunk_trace_free(struct chunk_trace *trace);
+/** Sum of the sizes of the trace's files. */
+uint64_t chunk_trace_measure(const struct chunk_trace *trace);
+
+/** Add the trace to the chunk's list of traces. A failure is ignored: readers do not miss a trace
+ *  that the list does not have. */
+void chunk_trace_note(const struct chunk_trace *trace);
+/** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
+int chunk_append(struct chunk_trace *trace, const void *text, uint32_t len) MUST_CHECK;
+/**
+ * chunk_trace_text() - the text of the metadata packet at offset @at. Appended to another file at
+ * the same offset, it produces the same bytes.
+ * @ret: allocated.
+ * Return: 0 or negative errno.
+ */
+int chunk_trace_text(const struct chunk_trace *trace, uint64_t at, char **ret,
+		     uint32_t *ret_len) MUST_CHECK;
+
+/** Append the metadata of @from to that of @to, a new trace, with the UUID of @to. Return: 0 or
+ *  negative errno. */
+int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to) MUST_CHECK;
+
+/** Remove the trace's metadata file, lists and directories, if no other files are in them. */
+void chunk_trace_remove(struct chunk_trace *trace);
+
+/** Open an existing regular file, not a symbolic link. Return: descriptor or negative errno. */
+int chunk_open_file(int dir_fd, const char *name) MUST_CHECK;
+
+/** Whether the trace's directory was removed, so that new data cannot be found. */
+bool chunk_trace_is_gone(const struct chunk_trace *trace);
+
+/** Make a file in a directory of the trace. Return: descriptor or negative errno. */
+int chunk_create_file(int dir_fd, const char *name) MUST_CHECK;
+
+#endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "store/chunk_stream.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+#include "store/append.h"
+#include "trace/index.h"
+#include "trace/streamlist.h"
+
+void chunk_stream_init(struct chunk_stream *file, const struct stream_config *config, uint32_t cpu)
+{
+	*file = (struct chunk_stream){ .config = config, .cpu = cpu, .fd = -1, .index_fd = -1 };
+}
+
+/* --- files ------------------------------------------------------------------ */
+
+void chunk_stream_close(struct chunk_stream *file)
+{
+	file->fd = close_fd(file->fd);
+	file->index_fd = close_fd(file->index_fd);
+	file->bytes = file->index_bytes = 0;
+	file->dirty = false;
+}
+
+/* CHANNEL_CPU, or CHANNEL_CPU_N where the size of files is limited. */
+int chunk_stream_names(const struct chunk_stream *s, uint64_t n, struct chunk_stream_names *ret)
+{
+	const struct stream_config *c = s->config;
+	int len;
+
+	if (c->tracefile_count)
+		n %= c->tracefile_count;
+	if (c->tracefile_size)
+		len = snprintf(ret->stream, sizeof(ret->stream), "%s_%u_%llu", c->channel, s->cpu,
+			       (unsigned long long)n);
+	else
+		len = snprintf(ret->stream, sizeof(ret->stream), "%s_%u", c->channel, s->cpu);
+	if (len > NAME_MAX - (int)strlen(".idx"))
+		return -ENAMETOOLONG;
+	snprintf(ret->index, sizeof(ret->index), "%s.idx", ret->stream);
+	return 0;
+}
+
+/* --- the trace's list of streams ------------------------------------------------ */
+
+static bool makes_room(const struct stream_config *c)
+{
+	return c->tracefile_size && c->tracefile_count;
+}
+
+static int chunk_stream_note_name(const struct chunk_stream *s, struct chunk_stream_names *ret)
+{
+	const struct stream_config *c = s->config;
+	int len;
+
+	if (!makes_room(c))
+		return chunk_stream_names(s, s->number - 1, ret);
+	if (s->number > 1)
+		return -EEXIST;
+	len = snprintf(ret->stream, sizeof(ret->stream), "%s_%u_%c", c->channel, s->cpu,
+		       STREAMLIST_ALL);
+	return len >= (int)sizeof(ret->stream) ? -ENAMETOOLONG : 0;
+}
+
+static int open_list(const struct chunk_trace *trace)
+{
+	const int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = openat(trace->fd, STREAMLIST_FILE, flags);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	chunk_trace_note(trace);
+	return openat(trace->fd, STREAMLIST_FILE, flags | O_CREAT, 0640);
+}
+
+/* A spool's files are gone when they have been sent. */
+void chunk_stream_note(const struct chunk_stream *s)
+{
+	const struct stream_config *c = s->config;
+	struct chunk_stream_names names;
+	char entry[NAME_MAX + 32];
+	AUTO_FD int fd = -1;
+	int len;
+
+	if (c->unlisted || s->fd < 0 || !s->bytes || chunk_stream_note_name(s, &names) < 0)
+		return;
+	fd = open_list(c->trace);
+	len = snprintf(entry, sizeof(entry), "%c%llu %s%c", STREAMLIST_BEGIN,
+		       makes_room(c) ? 0 : (unsigned long long)s->bytes, names.stream,
+		       STREAMLIST_END);
+	if (fd < 0 || write(fd, entry, (size_t)len) != len)
+		return;
+	c->disk->used += (uint64_t)len;
+	if (disk_syncs(c->disk))
+		(void)!disk_sync_data(fd);
+}
+
+/* --- files ----------------------------------------------------------------------- */
+
+static int remove_file(struct disk *disk, int dir_fd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || unlinkat(dir_fd, name, 0) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	disk->used -= MIN(disk->used, (uint64_t)st.st_size);
+	return 0;
+}
+
+static bool replaces_file(const struct chunk_stream *s)
+{
+	const struct stream_config *c = s->config;
+
+	return c->tracefile_size && c->tracefile_count && s->number >= c->tracefile_count;
+}
+
+bool chunk_stream_is_next(const struct chunk_stream *s, uint64_t bytes, bool *ret_replaces)
+{
+	const struct stream_config *c = s->config;
+
+	*ret_replaces = replaces_file(s);
+	return s->fd < 0 || (c->tracefile_size && s->bytes && s->bytes + bytes > c->tracefile_size);
+}
+
+/* The oldest of a stream's own files makes room: unlinked, so that a
+ * reader can finish. */
+static int chunk_stream_ensure_room(const struct chunk_stream *s,
+				    const struct chunk_stream_names *names)
+{
+	const struct stream_config *c = s->config;
+	int ret;
+
+	if (!replaces_file(s))
+		return 0;
+	ret = remove_file(c->disk, c->trace->index_fd, names->index);
+	return ret < 0 ? ret : remove_file(c->disk, c->trace->fd, names->stream);
+}
+
+static int chunk_stream_sync_names(const struct chunk_trace *trace)
+{
+	int ret = disk_sync_dir(trace->fd);
+
+	return ret < 0 ? ret : disk_sync_dir(trace->index_fd);
+}
+
+static int file_create(struct chunk_stream *file, const struct chunk_trace *trace,
+		       const struct chunk_stream_names *names)
+{
+	struct index_header header = index_header_make();
+	int ret;
+
+	file->fd = chunk_create_file(trace->fd, names->stream);
+	if (file->fd < 0)
+		return file->fd;
+	file->index_fd = chunk_create_file(trace->index_fd, names->index);
+	ret = file->index_fd;
+	if (ret >= 0)
+		ret = append_bytes(file->index_fd, &header, sizeof(header), 0);
+	if (ret >= 0 && disk_syncs(trace->disk))
+		ret = chunk_stream_sync_names(trace);
+	if (ret >= 0) {
+		trace->disk->used += sizeof(header);
+		file->index_bytes = sizeof(header);
+		file->bytes = 0;
+		return 0;
+	}
+	/* both or none: the next attempt makes them anew */
+	if (file->index_fd >= 0)
+		unlinkat(trace->index_fd, names->index, 0);
+	unlinkat(trace->fd, names->stream, 0);
+	chunk_stream_close(file);
+	return ret;
+}
+
+/* See to it that a file is open that may take @bytes more. */
+static int file_for(struct chunk_stream *s, uint64_t bytes)
+{
+	const struct stream_config *c = s->config;
+	struct chunk_stream_names names;
+	bool replaces;
+	int ret;
+
+	if (!chunk_stream_is_next(s, bytes, &replaces))
+		return 0;
+	ret = chunk_stream_sync(s);
+	if (ret < 0)
+		return ret;
+	chunk_stream_note(s);
+	chunk_stream_close(s);
+	ret = chunk_stream_names(s, s->number, &names);
+	if (ret == 0)
+		ret = chunk_stream_ensure_room(s, &names);
+	if (ret == 0)
+		ret = file_create(s, c->trace, &names);
+	if (ret == 0)
+		s->number++;
+	return ret;
+}
+
+static int chunk_stream_add_index(struct chunk_stream *file, const struct packet_header *packet)
+{
+	struct index_entry entry = index_entry_make(file->bytes, packet);
+	int ret = append_bytes(file->index_fd, &entry, sizeof(entry), file->index_bytes);
+
+	if (ret == 0)
+		file->index_bytes += sizeof(entry);
+	else if (ftruncate(file->index_fd, (off_t)file->index_bytes) < 0)
+		return ret; /* the next entry is written over it */
+	return ret;
+}
+
+/* --- packets ---------------------------------------------------------------- */
+
+int chunk_stream_sync(struct chunk_stream *s)
+{
+	int ret;
+
+	if (!s->dirty || !disk_syncs(s->config->disk))
+		return 0;
+	ret = disk_sync_data(s->fd);
+	if (ret == 0)
+		ret = disk_sync_data(s->index_fd);
+	s->dirty = ret != 0;
+	return ret;
+}
+
+/* The packet at the end of the file gets its entry: on the disk it comes behind it. */
+static int chunk_stream_add_entry(struct chunk_stream *s, const struct packet_header *header)
+{
+	bool at_once = s->config->disk->sync == SYNC_PACKET;
+	int ret = at_once ? disk_sync_data(s->fd) : 0;
+
+	if (ret == 0)
+		ret = chunk_stream_add_index(s, header);
+	if (ret == 0 && at_once) {
+		ret = disk_sync_data(s->index_fd);
+		if (ret < 0) /* written again with the packet */
+			s->index_bytes -= sizeof(struct index_entry);
+	}
+	return ret;
+}
+
+int chunk_stream_undo(struct chunk_stream *s)
+{
+	return ftruncate(s->fd, (off_t)s->bytes) < 0 ? -errno : 0;
+}
+
+/* The data at the end of the file is a packet if its index entry is written. */
+static int count_packet(struct chunk_stream *s, const struct packet_header *header)
+{
+	uint64_t bytes = header->packet_size / 8;
+	bool first = !s->bytes;
+	int ret = chunk_stream_add_entry(s, header);
+
+	if (ret < 0) { /* no packet without its entry */
+		int undone = chunk_stream_undo(s);
+
+		return undone < 0 ? undone : ret;
+	}
+	s->dirty = s->config->disk->sync == SYNC_PERIOD;
+	s->bytes += bytes;
+	s->config->disk->used += bytes + sizeof(struct index_entry);
+	if (first)
+		chunk_stream_note(s);
+	return 0;
+}
+
+/* A file that may take it, on a disk that may. */
+static int make_ready(struct chunk_stream *s, const struct packet_header *header)
+{
+	uint64_t bytes = header->packet_size / 8;
+	int ret = file_for(s, bytes);
+
+	if (ret < 0)
+		return ret;
+	return disk_room(s->config->disk, s->fd, bytes + sizeof(struct index_entry));
+}
+
+static struct append_packet as_append(const struct packet_header *header, const void *body,
+				      uint64_t body_bytes)
+{
+	return (struct append_packet){
+		.head = header,
+		.head_bytes = sizeof(*header),
+		.body = body,
+		.body_bytes = body_bytes,
+		.content_at = offsetof(struct packet_header, content_size),
+		.content_bytes = sizeof(header->content_size),
+	};
+}
+
+int chunk_stream_append(struct chunk_stream *s, const struct packet_header *header,
+			const void *body, uint64_t body_bytes, const struct splice_source *source)
+{
+	struct append_packet packet = as_append(header, body, body_bytes);
+	int ret = make_ready(s, header);
+
+	packet.source = source;
+	packet.disk = s->config->disk;
+	if (ret == 0)
+		ret = append_packet(s->fd, s->bytes, &packet);
+	return ret < 0 ? ret : count_packet(s, header);
+}
+
+int chunk_stream_begin(struct chunk_stream *s, const struct packet_header *header)
+{
+	struct append_packet packet = as_append(header, NULL, packet_body_bytes(header));
+	int ret = make_ready(s, header);
+
+	return ret < 0 ? ret : append_begin(s->fd, s->bytes, &packet);
+}
+
+int chunk_stream_body(struct chunk_stream *s, uint64_t at, const void *data, size_t len)
+{
+	return append_bytes(s->fd, data, len, s->bytes + sizeof(struct packet_header) + at);
+}
+
+int chunk_stream_sum(struct chunk_stream *s, const struct packet_header *header)
+{
+	uint32_t crc32c = header->crc32c;
+
+	return append_bytes(s->fd, &crc32c, sizeof(crc32c),
+			    s->bytes + offsetof(struct packet_header, crc32c));
+}
+
+int chunk_stream_finish(struct chunk_stream *s, const struct packet_header *header)
+{
+	struct append_packet packet = as_append(header, NULL, 0);
+	int ret = append_finish(s->fd, s->bytes, &packet);
+
+	return ret < 0 ? ret : count_packet(s, header);
+}
+
+/* --- continuing ------------------------------------------------------------------
+ * The files of a writer that has died are authoritative, not the ring: a consumer may have died
+ * after it wrote a packet and before it released the space. The search begins at the last index
+ * entry; packets after it are found by their headers and get an index entry, and an incomplete rest
+ * is cut off. Position and counters of the stream are those of the last complete packet. */
+
+static bool chunk_stream_read_at(int fd, void *buf, size_t len, uint64_t offset)
+{
+	return pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
+}
+
+static uint64_t chunk_stream_size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Is there a whole packet of the stream at @at? A torn one has a content size of its own (see
+ * append.h), or does not fit. */
+static bool packet_at(const struct chunk_stream *s, uint64_t at, uint64_t end,
+		      struct packet_header *ret)
+{
+	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
+
+	return at <= end && chunk_stream_read_at(s->fd, ret, sizeof(*ret), at) &&
+	       packet_check(ret, &stream, end - at) == PACKET_FITS;
+}
+
+static bool chunk_stream_is_successor(const struct packet_header *next,
+				      const struct packet_header *last)
+{
+	return next->packet_seq_num == last->packet_seq_num + 1 &&
+	       next->stream_pos ==
+		       last->stream_pos + last->packet_size / 8 - sizeof(struct packet_header);
+}
+
+/* --- continuing one file ------------------------------------------------------------------- */
+
+static int chunk_stream_open_files(struct chunk_stream *s, uint64_t number)
+{
+	const struct chunk_trace *trace = s->config->trace;
+	struct chunk_stream_names names;
+	int ret = chunk_stream_names(s, number, &names);
+
+	if (ret < 0)
+		return ret;
+	s->fd = chunk_open_file(trace->fd, names.stream);
+	if (s->fd < 0)
+		return s->fd;
+	s->index_fd = chunk_open_file(trace->index_fd, names.index);
+	return s->index_fd < 0 ? s->index_fd : 0;
+}
+
+/* Entries of an index with an unknown header are ignored. */
+static bool is_index(int fd)
+{
+	struct index_header header, ours = index_header_make();
+
+	return chunk_stream_read_at(fd, &header, sizeof(header), 0) &&
+	       memcmp(&header, &ours, sizeof(ours)) == 0;
+}
+
+/* The last entry of a whole packet; entries behind it don't count.
+ * Return: whether there is one; file->bytes is where it begins. */
+static bool chunk_stream_find_entry(struct chunk_stream *s, uint64_t end, struct packet_header *ret)
+{
+	uint64_t nr = is_index(s->index_fd) ? chunk_stream_size_of(s->index_fd) : 0;
+
+	nr = nr < sizeof(struct index_header) ? 0 : nr - sizeof(struct index_header);
+	for (nr /= sizeof(struct index_entry); nr > 0; nr--) {
+		uint64_t at = sizeof(struct index_header) + (nr - 1) * sizeof(struct index_entry);
+		struct index_entry entry;
+
+		if (!chunk_stream_read_at(s->index_fd, &entry, sizeof(entry), at))
+			continue;
+		s->bytes = be64toh(entry.offset);
+		s->index_bytes = at;
+		if (packet_at(s, s->bytes, end, ret) &&
+		    ret->packet_seq_num == be64toh(entry.packet_seq_num))
+			return true;
+	}
+	s->bytes = 0;
+	s->index_bytes = sizeof(struct index_header);
+	return packet_at(s, 0, end, ret);
+}
+
+/* Step over @packet at file->bytes, which has its entry from now on. */
+static int chunk_stream_step(struct chunk_stream *s, const struct packet_header *packet)
+{
+	int ret = chunk_stream_add_index(s, packet);
+
+	if (ret == 0)
+		s->bytes += packet->packet_size / 8;
+	return ret;
+}
+
+static int repair_index(int fd)
+{
+	struct index_header header = index_header_make();
+
+	return is_index(fd) ? 0 : append_bytes(fd, &header, sizeof(header), 0);
+}
+
+/* To the end of the last whole packet. Return: 0, -ENODATA: there is none; ... */
+static int chunk_stream_walk(struct chunk_stream *s, struct packet_header *ret)
+{
+	uint64_t end = chunk_stream_size_of(s->fd);
+	struct packet_header next;
+	int err;
+
+	if (!chunk_stream_find_entry(s, end, ret))
+		return -ENODATA;
+	err = repair_index(s->index_fd);
+	if (err == 0)
+		err = chunk_stream_step(s, ret);
+	while (err == 0 && packet_at(s, s->bytes, end, &next) &&
+	       chunk_stream_is_successor(&next, ret)) {
+		*ret = next;
+		err = chunk_stream_step(s, ret);
+	}
+	return err;
+}
+
+/* A file that is whole keeps the time at which it was written. */
+static int cut_to(int fd, uint64_t end, uint64_t bytes)
+{
+	return end != bytes && ftruncate(fd, (off_t)bytes) < 0 ? -errno : 0;
+}
+
+static int cut_tails(struct chunk_stream *s, uint64_t *cut)
+{
+	uint64_t end = chunk_stream_size_of(s->fd);
+	int ret = cut_to(s->fd, end, s->bytes);
+
+	if (ret == 0)
+		ret = cut_to(s->index_fd, chunk_stream_size_of(s->index_fd), s->index_bytes);
+	if (ret < 0)
+		return ret;
+	*cut += end - MIN(end, s->bytes);
+	return 0;
+}
+
+/* A file without a whole packet is made anew when there is one for it. */
+static int remove_files(struct chunk_stream *s, uint64_t number, uint64_t *cut)
+{
+	const struct chunk_trace *trace = s->config->trace;
+	struct chunk_stream_names names;
+	int ret = chunk_stream_names(s, number, &names);
+
+	*cut += s->fd < 0 ? 0 : chunk_stream_size_of(s->fd);
+	chunk_stream_close(s);
+	if (ret < 0)
+		return ret;
+	if (unlinkat(trace->index_fd, names.index, 0) < 0 && errno != ENOENT)
+		return -errno;
+	if (unlinkat(trace->fd, names.stream, 0) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+/* --- which file -------------------------------------------------------------------- */
+
+/* Numbers of files whose size is limited: CHANNEL_CPU_N. */
+static bool chunk_stream_number_of(const struct chunk_stream *s, const char *name, uint64_t *ret)
+{
+	struct chunk_stream_names names;
+	const char *last = strrchr(name, '_');
+	char *end;
+
+	if (!last || last[1] < '0' || last[1] > '9')
+		return false;
+	*ret = strtoull(last + 1, &end, 10);
+	return !*end && chunk_stream_names(s, *ret, &names) == 0 && strcmp(names.stream, name) == 0;
+}
+
+/* Return: the number of the file with the newest packets, or UINT64_MAX. Newer
+ * ones have none: they are removed, so that their names are free. */
+static uint64_t newest_file(struct chunk_stream *s, uint64_t *cut)
+{
+	AUTO_DIR DIR *dir = dir_open(s->config->trace->fd, ".");
+	uint64_t number, newest = UINT64_MAX, seq = 0;
+	struct packet_header first;
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir))) {
+		if (!chunk_stream_number_of(s, entry->d_name, &number))
+			continue;
+		if (chunk_stream_open_files(s, number) < 0 ||
+		    !packet_at(s, 0, chunk_stream_size_of(s->fd), &first)) {
+			(void)!remove_files(s, number, cut);
+		} else if (newest == UINT64_MAX || first.packet_seq_num >= seq) {
+			newest = number;
+			seq = first.packet_seq_num;
+		}
+		chunk_stream_close(s);
+	}
+	return newest;
+}
+
+/* --- continuing the stream ------------------------------------------------------------------- */
+
+int chunk_stream_continue(struct chunk_stream *s, struct packet_header *ret, uint64_t *cut)
+{
+	uint64_t number = s->config->tracefile_size ? newest_file(s, cut) : 0;
+	int err;
+
+	if (number == UINT64_MAX)
+		return 0;
+	err = chunk_stream_open_files(s, number);
+	if (err == 0)
+		err = chunk_stream_walk(s, ret);
+	if (err == -ENOENT || err == -ENODATA) {
+		err = remove_files(s, number, cut);
+		return err;
+	}
+	if (err == 0)
+		err = cut_tails(s, cut);
+	/* beyond the first round, so that the oldest file makes room */
+	s->number = number + 1 + s->config->tracefile_count;
+	return err < 0 ? err : 1;
+}
