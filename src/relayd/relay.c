@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "conn.h"
 #include "io/lockfile.h"
-#include "io/paths.h"
 #include "io/tcp_owner.h"
 #include "session.h"
 
@@ -116,9 +115,8 @@ static int renew_output(struct relay *relay)
 	AUTO_FD int fd = -1, lock_fd = -1;
 	int ret;
 
-	ret = paths_make_dir(relay->out_path, 0750);
-	if (ret < 0)
-		return ret;
+	if (mkdirat(AT_FDCWD, relay->out_path, 0750) < 0 && errno != EEXIST)
+		return -errno;
 	fd = open(relay->out_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -667,7 +667,7 @@ void view_check_files(struct view *view)
 
 int view_verify(struct view *view)
 {
-	int r = 0;
+	int r = view_peek(view, NULL); /* the files of a stream are verified in their order */
 
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		r = verify_source(view->sources[i], view->preferred);

@@ -4,6 +4,8 @@ import glob
 import struct
 import time
 
+import ctfpkt
+
 
 def put_ahead(state, cycles):
     """The last readings that a session daemon, which is dead, has saved were ahead by @cycles.
@@ -18,5 +20,6 @@ def put_ahead(state, cycles):
                   if max(now // 2, now - 60 * 10**9) < struct.unpack_from("<Q", data, i + 8)[0] < now)
         seen, = struct.unpack_from("<Q", data, at)
         struct.pack_into("<Q", data, at, seen + cycles)
-        data[2:8] = bytes(6)  # of a daemon that wrote no checksum
+        summed = struct.pack("<Q", len(data)) + data[:2] + data[8:]
+        struct.pack_into("<I", data, 4, ctfpkt.crc32c(summed))
         open(path, "wb").write(data)
