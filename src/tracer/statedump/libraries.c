@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * State dump of the loaded libraries, and of those that come and go later. They are collected under
- * the loader's lock, which blocks dlopen() in the program, and recorded after it is released.
+ * the loader's lock, which blocks dlopen() in the program, and recorded after it is released. The
+ * memory is not malloc()'s, as a signal handler that interrupted that may call exit().
  */
 #include <errno.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <ltt/statedump.h>
@@ -28,13 +30,13 @@ struct node {
 struct collection {
 	struct node *first;
 	struct node **end;
+	size_t nr;
 	const struct seen *same;
 	unsigned long long adds, subs;
 };
 
-/* A library that was there at the last look: @hash of path and build id. */
+/* A library that was there at the last look: @hash of path and build id. @base 0: it still is. */
 struct mapping {
-	struct mapping *next;
 	uintptr_t base;
 	uint64_t hash;
 };
@@ -47,7 +49,23 @@ static struct seen {
 	bool any;
 	unsigned long long adds, subs;
 	struct mapping *all;
+	size_t nr;
 } seen;
+
+/* Return: zeroed; NULL: there is no memory. */
+static void *libraries_alloc(size_t bytes)
+{
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void libraries_free(void *memory, size_t bytes)
+{
+	if (memory)
+		munmap(memory, bytes);
+}
 
 static bool is_vdso(const struct dl_phdr_info *info)
 {
@@ -81,14 +99,15 @@ static int collect(struct dl_phdr_info *info, size_t size, void *data)
 	all->subs = info->dlpi_subs;
 	if (all->same && all->same->adds == all->adds && all->same->subs == all->subs)
 		return 1;
-	node = calloc(1, sizeof(*node));
+	node = libraries_alloc(sizeof(*node));
 	if (!node || !elf_read_memory(&node->object, info)) {
-		free(node);
+		libraries_free(node, sizeof(*node));
 		return 0;
 	}
 	name_object(&node->object, info, all->end == &all->first); /* the program is first */
 	*all->end = node;
 	all->end = &node->next;
+	all->nr++;
 	return 0;
 }
 
@@ -113,7 +132,7 @@ static void libraries_record(struct collection *all)
 		site_unmute();
 		statedump_libraries_record(&node->object);
 		site_mute();
-		free(node);
+		libraries_free(node, sizeof(*node));
 	}
 }
 
@@ -146,74 +165,57 @@ static uint64_t libraries_hash(const struct elf_object *o)
 	return libraries_hash_bytes(hash, o->build_id, o->build_id_len);
 }
 
-/* Return: the mapping of @object, taken from the list at @from; NULL: there is none. */
-static struct mapping *libraries_take(struct mapping **from, const struct elf_object *object)
+/* Return: whether it was there at the last look. */
+static bool libraries_take(const struct mapping *library)
 {
-	uint64_t hash = libraries_hash(object);
-	struct mapping *found;
-
-	while (*from && ((*from)->base != object->base || (*from)->hash != hash))
-		from = &(*from)->next;
-	found = *from;
-	if (found)
-		*from = found->next;
-	return found;
-}
-
-static void libraries_record_gone(struct mapping *gone)
-{
-	struct mapping *next;
-
-	for (; gone; gone = next) {
-		next = gone->next;
-		site_unmute();
-		ltt_trace(ltt_statedump, bin_gone, gone->base);
-		site_mute();
-		free(gone);
+	for (size_t i = 0; i < seen.nr; i++) {
+		if (seen.all[i].base != library->base || seen.all[i].hash != library->hash)
+			continue;
+		seen.all[i].base = 0;
+		return true;
 	}
+	return false;
 }
 
-/* Those that came are left in @all; the ones that went are recorded. */
-static void libraries_compare(struct collection *all)
+static void libraries_record_gone(void)
 {
-	struct mapping *before = seen.all, *mapping;
+	site_unmute();
+	for (size_t i = 0; i < seen.nr; i++)
+		if (seen.all[i].base)
+			ltt_trace(ltt_statedump, bin_gone, seen.all[i].base);
+	site_mute();
+}
+
+/* Those that came are left in @all; the ones that went are recorded. @now: of all->nr. */
+static void libraries_compare(struct collection *all, struct mapping *now)
+{
 	struct node **at = &all->first, *node;
 
-	seen.all = NULL;
-	while ((node = *at)) {
-		bool is_new;
-
-		mapping = libraries_take(&before, &node->object);
-		is_new = seen.any && !mapping;
-		if (!mapping && (mapping = malloc(sizeof(*mapping))))
-			*mapping = (struct mapping){ .base = node->object.base,
-						     .hash = libraries_hash(&node->object) };
-		if (mapping) {
-			mapping->next = seen.all;
-			seen.all = mapping;
-		}
-		if (is_new) {
+	for (size_t i = 0; (node = *at); i++) {
+		now[i] = (struct mapping){ node->object.base, libraries_hash(&node->object) };
+		if (!libraries_take(&now[i]) && seen.any) {
 			at = &node->next;
 		} else {
 			*at = node->next;
-			free(node);
+			libraries_free(node, sizeof(*node));
 		}
 	}
-	libraries_record_gone(before);
+	libraries_record_gone();
+	libraries_free(seen.all, seen.nr * sizeof(*seen.all));
 }
 
 static void libraries_look_once(void)
 {
 	struct collection all = { .first = NULL, .same = seen.any ? &seen : NULL };
+	struct mapping *now;
 
 	all.end = &all.first;
 	dl_iterate_phdr(collect, &all);
-	if (all.same && all.adds == seen.adds && all.subs == seen.subs)
-		return;
-	libraries_compare(&all);
-	seen.any = true;
-	seen.adds = all.adds;
-	seen.subs = all.subs;
+	now = all.nr ? libraries_alloc(all.nr * sizeof(*now)) : NULL;
+	if (now) {
+		libraries_compare(&all, now);
+		seen = (struct seen){ true, all.adds, all.subs, now, all.nr };
+	}
 	libraries_record(&all);
 }
 

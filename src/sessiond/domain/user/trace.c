@@ -321,7 +321,7 @@ static uint32_t name_writers(const struct user_session *us, const struct ring *r
 static void report_damage(const struct user_session *us, const struct ring *ring)
 {
 	const char *channel = ring->trace_channel->channel->name;
-	char writers[192], text[sizeof(us->rec.session->troubles[0])];
+	char writers[128], text[sizeof(us->rec.session->troubles[0])];
 	uint32_t nr = name_writers(us, ring, sizeof(writers), writers);
 
 	if (ring->app || nr == 1)
