@@ -423,6 +423,12 @@ void traced_free(struct traced *traced)
 	kfree(traced);
 }
 
+/* Off: trace_add_event_call() wants a mutex of the kernel that modules don't get, without which a
+ * change of other events of tracefs at the same moment may meet a list that changes. */
+static bool ftrace_events;
+module_param(ftrace_events, bool, 0600);
+MODULE_PARM_DESC(ftrace_events, "providers that come have events for ftrace and perf");
+
 void traced_comes(struct traced *traced, atomic_t *listeners)
 {
 	int ret = 0;
@@ -434,6 +440,10 @@ void traced_comes(struct traced *traced, atomic_t *listeners)
 	traced->listeners = listeners;
 	atomic_add(traced->nr_links, listeners);
 	mutex_unlock(&links_lock);
+	if (!traced->is_listed && !READ_ONCE(ftrace_events)) {
+		mutex_unlock(&calls_lock);
+		return;
+	}
 	if (!traced->is_listed) {
 		traced->call.event = (struct trace_event){ .funcs = &traced_functions };
 		ret = trace_add_event_call(&traced->call);
@@ -452,6 +462,8 @@ void traced_goes(struct traced *traced)
 	mutex_lock(&links_lock);
 	traced->listeners = NULL;
 	mutex_unlock(&links_lock);
+	if (!traced->is_listed)
+		return;
 	trace_set_clr_event("ltt", traced->name, 0);
 	traced_remove(&traced->remover);
 }

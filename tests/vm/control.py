@@ -1398,6 +1398,10 @@ def test_traced():
     parameters = "/sys/module/ltt_example_provider/parameters"
     provider = f"{WORK}/kmod/examples/ltt_example_provider.ko"
     insmod(provider)
+    check(not os.path.exists(folder), "events for ftrace without the parameter")
+    run("busybox", "rmmod", "ltt_example_provider")
+    write("/sys/module/ltt/parameters/ftrace_events", "1")
+    insmod(provider)
     with open(f"{folder}/example_job/format", encoding="ascii") as f:
         text = f.read()
     check(JOB_FIELDS in text and '"id=%llu left=%lld' in text and "__get_str(owner)" in text, text)

@@ -251,8 +251,8 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 	loss_conflicts(ctl, rule);
 	if (points == 0 && (o->domain == LTT_CTL_KERNEL || !glob_is_pattern(o->pattern))) {
 		names_add(&unknown->names, o->pattern);
-		if (o->nearest)
-			names_add(&unknown->nearest, ltt_ctl_last_outcome(ctl->library)->nearest);
+		names_add(&unknown->nearest,
+			  o->nearest ? ltt_ctl_last_outcome(ctl->library)->nearest : "");
 	}
 	return loss_refusals(ctl, rule);
 }
