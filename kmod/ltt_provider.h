@@ -22,8 +22,8 @@
  *
  *	ltt_provider_unregister(&provider);			before it is unloaded
  *
- * ftrace and perf have them as `ltt:PROVIDER_EVENT` while the provider is registered, if they take
- * at most 3072 bytes.
+ * With `ftrace_events=1`, a parameter of ltt, ftrace and perf have them as `ltt:PROVIDER_EVENT`
+ * while the provider is registered, if they take at most 3072 bytes.
  *
  * Fields of bytes are passed to ltt_event_record_bytes(). In the record numbers come first, then
  * texts and bytes in their order.

@@ -319,7 +319,7 @@ static void ctl_model_event_enable(struct ctl_answer *a, struct decoder *dec)
 	if (strcmp(req.pattern, ctl_model.rule) == 0) {
 		ctl_model_reply(a, ERR_EVENT_EXISTS, "it is enabled already");
 	} else {
-		rep.points = strchr(req.pattern, '*') ? 2 : 0;
+		rep.points = strchr(req.pattern, '*') && strncmp(req.pattern, "none", 4) != 0 ? 2 : 0;
 		if (req.nearest && !rep.points && strncmp(req.pattern, "web:req", 7) == 0)
 			rep.nearest = "web:request";
 		rep_event_enable_encode(ctl_model_reply(a, 0, ""), &rep);
