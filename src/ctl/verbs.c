@@ -125,8 +125,9 @@ static const struct {
 	{ "histogram hist",
 	  "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and "
 	  "'lttctl stats' shows them" },
-	{ "latency", "'lttctl view --durations' has the time of each call, 'lttctl view "
-		     "--pair=BEGIN,END' that between two events" },
+	{ "latency slow slowest",
+	  "'lttctl view --longest=10' has the calls that took longest, with --pair=BEGIN,END "
+	  "the pairs of two events" },
 	{ "live tail", "'lttctl view --live' follows a session while it is recorded" },
 	{ "lock locks contention",
 	  "'lttctl record --wrap=pthread' records the locks of a program, and "

@@ -247,7 +247,7 @@ static void brief_put_name(struct printer *p, const struct event *event)
 	print_color(p, PRINT_RESET);
 }
 
-void print_brief(struct printer *printer, const struct event *event, const struct took *took)
+void print_brief(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
 	char number[24];
@@ -260,11 +260,11 @@ void print_brief(struct printer *printer, const struct event *event, const struc
 	}
 	if (printer->style.names)
 		print_names(printer, event);
-	if (took) {
-		brief_put_duration(number, sizeof(number), took->ns);
+	if (event->took) {
+		brief_put_duration(number, sizeof(number), event->took->ns);
 		pen_text(pen, " (took ");
 		pen_text(pen, number);
-		pen_text(pen, took->lossy ? "; events were lost meanwhile)" : ")");
+		pen_text(pen, event->took->lossy ? "; events were lost meanwhile)" : ")");
 	}
 	brief_put_contexts(printer, event);
 	pen_char(pen, '\n');

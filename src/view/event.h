@@ -7,6 +7,7 @@
 #define VIEW_EVENT_H
 
 #include "base/macros.h"
+#include "pairs.h"
 #include "source.h"
 #include "task.h"
 #include "view.h"
@@ -15,6 +16,7 @@
  * struct event - one decoded event; valid until the next one is read.
  * @stream_context, @context, @fields: a struct's value, behind which its members
  *      lie in order, compounds before their members; NULL: there is none.
+ * @took: the duration that it ends (view_select.pairs); NULL: it ends none.
  * @task: the members of both contexts that identify the thread.
  */
 struct event {
@@ -25,6 +27,7 @@ struct event {
 	const struct value *stream_context;
 	const struct value *context;
 	const struct value *fields;
+	const struct took *took;
 	struct task task;
 };
 

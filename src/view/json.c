@@ -273,7 +273,7 @@ static void view_json_put_names(struct pen *pen, struct names *names, const stru
 	pen_text(pen, nr ? "]" : "");
 }
 
-void print_json(struct printer *printer, const struct event *event, const struct took *took)
+void print_json(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
 
@@ -286,10 +286,10 @@ void print_json(struct printer *printer, const struct event *event, const struct
 	put_scope(pen, "fields", event->fields);
 	if (printer->style.names)
 		view_json_put_names(pen, printer->style.names, event);
-	if (took) {
+	if (event->took) {
 		pen_text(pen, ",\"duration_ns\":");
-		pen_json_i64(pen, took->ns);
-		pen_text(pen, took->lossy ? ",\"lossy\":true" : "");
+		pen_json_i64(pen, event->took->ns);
+		pen_text(pen, event->took->lossy ? ",\"lossy\":true" : "");
 	}
 	pen_bytes(pen, "}\n", 2);
 }

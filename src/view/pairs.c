@@ -187,6 +187,7 @@ static bool pairs_end(struct pairs *pairs, struct pairs_open *open, uint64_t tag
 	open->nr = at - 1;
 	begin_ns = pairs_begun(open, at - 1)->ns;
 	*ret = (struct took){ event->ns - begin_ns, begin_ns < event->source->lossy_until_ns };
+	pairs->rest.ended++;
 	pairs->rest.lossy += ret->lossy;
 	return true;
 }

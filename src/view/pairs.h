@@ -36,13 +36,13 @@ bool pairs_take(struct pairs *pairs, const struct event *event, struct took *ret
 
 /**
  * struct pairs_rest
- * @open: begins without an end; @alone: ends without a begin.
+ * @ended: durations. @open: begins without an end; @alone: ends without a begin.
  * @forgotten: begins that more than PAIRS_OPEN_MOST later ones followed before they ended.
  * @lossy: durations with losses in between.
  * @nowhere: events of pairs by thread that have no thread.
  */
 struct pairs_rest {
-	uint64_t open, alone, forgotten, lossy, nowhere;
+	uint64_t ended, open, alone, forgotten, lossy, nowhere;
 };
 struct pairs_rest pairs_left(const struct pairs *pairs);
 

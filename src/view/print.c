@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "pairs.h"
+#include "longest.h"
 #include "view_priv.h"
 
 const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
@@ -52,26 +52,51 @@ static bool has_several_hosts(const struct view *view)
 	return false;
 }
 
-typedef void (*print_fn)(struct printer *printer, const struct event *event,
-			 const struct took *took);
+typedef void (*print_fn)(struct printer *printer, const struct event *event);
+
+static print_fn print_of(const struct view_style *style)
+{
+	return style->format == VIEW_JSON     ? print_json :
+	       style->brief && style->tasks ? print_brief :
+						print_text;
+}
 
 static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
 {
-	print_fn print = printer->style.format == VIEW_JSON ? print_json :
-			 printer->style.brief && printer->style.tasks ? print_brief :
-								print_text;
-	struct pairs *pairs = printer->style.pairs;
+	print_fn print = print_of(&printer->style);
 	struct event event;
-	struct took took;
 	int r;
 
 	while ((r = event_next(view, select, &event)) > 0) {
-		bool ends = pairs && pairs_take(pairs, &event, &took);
-
-		print(printer, &event, ends ? &took : NULL);
+		print(printer, &event);
 		if (printer->pen.error)
 			return printer->pen.error;
 	}
+	return r;
+}
+
+/* No line follows another one in time. */
+static int print_longest(struct view *view, const struct view_select *select,
+			 struct printer *printer)
+{
+	struct longest *longest = longest_new(printer->style.longest);
+	print_fn print = print_of(&printer->style);
+	struct pen out = printer->pen;
+	struct event event;
+	int r;
+
+	pen_init(&printer->pen, NULL);
+	while ((r = event_next(view, select, &event)) > 0) {
+		if (!event.took || !longest_wants(longest, event.took->ns))
+			continue;
+		printer->any = false;
+		print(printer, &event);
+		longest_take(longest, event.took->ns, &printer->pen);
+	}
+	pen_fini(&printer->pen);
+	printer->pen = out;
+	longest_write(longest, &printer->pen);
+	longest_free(longest);
 	return r;
 }
 
@@ -87,7 +112,8 @@ int view_print(struct view *view, const struct view_select *select, const struct
 	printer.several_hosts = has_several_hosts(view);
 	pen_init(&printer.pen, out);
 	pen_init(&printer.task, NULL);
-	r = print_all(view, select ? select : &everything, &printer);
+	r = (printer.style.longest ? print_longest : print_all)(view, select ? select : &everything,
+								&printer);
 	flushed = pen_flush(&printer.pen);
 	pen_fini(&printer.pen);
 	pen_fini(&printer.task);

@@ -7,7 +7,6 @@
 #define VIEW_PRINT_H
 
 #include "event.h"
-#include "pairs.h"
 #include "pen.h"
 
 /**
@@ -30,10 +29,9 @@ struct printer {
 	char second_text[64];
 };
 
-/** @took: the duration that the event ends; NULL: it ends none. */
-void print_text(struct printer *printer, const struct event *event, const struct took *took);
-void print_brief(struct printer *printer, const struct event *event, const struct took *took);
-void print_json(struct printer *printer, const struct event *event, const struct took *took);
+void print_text(struct printer *printer, const struct event *event);
+void print_brief(struct printer *printer, const struct event *event);
+void print_json(struct printer *printer, const struct event *event);
 
 #define PRINT_DIM "\033[2m"
 #define PRINT_GREEN "\033[32m"

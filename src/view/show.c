@@ -48,11 +48,12 @@ static void PRINTF(3, 4) show_say(const struct show *show, show_say_fn say, cons
 
 /* --- options ------------------------------------------------------------------------ */
 
-static int check_limit(const char *limit, uint64_t *ret, struct err *err)
+/* @text: NULL: leaves @ret. */
+static int check_number(const char *option, const char *text, uint64_t *ret, struct err *err)
 {
-	if (!limit || (parse_u64(limit, ret) == 0 && *ret))
+	if (!text || (parse_u64(text, ret) == 0 && *ret))
 		return 0;
-	return err_set(err, ERR_INVALID, "--limit=%s: this is not a number of events", limit);
+	return err_set(err, ERR_INVALID, "--%s=%s: this is not a number of events", option, text);
 }
 
 static bool is_color(const char *when)
@@ -61,12 +62,39 @@ static bool is_color(const char *when)
 	       strcmp(when, "never") == 0;
 }
 
+static bool show_sorts(const struct show_options *options)
+{
+	return options->longest || (options->sort && strcmp(options->sort, "duration") == 0);
+}
+
+static int check_order(const struct show_options *options, struct err *err)
+{
+	uint64_t nr;
+
+	if (options->sort && strcmp(options->sort, "time") != 0 && !show_sorts(options))
+		return err_set(err, ERR_INVALID, "--sort=%s: time or duration", options->sort);
+	if (options->longest && options->limit)
+		return err_set(err, ERR_INVALID,
+			       "--longest has the number of events; leave --limit out");
+	if (show_sorts(options) && options->summary)
+		return err_set(err, ERR_INVALID, "--%s: --summary shows no events",
+			       options->longest ? "longest" : "sort");
+	return check_number("longest", options->longest, &nr, err);
+}
+
+/* Without a duration there is no output. */
+static bool asks_for_durations(const struct show_options *options)
+{
+	return show_sorts(options) ||
+	       (options->where && view_where_has_duration(options->where));
+}
+
 int show_check(const struct show_options *options, struct err *err)
 {
 	uint64_t limit;
 	char why[1024];
 
-	if (check_limit(options->limit, &limit, err) != 0)
+	if (check_number("limit", options->limit, &limit, err) != 0 || check_order(options, err) != 0)
 		return err->code;
 	if (options->color && !is_color(options->color))
 		return err_set(err, ERR_INVALID, "--color=%s: auto, always or never",
@@ -151,19 +179,24 @@ static int show_take_time(struct view *view, const char *path, const struct show
 
 /* Patterns may name events of state dumps. */
 int show_select(struct view *view, const char *path, const struct show_options *options,
-		struct view_select *ret, struct err *err)
+		struct pairs *pairs, struct view_select *ret, struct err *err)
 {
 	*ret = (struct view_select){
 		.names = options->events,
 		.processes = options->processes,
 		.threads = options->threads,
+		.pairs = pairs,
 		.where = options->where,
 		.has_begin = options->begin,
 		.has_end = options->end,
 	};
 	if (!options->statedump && !options->events)
 		ret->hidden = VIEW_STATEDUMP;
-	if (check_limit(options->limit, &ret->limit, err) != 0 ||
+	if (!pairs && options->where && view_where_has_duration(options->where))
+		return err_set(err, ERR_INVALID,
+			       "--where: $duration is known to 'lttctl view' alone");
+	if (check_number("limit", options->longest ? options->longest : options->limit,
+			 &ret->limit, err) != 0 ||
 	    show_take_time(view, path, options, options->begin, &ret->begin_ns, err) != 0)
 		return err->code;
 	return show_take_time(view, path, options, options->end, &ret->end_ns, err);
@@ -258,6 +291,9 @@ static void note_pairs(const struct show *show)
 			  "duration is known",
 			  text_count(buf, rest.nowhere), text_plural(rest.nowhere),
 			  rest.nowhere == 1 ? "has" : "have");
+	if (!rest.ended && asks_for_durations(show->options))
+		SHOW_NOTE(show, "no event has a duration: of the selected ones none ends a system "
+				"call, a function or a pair that --pair names");
 	note_named_pairs(show);
 }
 
@@ -468,13 +504,16 @@ static enum show_result show_events(struct show *show, struct err *err)
 		.tasks = !options->raw,
 		.brief = screen_has(STDOUT_FILENO),
 		.columns = screen_columns(STDOUT_FILENO),
-		.pairs = show->pairs,
 		.names = show->names.objects ? &show->names : NULL,
 	};
 	int rc;
 
-	if (show_select(show->view, show->path, options, &show->selection, err) != 0)
+	if (show_select(show->view, show->path, options, show->pairs, &show->selection, err) != 0)
 		return SHOW_FAILED;
+	if (show_sorts(options)) {
+		style.longest = show->selection.limit ? show->selection.limit : UINT64_MAX;
+		show->selection.limit = 0;
+	}
 	rc = options->summary ? view_scan(show->view, &show->selection) :
 				view_print(show->view, &show->selection, &style, stdout);
 	if (rc == 0)
@@ -546,7 +585,7 @@ enum show_result show_trace(const char *path, const struct show_options *options
 	}
 	if (open_with_guests(&show, path, err) != 0)
 		return SHOW_FAILED;
-	if (options->durations || options->pair)
+	if (options->durations || options->pair || asks_for_durations(options))
 		show.pairs = pairs_new(options->pair, NULL, 0);
 	if (!options->symbols ||
 	    show_objects(path, options->relay_clock, &show.names.objects, err) == 0)

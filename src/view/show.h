@@ -20,6 +20,7 @@ struct show_options {
 
 struct object;
 struct objects;
+struct pairs;
 
 /**
  * struct symbol - the name of an address. @function: NULL: unknown.
@@ -65,9 +66,9 @@ enum show_result show_trace(const char *path, const struct show_options *options
 			    const struct show_host *host, struct err *err) MUST_CHECK;
 
 /** The events that the options select, of @view, which reads the traces below @path. Return: 0, or
- *  the code in @err. */
+ *  the code in @err. @pairs: for their durations; or NULL. */
 int show_select(struct view *view, const char *path, const struct show_options *options,
-		struct view_select *ret, struct err *err) MUST_CHECK;
+		struct pairs *pairs, struct view_select *ret, struct err *err) MUST_CHECK;
 /** Whether the options select some events only. */
 bool show_selects(const struct show_options *options);
 /** The time of the first event below @path that is of no state dump, from which `+1.5` is counted;

@@ -362,7 +362,7 @@ void print_names(struct printer *printer, const struct event *event)
 	pen_text(pen, nr ? ")" : "");
 }
 
-void print_text(struct printer *printer, const struct event *event, const struct took *took)
+void print_text(struct printer *printer, const struct event *event)
 {
 	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
 	struct pen *pen = &printer->pen;
@@ -388,8 +388,8 @@ void print_text(struct printer *printer, const struct event *event, const struct
 	}
 	if (printer->style.names)
 		print_names(printer, event);
-	if (took)
-		put_took(pen, took);
+	if (event->took)
+		put_took(pen, event->took);
 	pen_char(pen, '\n');
 	printer->last_ns = event->ns;
 	printer->any = true;

@@ -338,7 +338,7 @@ static int select_event(struct view *view, const struct view_select *select, str
 
 	if (!by_task && !has_selected_name(select, feed->ec))
 		return 0;
-	if (!by_task && !select->where) {
+	if (!by_task && !select->where && !(select->pairs && event)) {
 		if (!is_shown(view, feed->ec))
 			return 0;
 		return event ? fill_event(view, feed, event) : 1;
@@ -351,6 +351,8 @@ static int select_event(struct view *view, const struct view_select *select, str
 	    (!task_is_selected(&view->tasks, event, select->processes, select->threads) ||
 	     !has_selected_name(select, feed->ec)))
 		return 0;
+	if (select->pairs && pairs_take(select->pairs, event, &view->took))
+		event->took = &view->took;
 	if (select->where && !where_holds(&view->where, select->where, feed->ec, event))
 		return 0;
 	return is_shown(view, feed->ec);

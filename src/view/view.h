@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct pairs;
 struct view;
 
 /** Receives one sentence about the trace (no newline, no control bytes). */
@@ -72,7 +73,10 @@ struct view *view_free(struct view *view);
  *          view_summary.hidden. NULL: none is hidden.
  * @processes, @threads: lists of globs likewise: only events of processes and threads whose name or
  *          number matches one, according to the events' contexts. NULL: all.
+ * @pairs: finds the durations of the events that the members above select (pairs.h); NULL: no event
+ *          has one.
  * @where: expression of an event filter that has to hold, checked by view_check_where(). NULL: all.
+ *          $duration is that of the event, in ns.
  * @limit: stop after this number of events; 0: no limit.
  */
 struct view_select {
@@ -85,9 +89,13 @@ struct view_select {
 	const char *hidden;
 	const char *processes;
 	const char *threads;
+	struct pairs *pairs;
 	const char *where;
 	uint64_t limit;
 };
+
+/** Whether view_select.where contains $duration. */
+bool view_where_has_duration(const char *expression);
 
 /**
  * view_check_where() - check the syntax of view_select.where.
@@ -138,8 +146,8 @@ enum view_format {
  * @tasks: print the process and the thread in front of the event's name.
  * @brief: with @tasks: short lines, for a terminal (brief.c).
  * @columns: of the terminal, for names in a summary; 0: there is none.
- * @pairs: print with the end of each pair (pairs.h) its duration: in JSON "duration_ns",
- *      and "lossy" if events were lost meanwhile; or NULL.
+ * @longest: print the events that have a duration, the longest first, and at most this number of
+ *      them; 0: print all in the order of time.
  * @names: print with each event the names of its addresses (names.h); in JSON "symbols"; or NULL.
  * @status: of the answer in which a summary is printed as JSON.
  */
@@ -153,13 +161,14 @@ struct view_style {
 	bool tasks;
 	bool brief;
 	unsigned int columns;
-	struct pairs *pairs;
+	uint64_t longest;
 	struct names *names;
 	int status;
 };
 
 /**
- * view_print() - print the selected events to @out, oldest first.
+ * view_print() - print the selected events to @out, oldest first, each with its duration if it ends
+ * one: in JSON "duration_ns", and "lossy" if events were lost meanwhile.
  * @select, @style: NULL means all events, the default text.
  *
  * A view can be printed or scanned once; afterwards it is at its end.

@@ -29,6 +29,7 @@ struct view_session {
  * @hidden: events that are counted and not shown.
  * @tasks: the processes of the events so far, if they are selected by their process or thread.
  * @clock_changes: jumps and changed rates of clocks; set by view_verify().
+ * @took: the duration that the current event ends.
  * @where: programs of the expression, if they are selected by one.
  */
 struct view {
@@ -54,6 +55,7 @@ struct view {
 	uint64_t events;
 	uint64_t hidden;
 	struct task_names tasks;
+	struct took took;
 	struct where where;
 	int64_t first_ns;
 	int64_t last_ns;

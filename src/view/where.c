@@ -214,7 +214,7 @@ struct where_contexts {
 /* where_name_context() and where_take_context() give a context the same number. */
 static bool where_is_context(const struct where_contexts *contexts, const struct value *value)
 {
-	return contexts->nr < LTT_FILTER_CONTEXTS_MAX &&
+	return contexts->nr < LTT_FILTER_CONTEXTS_MAX - 1 && /* the last one: its duration */
 	       (value->type->kind == TYPE_STRUCT || where_is_text(value) ||
 		type_is_scalar(value->type));
 }
@@ -291,11 +291,19 @@ static void where_take_context(void *priv, const struct value *value, const char
 
 /* --- the program of a class ----------------------------------------------- */
 
+/* As a text of the expression it may cost time, but changes nothing. */
+bool view_where_has_duration(const char *expression)
+{
+	return strstr(expression, "$" FILTER_DURATION);
+}
+
 int view_check_where(const char *expression, char *why, size_t len)
 {
+	static const struct filter_context duration = { .name = FILTER_DURATION,
+							.kind = LTT_FILTER_INTEGER };
 	struct filter_result result;
 	enum filter_status status =
-		filter_compile(expression, NULL, NULL, 0, FILTER_LENIENT, &result);
+		filter_compile(expression, NULL, &duration, 1, FILTER_LENIENT, &result);
 
 	if (status == FILTER_INVALID)
 		snprintf(why, len, "column %u: %s", result.column, result.text);
@@ -332,6 +340,7 @@ static struct where_class *where_class_of(struct where *where, const char *expre
 		return ec->where;
 	layout = where_layout(event->fields);
 	where_each_context(event, where_name_context, &contexts);
+	where_add_name(&contexts, xstrdup(FILTER_DURATION), LTT_FILTER_INTEGER);
 	class = xalloc(sizeof(*class));
 	class->next = where->classes;
 	where->classes = ec->where = class;
@@ -381,6 +390,17 @@ static void where_put_value(void *priv, const struct value *value, const char *p
 	}
 }
 
+static struct ltt_filter_value where_duration(const struct event *event)
+{
+	struct ltt_filter_value value = { .kind = LTT_FILTER_ABSENT };
+
+	if (event->took) {
+		value.kind = LTT_FILTER_INTEGER;
+		value.integer = event->took->ns;
+	}
+	return value;
+}
+
 bool where_holds(struct where *where, const char *expression, struct ctf_event_class *ec,
 		 const struct event *event)
 {
@@ -393,5 +413,6 @@ bool where_holds(struct where *where, const char *expression, struct ctf_event_c
 	if (event->fields)
 		where_each(event->fields, "", where_put_value, where);
 	where_each_context(event, where_take_context, &contexts);
+	contexts.values[contexts.nr] = where_duration(event);
 	return ltt_filter_run(class->program, where->payload, where->len, contexts.values);
 }

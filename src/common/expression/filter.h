@@ -17,6 +17,7 @@
 #include "filter/program.h"
 #include "trace/layout.h"
 
+#define FILTER_DURATION "duration" /* a context that only readers of traces have: $duration */
 #define FILTER_MAX_BYTES 4096u /* of an expression */
 
 /** FILTER_INTEGERS may be added: the interpreter has no floating point. */
@@ -34,7 +35,7 @@ enum filter_status {
 
 /**
  * struct filter_context - a value that the tracer supplies at a run.
- * @name: "ctx.vpid" for $ctx.vpid, "app.P:N" for $app.P:N.
+ * @name: "ctx.vpid" for $ctx.vpid, "app.P:N" for $app.P:N, FILTER_DURATION.
  * @kind: LTT_FILTER_ABSENT: the type is known only when the program runs; the program expects the
  *        type of the other operand, and a text as a key.
  * @number: its index among the values that a run receives.

@@ -71,17 +71,35 @@ static void filter_lex_take(struct filter_compiler *c, enum filter_token_kind ki
 	c->at += len;
 }
 
-/* $ctx.NAME, $app.PROVIDER:NAME */
+/* Of a pair of events: only a reader knows it. */
+static void filter_lex_duration(struct filter_compiler *c)
+{
+	for (size_t i = 0; i < c->nr_contexts; i++)
+		if (strcmp(c->contexts[i].name, FILTER_DURATION) == 0) {
+			filter_lex_take(c, TOKEN_CONTEXT, strlen(FILTER_DURATION));
+			return;
+		}
+	filter_fail(c, c->token.column,
+		    "$" FILTER_DURATION " is known when a trace is shown, not when it is recorded; "
+		    "use it in 'lttctl view --where'");
+}
+
+/* $ctx.NAME, $app.PROVIDER:NAME, $duration */
 static void filter_lex_context(struct filter_compiler *c)
 {
-	c->at++;
+	size_t len = filter_lex_name_length(++c->at);
+
+	if (len == strlen(FILTER_DURATION) && strncmp(c->at, FILTER_DURATION, len) == 0) {
+		filter_lex_duration(c);
+		return;
+	}
 	if ((strncmp(c->at, "ctx.", 4) && strncmp(c->at, "app.", 4)) ||
 	    !filter_lex_letter(c->at[4])) {
 		filter_fail(c, c->token.column,
 			    "'$' begins no context; use $ctx.NAME or $app.PROVIDER:NAME");
 		return;
 	}
-	filter_lex_take(c, TOKEN_CONTEXT, filter_lex_name_length(c->at));
+	filter_lex_take(c, TOKEN_CONTEXT, len);
 	if (c->token.text[0] == 'a' && !strchr(c->token.text, ':'))
 		filter_fail(c, c->token.column,
 			    "an application's context has a provider; use $app.PROVIDER:NAME");

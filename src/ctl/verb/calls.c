@@ -256,7 +256,7 @@ static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *cal
 	uint64_t nr = 0;
 	int r;
 
-	if (show_select(view, path, &chosen, &select, &ctl->err) != 0)
+	if (show_select(view, path, &chosen, NULL, &select, &ctl->err) != 0)
 		return ctl->err.code;
 	select.names = CALLS_EVENTS;
 	for (; (r = event_next(view, &select, &event)) > 0; nr++)

@@ -507,7 +507,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	int64_t origin_ns = 0;
 	int r;
 
-	if (show_select(view, path, &chosen, &select, &ctl->err) != 0 ||
+	if (show_select(view, path, &chosen, NULL, &select, &ctl->err) != 0 ||
 	    (show_selects(&chosen) && show_origin(path, false, &origin_ns, &ctl->err) != 0))
 		return ctl->err.code;
 	select.hidden = NULL; /* state dumps name things */
