@@ -147,11 +147,13 @@ static void report_text_print_counts(FILE *out, struct json_object *record, cons
 static const char *report_text_mutex_name(char buf[WHERE_BYTES], struct json_object *o)
 {
 	struct json_object *place = record_get(o, "mutex_place");
+	const char *kind = record_str(o, "kind");
+	int len = strcmp(kind, "mutex") == 0 ? 0 : snprintf(buf, WHERE_BYTES, "%s ", kind);
 
 	if (place)
-		snprintf(buf, WHERE_BYTES, "%.60s", record_str(place, "name"));
+		snprintf(buf + len, WHERE_BYTES - len, "%.60s", record_str(place, "name"));
 	else
-		snprintf(buf, WHERE_BYTES, "0x%" PRIx64, record_num(o, "mutex"));
+		snprintf(buf + len, WHERE_BYTES - len, "0x%" PRIx64, record_num(o, "mutex"));
 	return buf;
 }
 
@@ -165,7 +167,8 @@ static void report_text_hold_row(struct table *table, struct json_object *record
 	table_cell(table, "%s%s", record_bool(hold, "uncertain") ? "~" : "",
 		   text_time(ns, record_num(hold, "duration_ns")));
 	table_cell(table, "%s", report_text_since(since, record, record_num(hold, "from_ns")));
-	table_cell(table, "held by %s", report_text_task(task, hold));
+	table_cell(table, "%s by %s", record_bool(hold, "shared") ? "read" : "held",
+		   report_text_task(task, hold));
 	report_text_where(where, record_get(hold, "place"));
 	if (record_num(wait, "holds") > 1)
 		snprintf(holds, sizeof(holds), "%slongest of %s holds, %s of the wait",
@@ -227,7 +230,7 @@ static void report_text_print_waits(FILE *out, struct json_object *record,
 
 static void report_text_print_mutexes(FILE *out, struct json_object *locks)
 {
-	static const char *const heads[] = { "WAITS", "IN TOTAL", "LONGEST HOLD", "MUTEX",
+	static const char *const heads[] = { "WAITS", "IN TOTAL", "LONGEST HOLD", "LOCK",
 					     "HELD BY" };
 	struct table table = { .columns = "rrrll" };
 	size_t nr = record_len(locks, "mutexes");
@@ -261,11 +264,11 @@ static void report_text_print_locks(FILE *out, struct json_object *record)
 		fprintf(out, "\nlocks: not recorded; record with --wrap=pthread\n");
 		return;
 	}
-	fprintf(out, "\nlocks: %s acquisition%s of %s mutex%s; ",
+	fprintf(out, "\nlocks: %s acquisition%s of %s lock%s; ",
 		text_count(acquired, record_num(locks, "acquired")),
 		text_plural(record_num(locks, "acquired")),
 		text_count(nr, record_num(locks, "all_mutexes")),
-		record_num(locks, "all_mutexes") == 1 ? "" : "es");
+		text_plural(record_num(locks, "all_mutexes")));
 	if (record_num(locks, "waited"))
 		fprintf(out, "%s had to wait, %s in total; the longest:\n",
 			text_count(waited, record_num(locks, "waited")),
@@ -275,6 +278,49 @@ static void report_text_print_locks(FILE *out, struct json_object *record)
 	report_text_print_waits(out, record, locks);
 	if (record_num(locks, "waited_mutexes") > 1)
 		report_text_print_mutexes(out, locks);
+}
+
+/* --- other waits ------------------------------------------------------------------ */
+
+static void report_text_waits_row(struct table *table, struct json_object *record,
+				  struct json_object *site)
+{
+	struct json_object *longest = record_get(site, "longest");
+	char nr[TEXT_BYTES], total[TEXT_BYTES], ns[TEXT_BYTES], since[TEXT_BYTES];
+	char task[WHERE_BYTES], where[WHERE_BYTES];
+	const char *mark = record_bool(site, "lossy") ? "~" : "";
+
+	table_cell(table, "%s", text_count(nr, record_num(site, "count")));
+	table_cell(table, "%s%s", mark, text_time(total, record_num(site, "wait_ns")));
+	table_cell(table, "%s%s", mark, text_time(ns, record_num(longest, "duration_ns")));
+	table_cell(table, "%s", report_text_since(since, record, record_num(longest, "from_ns")));
+	table_cell(table, "%s", report_text_task(task, longest));
+	report_text_where(where, record_get(site, "place"));
+	table_cell(table, "%s%s%s%s%s", record_str(site, "function"), *where ? " in " : "", where,
+		   record_num(site, "timed_out") ? ", with a timeout" : "",
+		   record_num(site, "open") ? ", up to the end" : "");
+}
+
+static void report_text_print_other_waits(FILE *out, struct json_object *record)
+{
+	static const char *const heads[] = { "CALLS",  "IN TOTAL", "LONGEST",
+					     "AT (S)", "THREAD",   "WAITS IN" };
+	struct json_object *waits = record_get(record, "waits");
+	size_t nr = record_len(waits, "sites");
+	struct table table = { .columns = "rrrrll" };
+	char count[TEXT_BYTES], ns[TEXT_BYTES];
+
+	if (!nr)
+		return;
+	fprintf(out, "\nother waits: %s call%s, %s in total:\n",
+		text_count(count, record_num(waits, "count")),
+		text_plural(record_num(waits, "count")), text_time(ns, record_num(waits, "wait_ns")));
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < nr; i++)
+		report_text_waits_row(&table, record, record_at(waits, "sites", i));
+	table_print(out, &table);
+	report_text_print_others(out, record_num(waits, "all_sites"), nr);
 }
 
 /* --- allocations ------------------------------------------------------------------ */
@@ -458,6 +504,7 @@ void report_text(FILE *out, struct json_object *record)
 	report_text_print_counts(out, record, "threads", "all_threads", "THREAD");
 	if (record_num(record, "events")) {
 		report_text_print_locks(out, record);
+		report_text_print_other_waits(out, record);
 		report_text_print_allocations(out, record);
 	}
 	report_text_print_gap(out, record);

@@ -29,13 +29,23 @@ void locks_free(struct locks *locks)
 	idmap_fini(&locks->map);
 	while ((mutex = locks->mutexes)) {
 		locks->mutexes = mutex->next;
+		free(mutex->now);
 		free(mutex);
 	}
 	free(locks->waits);
 	free(locks);
 }
 
-enum locks_action locks_action_of(const char *name)
+/* The names of the field with the address, too. */
+static const char *const locks_kinds[] = { "mutex", "spin", "rwlock" };
+
+const char *locks_kind_name(enum locks_kind kind)
+{
+	return locks_kinds[kind];
+}
+
+/* The action of the part of a name behind PREFIX_, of an operation on a lock. */
+static enum locks_action locks_operation(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -46,19 +56,37 @@ enum locks_action locks_action_of(const char *name)
 		{ "trylock", LOCKS_TRY },
 		{ "unlock", LOCKS_RELEASE },
 	};
-	const char *call = strstr(name, "_pthread:pthread_mutex_");
 
-	for (size_t i = 0; call && i < ARRAY_SIZE(actions); i++)
-		if (strcmp(call + strlen("_pthread:pthread_mutex_"), actions[i].name) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+		if (strcmp(name, actions[i].name) == 0)
 			return actions[i].action;
 	return LOCKS_NONE;
+}
+
+enum locks_action locks_action_of(const char *name)
+{
+	const char *call = strstr(name, "_pthread:pthread_");
+
+	if (!call)
+		return LOCKS_NONE;
+	call += strlen("_pthread:pthread_");
+	for (size_t i = 0; i < ARRAY_SIZE(locks_kinds); i++) {
+		size_t len = strlen(locks_kinds[i]);
+
+		if (strncmp(call, locks_kinds[i], len) == 0 && call[len] == '_')
+			return locks_operation(call + len + 1);
+	}
+	return strcmp(call, "cond_wait_begin") == 0 ? LOCKS_WAIT :
+	       strcmp(call, "cond_wait_end") == 0   ? LOCKS_AGAIN :
+						      LOCKS_NONE;
 }
 
 /* --- mutexes -------------------------------------------------------------------------- */
 
 static struct locks_mutex *locks_mutex_of(struct locks *locks,
 					  const struct overview_process *process,
-					  const struct event *event, uint64_t address)
+					  const struct event *event, uint64_t address,
+					  enum locks_kind kind)
 {
 	uint64_t hash = ((uintptr_t)process ^ address * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 	struct idmap_node *node = idmap_find(&locks->map, hash);
@@ -77,6 +105,7 @@ static struct locks_mutex *locks_mutex_of(struct locks *locks,
 	mutex = xalloc(sizeof(*mutex));
 	mutex->process = process;
 	mutex->address = address;
+	mutex->kind = kind;
 	mutex->place = callsites_find(locks->sites, process, event, address, false);
 	mutex->released_ns = event->ns;
 	list_init(&mutex->waiters);
@@ -93,64 +122,88 @@ static bool locks_is_lossy(const struct overview_process *process, int64_t from_
 	return from_ns < process->source->lossy_until_ns;
 }
 
-/* The hold explains a part of each wait of others. */
-static void locks_end_hold(struct locks_mutex *mutex, int64_t ns, bool uncertain)
+/* The hold explains a part of a wait of another thread, but readers don't exclude each other. */
+static void locks_explain(struct locks_request *request, const struct locks_hold *hold, int64_t ns)
 {
-	struct locks_hold *hold = &mutex->now;
+	uint64_t part_ns = event_ns_between(MAX(request->from_ns, hold->from_ns), ns);
+
+	if (request->thread == hold->thread || !part_ns || (request->shared && hold->shared))
+		return;
+	request->holds++;
+	request->held_ns += part_ns;
+	if (part_ns <= request->most_ns)
+		return;
+	request->most = *hold;
+	request->most_ns = part_ns;
+}
+
+/* @hold: one of mutex->now, which is removed. */
+static void locks_end_hold(struct locks_mutex *mutex, struct locks_hold *hold, int64_t ns,
+			   bool uncertain)
+{
 	struct locks_request *request;
 	uint32_t nr = 0;
 
 	hold->ns = event_ns_between(hold->from_ns, ns);
 	hold->uncertain |= uncertain || locks_is_lossy(mutex->process, hold->from_ns);
 	list_for_each(request, &mutex->waiters, node) {
-		uint64_t part_ns = event_ns_between(MAX(request->from_ns, hold->from_ns), ns);
-
 		if (nr++ == LOCKS_WAITERS_MOST)
 			break;
-		if (request->thread == hold->thread || !part_ns)
-			continue;
-		request->holds++;
-		request->held_ns += part_ns;
-		if (part_ns <= request->most_ns)
-			continue;
-		request->most = *hold;
-		request->most_ns = part_ns;
+		locks_explain(request, hold, ns);
 	}
 	if (hold->ns > mutex->longest.ns)
 		mutex->longest = *hold;
-	*hold = (struct locks_hold){ 0 };
-	mutex->depth = 0;
+	*hold = mutex->now[--mutex->nr_now];
 	mutex->released_ns = ns;
 }
 
-static void locks_begin_hold(struct locks_mutex *mutex, const struct overview_thread *thread,
-			     struct callsite *site, int64_t ns)
+static struct locks_hold *locks_hold_of(struct locks_mutex *mutex,
+					const struct overview_thread *thread)
 {
-	bool again = mutex->now.thread == thread;
-
-	/* A thread that locks once more has a recursive mutex, unless its unlock was lost. */
-	if (again && !locks_is_lossy(mutex->process, mutex->now.from_ns)) {
-		mutex->depth++;
-		return;
-	}
-	if (mutex->now.thread)
-		locks_end_hold(mutex, ns, true);
-	mutex->now = (struct locks_hold){ .thread = thread, .site = site, .from_ns = ns };
-	mutex->depth = 1;
+	for (uint32_t i = 0; i < mutex->nr_now; i++)
+		if (mutex->now[i].thread == thread)
+			return &mutex->now[i];
+	return NULL;
 }
 
-/* A mutex that its owner unlocks and that had no owner: pthread_cond_wait() has returned, or the
- * event is lost. Waits for it are that owner's. */
+static struct locks_hold *locks_add_hold(struct locks_mutex *mutex, const struct locks_hold *hold)
+{
+	if (mutex->nr_now == LOCKS_READERS_MOST)
+		locks_end_hold(mutex, mutex->now, hold->from_ns, true);
+	if (mutex->nr_now == mutex->size_now) {
+		mutex->size_now = mutex->size_now ? 2 * mutex->size_now : 1;
+		mutex->now = xrealloc(mutex->now, mutex->size_now * sizeof(*mutex->now));
+	}
+	mutex->now[mutex->nr_now] = *hold;
+	return &mutex->now[mutex->nr_now++];
+}
+
+/* A thread that locks once more has a recursive mutex, unless its unlock was lost. */
+static void locks_begin_hold(struct locks_mutex *mutex, const struct locks_hold *hold)
+{
+	struct locks_hold *known = locks_hold_of(mutex, hold->thread);
+
+	if (known && !locks_is_lossy(mutex->process, known->from_ns)) {
+		known->depth++;
+		return;
+	}
+	if (known)
+		locks_end_hold(mutex, known, hold->from_ns, true);
+	locks_add_hold(mutex, hold);
+}
+
+/* A mutex that its owner unlocks and that had no owner: pthread_cond_wait() has returned without an
+ * event, or the event is lost. Waits for it are that owner's. */
 static void locks_release(struct locks_mutex *mutex, const struct overview_thread *thread,
 			  int64_t ns)
 {
-	if (!mutex->now.thread && !list_empty(&mutex->waiters)) {
-		mutex->now.thread = thread;
-		mutex->now.from_ns = mutex->released_ns;
-		locks_end_hold(mutex, ns, true);
-	} else if (mutex->now.thread == thread && --mutex->depth == 0) {
-		locks_end_hold(mutex, ns, false);
-	}
+	const struct locks_hold since = { .thread = thread, .from_ns = mutex->released_ns };
+	struct locks_hold *hold = locks_hold_of(mutex, thread);
+
+	if (!mutex->nr_now && !list_empty(&mutex->waiters))
+		locks_end_hold(mutex, locks_add_hold(mutex, &since), ns, true);
+	else if (hold && --hold->depth == 0)
+		locks_end_hold(mutex, hold, ns, false);
 }
 
 /* --- waits --------------------------------------------------------------------------------- */
@@ -189,7 +242,7 @@ static void locks_end_wait(struct locks *locks, struct locks_request *request, i
 		.site = request->site,
 		.from_ns = request->from_ns,
 		.ns = event_ns_between(request->from_ns, ns),
-		.held_ns = request->held_ns,
+		.held_ns = MIN(request->held_ns, event_ns_between(request->from_ns, ns)),
 		.holds = request->holds,
 		.holder = request->most,
 		.lossy = locks_is_lossy(mutex->process, request->from_ns),
@@ -212,7 +265,7 @@ static void locks_end_wait(struct locks *locks, struct locks_request *request, i
 }
 
 static void locks_request_it(struct locks_mutex *mutex, struct overview_thread *thread,
-			     struct callsite *site, int64_t ns)
+			     struct callsite *site, bool shared, int64_t ns)
 {
 	struct locks_request *request = &thread->request;
 
@@ -221,41 +274,63 @@ static void locks_request_it(struct locks_mutex *mutex, struct overview_thread *
 		.thread = thread,
 		.mutex = mutex,
 		.chosen = thread->chosen,
+		.shared = shared,
 		.site = site,
 		.from_ns = ns,
 	};
 	list_append(&mutex->waiters, &request->node);
 }
 
-/* The mutex is another thread's, whose unlock is not recorded, or not yet. Where the call had to
- * wait, the hold has just ended. Else that may have been at any time since, in pthread_cond_wait(),
- * and explains no wait. */
-static void locks_supersede(struct locks_mutex *mutex, struct locks_request *request, int64_t ns)
+/* The hold is another thread's, whose unlock is not recorded, or not yet. Where the call had to
+ * wait, it has just ended. Else that may have been at any time since, in a wait for a condition
+ * without an event, and explains no wait. */
+static void locks_supersede(struct locks_mutex *mutex, struct locks_hold *hold,
+			    struct locks_request *request, int64_t ns)
 {
 	bool has_waited = request->mutex == mutex &&
 			  event_ns_between(request->from_ns, ns) >= LOCKS_UNEXPLAINED_NS;
 
 	if (!has_waited)
 		locks_forget_request(request);
-	locks_end_hold(mutex, ns, !has_waited);
+	locks_end_hold(mutex, hold, ns, !has_waited);
+}
+
+static void locks_hold_it(struct locks_mutex *mutex, struct overview_thread *thread,
+			  struct locks_hold hold)
+{
+	for (uint32_t i = mutex->nr_now; i-- > 0;)
+		if (mutex->now[i].thread != thread && !(mutex->now[i].shared && hold.shared))
+			locks_supersede(mutex, &mutex->now[i], &thread->request, hold.from_ns);
+	hold.thread = thread;
+	hold.depth = 1;
+	locks_begin_hold(mutex, &hold);
 }
 
 static void locks_acquire(struct locks *locks, struct locks_mutex *mutex,
-			  struct overview_thread *thread, struct callsite *site, int64_t ns)
+			  struct overview_thread *thread, struct locks_hold hold)
 {
 	struct locks_request *request = &thread->request;
+	struct callsite *requested_in = request->mutex == mutex ? request->site : NULL;
 
 	locks->acquired += thread->chosen;
 	mutex->acquired += thread->chosen;
+	if (requested_in)
+		hold.site = requested_in;
+	locks_hold_it(mutex, thread, hold);
 	if (request->mutex == mutex)
-		site = request->site;
-	if (mutex->now.thread && mutex->now.thread != thread)
-		locks_supersede(mutex, request, ns);
-	if (request->mutex == mutex)
-		locks_end_wait(locks, request, ns, false);
+		locks_end_wait(locks, request, hold.from_ns, false);
 	else
 		locks_forget_request(request);
-	locks_begin_hold(mutex, thread, site, ns);
+}
+
+static void locks_wait(struct locks_mutex *mutex, struct overview_thread *thread,
+		       struct callsite *site, int64_t ns)
+{
+	struct locks_hold *hold = locks_hold_of(mutex, thread);
+
+	if (hold)
+		locks_end_hold(mutex, hold, ns, false);
+	thread->waits_in = site;
 }
 
 /* --- events --------------------------------------------------------------------------------- */
@@ -274,26 +349,46 @@ static bool locks_has_succeeded(const struct event *event)
 	return status == 0 || status == EOWNERDEAD;
 }
 
+/* Return: the address of the lock; 0: the event has none. */
+static uint64_t locks_address(const struct event *event, enum locks_kind *ret)
+{
+	uint64_t address = 0;
+
+	for (int kind = 0; kind < LOCKS_NR_KINDS && !address; kind++) {
+		address = locks_number(event, locks_kinds[kind]);
+		*ret = (enum locks_kind)kind;
+	}
+	return address;
+}
+
 void locks_take(struct locks *locks, struct overview_thread *thread, enum locks_action action,
 		const struct event *event)
 {
-	uint64_t address = locks_number(event, "mutex");
-	struct locks_mutex *mutex = locks_mutex_of(locks, thread->process, event, address);
-	struct callsite *site = NULL;
+	enum locks_kind kind;
+	uint64_t address = locks_address(event, &kind);
+	struct locks_mutex *mutex = locks_mutex_of(locks, thread->process, event, address, kind);
+	struct locks_hold hold = { .from_ns = event->ns };
 
 	if (!mutex)
 		return;
-	if (action == LOCKS_REQUEST || action == LOCKS_TRY)
-		site = callsites_find(locks->sites, thread->process, event,
-				      callsites_address(event), true);
-	if (action == LOCKS_REQUEST)
-		locks_request_it(mutex, thread, site, event->ns);
-	else if (!locks_has_succeeded(event))
+	hold.shared = kind == LOCKS_RWLOCK && !locks_number(event, "write");
+	if (action == LOCKS_REQUEST || action == LOCKS_TRY || action == LOCKS_WAIT)
+		hold.site = callsites_find(locks->sites, thread->process, event,
+					   callsites_address(event), true);
+	if (action == LOCKS_REQUEST) {
+		locks_request_it(mutex, thread, hold.site, hold.shared, event->ns);
+	} else if (action == LOCKS_WAIT) {
+		locks_wait(mutex, thread, hold.site, event->ns);
+	} else if (action == LOCKS_AGAIN) { /* also where the time is over */
+		hold.site = thread->waits_in;
+		locks_hold_it(mutex, thread, hold);
+	} else if (!locks_has_succeeded(event)) {
 		locks_forget_request(&thread->request);
-	else if (action == LOCKS_RELEASE)
+	} else if (action == LOCKS_RELEASE) {
 		locks_release(mutex, thread, event->ns);
-	else
-		locks_acquire(locks, mutex, thread, site, event->ns);
+	} else {
+		locks_acquire(locks, mutex, thread, hold);
+	}
 }
 
 void locks_pass(struct overview_thread *thread)
@@ -318,8 +413,8 @@ void locks_end(struct locks *locks, int64_t ns)
 	for (struct locks_mutex *mutex = locks->mutexes; mutex; mutex = mutex->next) {
 		struct locks_request *request, *next;
 
-		if (mutex->now.thread)
-			locks_end_hold(mutex, ns, true);
+		while (mutex->nr_now)
+			locks_end_hold(mutex, mutex->now, ns, true);
 		list_for_each_safe(request, next, &mutex->waiters, node)
 			locks_end_wait(locks, request, ns, true);
 	}

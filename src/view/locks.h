@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * locks.h - waits for mutexes, and the threads that held them meanwhile, from the events of
- * `--wrap=pthread` and of LTTng-UST's library. Owned by an overview.
+ * locks.h - waits for mutexes, spin locks and read-write locks, and the threads that held them
+ * meanwhile, from the events of `--wrap=pthread` and, for mutexes, of LTTng-UST's library. Owned by
+ * an overview. A mutex stands for each of these locks here.
  *
- * The holder of a mutex is the thread that has acquired it and not unlocked it. As each thread
- * records after the call, the next holder's event can come before the unlock: a hold also ends when
- * another thread acquires the mutex. pthread_cond_wait() unlocks and locks without an event.
+ * The holder of a mutex is the thread that has acquired it and not unlocked it; several threads may
+ * hold one for reading. As each thread records after the call, the next holder's event can come
+ * before the unlock: a hold also ends when another thread acquires the mutex. Waits for conditions
+ * release the mutex; in traces of LTTng they have no events.
  */
 #ifndef VIEW_LOCKS_H
 #define VIEW_LOCKS_H
@@ -15,6 +17,7 @@
 
 #define LOCKS_MUTEXES_MOST (1u << 16)
 #define LOCKS_WAITERS_MOST 256u	    /* of one mutex, whose holders are found */
+#define LOCKS_READERS_MOST 4096u    /* of one mutex, that are known at a time */
 #define LOCKS_UNEXPLAINED_NS 100000 /* as long as a wait, of calls without a known holder */
 
 struct callsite;
@@ -23,34 +26,47 @@ struct event;
 struct overview_process;
 struct overview_thread;
 
-enum locks_action { LOCKS_NONE, LOCKS_REQUEST, LOCKS_ACQUIRE, LOCKS_TRY, LOCKS_RELEASE };
+enum locks_action {
+	LOCKS_NONE,
+	LOCKS_REQUEST,
+	LOCKS_ACQUIRE,
+	LOCKS_TRY,
+	LOCKS_RELEASE,
+	LOCKS_WAIT,  /* for a condition: the mutex is released */
+	LOCKS_AGAIN, /* and acquired at the end */
+};
+
+enum locks_kind { LOCKS_MUTEX, LOCKS_SPIN, LOCKS_RWLOCK, LOCKS_NR_KINDS };
 
 /**
  * struct locks_hold - @ns: how long. @site: of the call that locked; NULL: unknown.
- * @uncertain: its begin or end was not recorded.
+ * @uncertain: its begin or end was not recorded. @shared: for reading.
+ * @depth: acquisitions of it by this thread, of locks.c.
  */
 struct locks_hold {
 	const struct overview_thread *thread; /* NULL: none is known */
 	struct callsite *site;
 	int64_t from_ns;
 	uint64_t ns;
-	bool uncertain;
+	bool uncertain, shared;
+	uint32_t depth;
 };
 
 /** struct locks_mutex - of a process. @longest: hold of all. @released_ns: end of the last hold, or
- *  the first event. */
+ *  the first event. @now: the holds. */
 struct locks_mutex {
 	struct idmap_node node;
 	struct locks_mutex *next;
 	const struct overview_process *process;
 	struct callsite *place; /* NULL: unknown */
 	uint64_t address;
+	enum locks_kind kind;
 	uint64_t acquired, waited, wait_ns;
 	struct locks_hold longest;
 	bool lossy;
 	/* of locks.c */
-	struct locks_hold now;
-	uint32_t depth;
+	struct locks_hold *now;
+	uint32_t nr_now, size_now;
 	int64_t released_ns;
 	struct list_node waiters;
 };
@@ -62,6 +78,7 @@ struct locks_request {
 	const struct overview_thread *thread;
 	struct locks_mutex *mutex; /* NULL: none */
 	bool chosen;		   /* by the user */
+	bool shared;		   /* for reading */
 	struct callsite *site;
 	int64_t from_ns;
 	struct locks_hold most;
@@ -99,6 +116,8 @@ struct locks {
 struct locks *locks_new(struct callsites *sites, uint32_t most_waits);
 void locks_free(struct locks *locks);
 
+/** "mutex", "spin", "rwlock". */
+const char *locks_kind_name(enum locks_kind kind);
 /** The action that events of this name record. */
 enum locks_action locks_action_of(const char *name);
 /** The event is the next one in time of this thread. */

@@ -17,6 +17,7 @@ struct overview_class {
 	uint64_t events;
 	bool is_state_dump, is_name;
 	enum locks_action lock;
+	struct waits_action wait;
 	enum allocations_action allocation;
 };
 
@@ -39,6 +40,7 @@ struct overview *overview_new(struct objects *objects, const struct show_host *h
 	overview->packets = xalloc(PACKETS_KNOWN * sizeof(*overview->packets));
 	overview->callsites = callsites_new(objects, host);
 	overview->locks = locks_new(overview->callsites, most_waits);
+	overview->waits = waits_new(overview->callsites);
 	overview->allocations = allocations_new(overview->callsites);
 	return overview;
 }
@@ -55,6 +57,7 @@ void overview_free(struct overview *overview)
 	idmap_fini(&overview->threads_map);
 	idmap_fini(&overview->classes_map);
 	locks_free(overview->locks);
+	waits_free(overview->waits);
 	allocations_free(overview->allocations);
 	callsites_free(overview->callsites);
 	while ((thread = overview->threads)) {
@@ -91,6 +94,7 @@ static struct overview_class *overview_class_of(struct overview *overview,
 	class->is_state_dump = glob_match_list(VIEW_STATEDUMP, ec->name);
 	class->is_name = class->is_state_dump && strstr(ec->name, ":procname");
 	class->lock = locks_action_of(ec->name);
+	class->wait = waits_action_of(ec->name);
 	class->allocation = allocations_action_of(ec->name);
 	class->next = overview->classes;
 	overview->classes = class;
@@ -316,6 +320,8 @@ void overview_take(struct overview *overview, const struct event *event)
 		locks_take(overview->locks, thread, class->lock, event);
 	else if (thread)
 		locks_pass(thread);
+	if (class->wait.side != WAITS_NONE && thread)
+		waits_take(overview->waits, thread, class->wait, event);
 	if (class->allocation != ALLOCATIONS_NONE && process)
 		allocations_take(overview->allocations, process, class->allocation, event, chosen);
 }
@@ -323,6 +329,8 @@ void overview_take(struct overview *overview, const struct event *event)
 void overview_finish(struct overview *overview)
 {
 	locks_end(overview->locks, overview->last_ns);
+	for (struct overview_thread *thread = overview->threads; thread; thread = thread->next)
+		waits_end(overview->waits, thread, overview->last_ns);
 	allocations_end(overview->allocations);
 }
 

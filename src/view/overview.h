@@ -14,6 +14,7 @@
 #include "callsites.h"
 #include "locks.h"
 #include "task.h"
+#include "waits.h"
 
 #define OVERVIEW_TASKS_MOST (1u << 16) /* processes, and threads */
 #define OVERVIEW_CPUS_MOST 4096u
@@ -36,7 +37,8 @@ struct overview_process {
 	bool has_pid, has_own_name;
 };
 
-/** struct overview_thread - @chosen: its latest event is one of those that the user wants. */
+/** struct overview_thread - @chosen: its latest event is one of those that the user wants.
+ *  @waits_in: the place of its latest wait for a condition. */
 struct overview_thread {
 	struct idmap_node node;
 	struct overview_thread *next;
@@ -45,6 +47,8 @@ struct overview_thread {
 	uint64_t tid, events;
 	bool chosen;
 	struct locks_request request;
+	struct callsite *waits_in;
+	struct waits_begun waits[WAITS_NR_KINDS];
 };
 
 /** struct overview_name - events of a name. */
@@ -76,6 +80,7 @@ struct overview {
 	struct overview_thread *threads;
 	uint32_t nr_processes, nr_threads, nr_cpus;
 	struct locks *locks;
+	struct waits *waits;
 	struct allocations *allocations;
 	struct callsites *callsites;
 	/* of overview.c */

@@ -144,7 +144,7 @@ static bool report_verb_has_host(struct json_object *hosts, const char *host)
 	return false;
 }
 
-/* --- the record: locks and allocations ------------------------------------------------------ */
+/* --- the record: locks, other waits and allocations ----------------------------------------- */
 
 /* The place of a call, or of data. */
 static void report_verb_set_place(struct json_object *o, const char *key, struct callsites *sites,
@@ -170,6 +170,7 @@ static struct json_object *report_verb_hold(const struct locks_hold *hold, struc
 	record_set_time(o, "from_ns", hold->from_ns);
 	record_set_num(o, "duration_ns", hold->ns);
 	record_set_bool(o, "uncertain", hold->uncertain);
+	record_set_bool(o, "shared", hold->shared);
 	report_verb_set_place(o, "place", sites, hold->site, true);
 	return o;
 }
@@ -182,6 +183,7 @@ static struct json_object *report_verb_wait(const struct locks_wait *wait, struc
 	record_set_num(o, "duration_ns", wait->ns);
 	record_set_bool(o, "lossy", wait->lossy);
 	record_set_bool(o, "open", wait->open);
+	record_set_str(o, "kind", locks_kind_name(wait->mutex->kind));
 	record_set_num(o, "mutex", wait->mutex->address);
 	report_verb_set_place(o, "mutex_place", sites, wait->mutex->place, false);
 	report_verb_set_place(o, "place", sites, wait->site, true);
@@ -197,6 +199,7 @@ static struct json_object *report_verb_mutex(const struct locks_mutex *mutex,
 {
 	struct json_object *o = report_verb_process(mutex->process);
 
+	record_set_str(o, "kind", locks_kind_name(mutex->kind));
 	record_set_num(o, "mutex", mutex->address);
 	report_verb_set_place(o, "mutex_place", sites, mutex->place, false);
 	record_set_num(o, "acquired", mutex->acquired);
@@ -232,6 +235,43 @@ static void report_verb_add_locks(struct json_object *record, const struct overv
 	record_set(o, "mutexes", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++)
 		record_append(o, "mutexes", report_verb_mutex(mutexes[i], overview->callsites));
+}
+
+static struct json_object *report_verb_waits_site(const struct waits_site *site,
+						  struct callsites *sites)
+{
+	struct json_object *o = json_object_new_object(), *longest;
+
+	record_set_str(o, "function", waits_name(site->kind));
+	report_verb_set_place(o, "place", sites, site->place, true);
+	record_set_num(o, "count", site->calls);
+	record_set_num(o, "open", site->open);
+	record_set_num(o, "timed_out", site->timed_out);
+	record_set_num(o, "wait_ns", site->wait_ns);
+	record_set_bool(o, "lossy", site->lossy);
+	record_set(o, "longest", longest = report_verb_thread(site->thread));
+	record_set_time(longest, "from_ns", site->from_ns);
+	record_set_num(longest, "duration_ns", site->longest_ns);
+	return o;
+}
+
+static void report_verb_add_waits(struct json_object *record, const struct overview *overview)
+{
+	const struct waits *waits = overview->waits;
+	size_t nr;
+	const struct waits_site **sites AUTO_FREE = waits_longest(waits, &nr);
+	struct json_object *o;
+
+	if (!nr)
+		return;
+	record_set(record, "waits", o = json_object_new_object());
+	record_set_num(o, "count", waits->calls);
+	record_set_num(o, "wait_ns", waits->wait_ns);
+	record_set_num(o, "left_out", waits->left_out);
+	record_set_num(o, "all_sites", nr);
+	record_set(o, "sites", json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++)
+		record_append(o, "sites", report_verb_waits_site(sites[i], overview->callsites));
 }
 
 static void report_verb_add_sites(struct json_object *o, const char *key,
@@ -433,6 +473,7 @@ static struct json_object *report_verb_record(const struct overview *overview,
 	report_verb_add_tasks(record, overview);
 	report_verb_add_gap(record, overview);
 	report_verb_add_locks(record, overview);
+	report_verb_add_waits(record, overview);
 	report_verb_add_allocations(record, overview);
 	report_verb_add_losses(record, sum);
 	report_verb_add_more(record, sum);
