@@ -594,8 +594,9 @@ void ltt_ctl_consumers_free(struct ltt_ctl_consumers *consumers);
  * ltt_ctl_start(), ltt_ctl_stop() or ltt_ctl_destroy(); zero and empty otherwise. The warnings
  * contain the same in sentences.
  * @problem: after a start: a problem of the session, for example that its output can't be written;
- *	after the other calls: the reason why some data could not be written, or some programs not
- *	be recorded; empty: none.
+ *	after ltt_ctl_enable_event(): events of the kernel that are not recorded yet; after the
+ *	other calls: the reason why some data could not be written, or some programs not be
+ *	recorded; empty: none.
  * @late: after a start: number of applications that did not answer within a second.
  * @incomplete: not 0: @problem, @refusals or @conflicts are incomplete, for lack of memory.
  * @refusals, @conflicts: events that the rule, or the rules of the session, match and that are not

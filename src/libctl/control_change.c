@@ -220,6 +220,9 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
 	if (call_event_enable(ctl->client, &req, control_outcome_item, ctl, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
 	ctl->outcome->nearest = pool_str(pool_of(ctl->outcome), rep.nearest);
+	control_outcome_problem(ctl, rep.problem);
+	if (*rep.problem)
+		control_warn(ctl, "session '%s': %s", o.session, rep.problem);
 	if (ret_channel)
 		snprintf(ret_channel, LTT_CTL_NAME_BYTES, "%s", rep.channel);
 	if (ret_points)

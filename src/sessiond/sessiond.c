@@ -269,6 +269,7 @@ int sessiond_init(struct sessiond *sd)
 		},
 		.next_id = 1,
 		.long_ns = 1000000,
+		.late_us = 10000000,
 		.slice = 500,
 	};
 	sd->domains.of[DOMAIN_USER] = user_domain_new(&sd->recorder);

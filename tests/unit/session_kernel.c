@@ -80,6 +80,49 @@ static void described_first(void)
 	harness_end();
 }
 
+/* The session has the problem that its list shows. */
+static bool late_is_shown(void)
+{
+	const struct session *session = session_by_id(&harness.sd.sessions, 1);
+
+	return strstr(session_problem(session), "5 events of the kernel are not recorded yet");
+}
+
+/* A start waits longer than a busy machine takes; then it reports the events that are not on yet. */
+static void late(void)
+{
+	int client = kernel_fake_begin(true);
+	struct rep_event_enable enabled;
+	struct rep_session_start started;
+	struct answer a;
+
+	CHECK_IS(harness.sd.recorder.late_us, >=, 10000000);
+	CHECK_IS(kernel_fake_enable_event(client, "*").code, ==, 0);
+	harness.sd.recorder.late_us = 60000;
+	harness.consumer.hold_type = MSG_con_metadata_append;
+	kernel_fake.unseen = true;
+	HARNESS_SEND(client, session_start, NAME);
+	harness_wait(30000);
+	CHECK(!harness_answer(client).there);
+	harness_wait(100000);
+	a = harness_answer(client);
+	CHECK(a.code == 0 && rep_session_start_decode(&a.dec, &started) == 0);
+	CHECK(strstr(started.problem, "not recorded yet") && late_is_shown());
+	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
+		     .pattern = "sched_switch", .exclude = "");
+	harness_wait(100000);
+	a = harness_answer(client);
+	CHECK(a.code == 0 && rep_event_enable_decode(&a.dec, &enabled) == 0);
+	CHECK(strstr(enabled.problem, "not recorded yet") && kernel_fake_nr_on() == 0);
+	for (int i = 0; i < 3 && kernel_fake_nr_on() == 0; i++) {
+		harness_consumer_release();
+		kernel_fake_settle();
+	}
+	CHECK(kernel_fake_nr_on() == KERNEL_FAKE_NR && !late_is_shown());
+	close(client);
+	harness_end();
+}
+
 static void refusals(void)
 {
 	int client = kernel_fake_begin(false);
@@ -445,6 +488,7 @@ int main(void)
 	trackers();
 	state();
 	described_first();
+	late();
 	refusals();
 	return 0;
 }

@@ -226,6 +226,7 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 {
 	struct json_object *rule;
 	char channel[LTT_CTL_NAME_BYTES];
+	const char *problem;
 	uint32_t points;
 	int code;
 
@@ -233,6 +234,7 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 	code = ltt_ctl_enable_event(ctl->library, o, channel, &points);
 	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return enable_event_refused(ctl, o);
+	problem = ltt_ctl_last_outcome(ctl->library)->problem;
 	rule = json_object_new_object();
 	record_set(rule, "conflicts", json_object_new_array());
 	loss_take_outcome(ctl, rule);
@@ -254,7 +256,9 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 		names_add(&unknown->nearest,
 			  o->nearest ? ltt_ctl_last_outcome(ctl->library)->nearest : "");
 	}
-	return loss_refusals(ctl, rule);
+	if (*problem)
+		print_warning(ctl, "session '%s': %s", o->session, problem);
+	return target_worse(*problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, rule));
 }
 
 static int check_patterns(struct ctl *ctl)

@@ -26,12 +26,14 @@ static void event_enable_in_force(void *data, uint32_t apps, uint32_t late,
 	struct command *cmd = pending->cmd;
 	struct domain_tracer *tracer = command_tracer(cmd, (uint8_t)pending->channel->domain);
 	struct session *session = command_session(cmd);
-	struct rep_event_enable rep = { .channel = "", .nearest = "" };
+	struct rep_event_enable rep = { .channel = "", .nearest = "", .problem = "" };
 	uint32_t never;
 
 	(void)apps, (void)late, (void)problem;
 	if (session) {
 		rep.channel = pending->channel->name;
+		if (pending->channel->domain == DOMAIN_KERNEL)
+			rep.problem = session->troubles[TROUBLE_LATE];
 		rep.points = tracer->ops->count_points(tracer, session, pending->rule, &never);
 		if (pending->nearest && !rep.points && tracer->ops->nearest_point)
 			rep.nearest = tracer->ops->nearest_point(tracer, session,

@@ -17,6 +17,8 @@ static void session_start_on_started(void *data, const struct run_result *result
 	if (session) {
 		rep.problem = session_write_problem(session);
 		if (!*rep.problem)
+			rep.problem = session->troubles[TROUBLE_LATE];
+		if (!*rep.problem)
 			rep.problem = session->troubles[TROUBLE_STATE];
 		items_of_all_conflicts(cmd, session);
 		items_of_refusals(cmd, session, NULL, NULL);

@@ -64,6 +64,7 @@ enum trouble {
 	TROUBLE_PROGRAMS, /* programs record nothing, and their events are not counted */
 	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
 	TROUBLE_DAMAGE,	  /* an application has damaged its buffers */
+	TROUBLE_LATE,	  /* events of the kernel that are not recorded yet */
 	TROUBLE_APPS,	  /* applications that it should record can't */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_START,	  /* the last start failed */

@@ -104,6 +104,7 @@ static void drop_waits(struct kernel_session *ks)
 {
 	struct kernel_wait *wait;
 
+	kernel_waits_finish(ks);
 	while ((wait = list_first(&ks->waits, struct kernel_wait, node)))
 		wait->late.expired(&wait->late);
 }

@@ -273,10 +273,9 @@ void kernel_tracker_restore(struct kernel_session *ks)
 /*
  * Waits until a change is in force. The kernel answers at once; the consumer takes
  * time, as it creates buffers and writes metadata, and so does the transfer of many events. A
- * wait ends after one second without progress.
+ * wait ends after late_us without progress; then the session has a problem until the change is in
+ * force.
  */
-
-#define LATE_AFTER_US 1000000u
 
 static void kernel_wait_finish(struct kernel_wait *wait)
 {
@@ -290,9 +289,41 @@ static void kernel_wait_finish(struct kernel_wait *wait)
 	done(data, 0, 0, ks->rec.problem.code ? &ks->rec.problem : NULL);
 }
 
+void kernel_late_solve(struct kernel_session *ks)
+{
+	const struct recorder_config *config = &ks->rec.recorder->config;
+
+	if (*ks->rec.session->troubles[TROUBLE_LATE])
+		config->trouble(ks->rec.session, TROUBLE_LATE, "");
+}
+
+/* The session records, as a later answer of the consumer enables the events. */
+static void kernel_late_report(struct kernel_session *ks)
+{
+	const struct recorder *recorder = ks->rec.recorder;
+	const struct kernel_channel *kc;
+	unsigned int nr = 0;
+	char text[256];
+
+	list_for_each(kc, &ks->channels, node) nr += kc->nr_waits;
+	if (!nr)
+		return;
+	snprintf(text, sizeof(text),
+		 "%u event%s of the kernel %s not recorded yet, nor counted: ltt-consumerd has not "
+		 "prepared the buffers for %llu s; recording begins when it has, and this "
+		 "is no longer in 'lttctl status'",
+		 nr, nr == 1 ? "" : "s", nr == 1 ? "is" : "are",
+		 (unsigned long long)recorder->late_us / 1000000);
+	recorder->config.trouble(ks->rec.session, TROUBLE_LATE, text);
+}
+
 static void kernel_wait_on_timeout(struct loop_timer *timer)
 {
-	kernel_wait_finish(container_of(timer, struct kernel_wait, late));
+	struct kernel_wait *wait = container_of(timer, struct kernel_wait, late);
+
+	if (!wait->finished)
+		kernel_late_report(wait->ks);
+	kernel_wait_finish(wait);
 }
 
 void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data)
@@ -303,7 +334,7 @@ void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data)
 	wait->done = done;
 	wait->data = data;
 	loop_timer_init(&wait->late, ks->rec.recorder->config.loop, kernel_wait_on_timeout);
-	loop_timer_set(&wait->late, LATE_AFTER_US);
+	loop_timer_set(&wait->late, ks->rec.recorder->late_us);
 	list_append(&ks->waits, &wait->node);
 }
 
@@ -312,7 +343,8 @@ void kernel_waits_extend(struct kernel_session *ks)
 	struct kernel_wait *wait;
 
 	list_for_each(wait, &ks->waits, node)
-		loop_timer_set(&wait->late, LATE_AFTER_US);
+		if (!wait->finished)
+			loop_timer_set(&wait->late, ks->rec.recorder->late_us);
 }
 
 /* The callback may free anything, the session too: so it is called from timers. */
@@ -320,6 +352,8 @@ void kernel_waits_finish(struct kernel_session *ks)
 {
 	struct kernel_wait *wait;
 
-	list_for_each(wait, &ks->waits, node)
+	list_for_each(wait, &ks->waits, node) {
+		wait->finished = true;
 		loop_timer_set(&wait->late, 0);
+	}
 }

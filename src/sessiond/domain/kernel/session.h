@@ -120,15 +120,19 @@ struct kernel_wait {
 	struct list_node node;
 	struct kernel_session *ks;
 	struct loop_timer late;
+	bool finished; /* not late */
 	domain_done done;
 	void *data;
 };
 
-/** @done is called from the loop, after the next walk, or after a second without progress. */
+/** @done is called from the loop, after the walk that has nothing left to do, or late_us after the
+ *  last progress. */
 void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data);
 /** Restart the timeout, as there is progress. */
 void kernel_waits_extend(struct kernel_session *ks);
 /** Complete all waiting commands: the change is in force, or the session ends. */
 void kernel_waits_finish(struct kernel_session *ks);
+/** No event waits any more: the problem of those that were late is solved. */
+void kernel_late_solve(struct kernel_session *ks);
 
 #endif

@@ -361,18 +361,21 @@ void kernel_touch(struct kernel_session *ks)
 		begin_walk(ks);
 }
 
-/* Whether an answer in flight will cause another walk. */
-static bool awaits_more(const struct kernel_session *ks)
+static bool has_waits(const struct kernel_session *ks)
 {
 	const struct kernel_channel *kc;
 
-	if (ks->rec.recording && traces_busy(&ks->rec) &&
-	    session_is_writable(ks->rec.session, DOMAIN_KERNEL))
-		return true;
 	list_for_each(kc, &ks->channels, node)
 		if (kc->nr_waits)
 			return true;
 	return false;
+}
+
+/* Whether an answer in flight will cause another walk. A full disk, for one, is not waited for. */
+static bool awaits_more(const struct kernel_session *ks)
+{
+	return ks->rec.recording && session_is_writable(ks->rec.session, DOMAIN_KERNEL) &&
+	       (traces_busy(&ks->rec) || has_waits(ks));
 }
 
 /* The module does it by and by; the state is recorded like any other event. */
@@ -431,7 +434,11 @@ void kernel_walk(struct loop_timer *timer)
 	list_for_each(kc, &ks->channels, node)
 		if (kc->dump_due && !kc->nr_waits)
 			kernel_walk_dump(ks, kc);
-	if (!awaits_more(ks))
+	if (!has_waits(ks))
+		kernel_late_solve(ks);
+	if (awaits_more(ks))
+		kernel_waits_extend(ks);
+	else
 		kernel_waits_finish(ks);
 }
 

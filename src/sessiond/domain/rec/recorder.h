@@ -39,6 +39,7 @@ struct recorder {
 	uint64_t next_id;      /* of apps, traces and rings; from 1 */
 	uint32_t nr_wanted;    /* lost ring sets that an application may still offer; see want.c */
 	uint64_t long_ns;      /* operations that take longer are repeated after an equal pause */
+	uint64_t late_us;      /* without progress, until a command stops waiting for the kernel */
 	uint32_t slice;	       /* points that are processed in one turn of the loop */
 	uint64_t passes;       /* complete scans of the armed events of a link; read by tests */
 	uint64_t visits;       /* of points, to plan their armings; read by tests */
