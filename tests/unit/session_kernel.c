@@ -88,7 +88,7 @@ static bool late_is_shown(void)
 	return strstr(session_problem(session), "5 events of the kernel are not recorded yet");
 }
 
-/* A start waits longer than a busy machine takes; then it reports the events that are not on yet. */
+/* A start waits longer than a busy machine takes; then it reports the events that are late. */
 static void late(void)
 {
 	int client = kernel_fake_begin(true);
