@@ -98,64 +98,52 @@ static uint64_t lost_in_all(const struct stream *s)
 	return lost[LOST_FULL] + lost[LOST_SIZE] + lost[LOST_BUSY] + lost_output(s);
 }
 
-/* But for the checksum: the writer of the packet makes it, perhaps on the way. */
-static struct packet_header make_header(const struct stream *s)
-{
-	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
-	struct packet_header header = packet_make(&stream);
-	const struct ring_reader *r = &s->reader;
-
-	packet_set_body(&header, reader_pending(r));
-	header.timestamp_begin = s->end_ts;
-	header.timestamp_end = r->last_ts;
-	header.packet_seq_num = s->packets;
-	header.events_discarded = lost_in_all(s);
-	header.stream_pos = r->released;
-	header.events_recorded = r->count;
-	header.lost_full = r->lost[LOST_FULL];
-	header.lost_size = r->lost[LOST_SIZE];
-	header.lost_busy = r->lost[LOST_BUSY];
-	header.lost_output = lost_output(s);
-	return header;
-}
-
 /* Readers attribute the losses of a packet to the time since the previous one: those of a stream's
- * first packet they would not count, or count as earlier ones. */
+ * first packet they would not count, or count as earlier ones. So an empty packet, before which
+ * nothing was lost, opens the stream. */
 static bool needs_opening(const struct stream *s)
 {
 	return s->packets == 0 && lost_in_all(s);
 }
 
-/* A packet with nothing in it, before which nothing was lost. */
-static struct packet_header make_opening(const struct stream *s)
+/* But for the checksum: the writer of the packet makes it, perhaps on the way. */
+static void stream_make_packet(struct stream *s, bool opening)
 {
 	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
+	const struct ring_reader *r = &s->reader;
 	struct packet_header header = packet_make(&stream);
 
 	header.timestamp_begin = header.timestamp_end = s->end_ts;
-	return header;
+	if (!opening) {
+		packet_set_body(&header, reader_pending(r));
+		header.timestamp_end = r->last_ts;
+		header.packet_seq_num = s->packets;
+		header.events_discarded = lost_in_all(s);
+		header.stream_pos = r->released;
+		header.events_recorded = r->count;
+		header.lost_full = r->lost[LOST_FULL];
+		header.lost_size = r->lost[LOST_SIZE];
+		header.lost_busy = r->lost[LOST_BUSY];
+		header.lost_output = lost_output(s);
+	}
+	s->sent_header = header;
+	s->sent_pos = opening ? r->released : r->pos;
+	s->sent_count = opening ? r->released_count : r->count;
 }
 
 /* --- writing -------------------------------------------------------------------- */
 
-/* The sink has the packet. */
-static void stream_acknowledge(struct stream *s, const struct packet_header *stored)
+/* The sink has the packet @stored, or (@counts: false) has no use for it. */
+static void stream_acknowledge(struct stream *s, const struct packet_header *stored, bool counts)
 {
-	s->bytes += stored->packet_size / 8;
-	s->packets++;
-	s->written += s->sent_count - MIN(s->reader.released_count, s->sent_count);
+	if (counts) {
+		s->bytes += stored->packet_size / 8;
+		s->packets++;
+		s->written += s->sent_count - MIN(s->reader.released_count, s->sent_count);
+		s->out->failed = false;
+	}
 	s->end_ts = stored->timestamp_end;
 	s->lost_reported = stored->events_discarded;
-	s->out->failed = false;
-	stream_on(s, STREAM_IS_ANSWERED);
-	reader_release_until(&s->reader, s->sent_pos, s->sent_count);
-}
-
-/* The packet is counted nowhere. */
-static void discard_sent(struct stream *s)
-{
-	s->end_ts = s->sent_header.timestamp_end;
-	s->lost_reported = s->sent_header.events_discarded;
 	stream_on(s, STREAM_IS_ANSWERED);
 	reader_release_until(&s->reader, s->sent_pos, s->sent_count);
 }
@@ -166,77 +154,67 @@ static void packet_done(void *data, int error)
 
 	s->out->failed = error < 0; /* the next attempt is not spliced */
 	if (error == 0)
-		stream_acknowledge(s, &s->sent_header);
+		stream_acknowledge(s, &s->sent_header, true);
 	stream_publish(s);
 }
 
-/* Return: as sink_ops.write. */
-static int stream_write(struct stream *s)
+/* Write the packet that was made last. Return: 1, or negative errno. */
+static int stream_write_made(struct stream *s)
 {
+	const struct sink_ops *ops = s->out->sink->ops;
 	uint64_t begin = now_ns(), took;
-	int ret = s->out->sink->ops->write(s->out, &s->sent_header, reader_bytes(&s->reader));
+	int fate = ops->write(s->out, &s->sent_header, reader_bytes(&s->reader));
 
+	if (fate < 0)
+		return fate;
 	took = now_ns() - begin;
-	if (ret == SINK_STORED && took > SLOW_NS && s->out->sink->ops->on_disk) {
+	if (fate == SINK_STORED && took > SLOW_NS && ops->on_disk) {
 		s->slow_ns += took;
 		s->slow_bytes += s->sent_header.packet_size / 8;
 	}
-	return ret;
-}
-
-/* Return: 1, or negative errno. */
-static int write_sent(struct stream *s)
-{
-	int ret = stream_write(s);
-
-	if (ret < 0)
-		return ret;
-	if (ret == SINK_STORED)
-		stream_acknowledge(s, &s->sent_header);
-	else if (ret == SINK_DISCARDED)
-		discard_sent(s);
+	if (fate != SINK_SENDING)
+		stream_acknowledge(s, &s->sent_header, fate == SINK_STORED);
 	return 1;
-}
-
-/* One that was tried may have been stored: a sink that compares keeps it as it was. */
-static int write_packet(struct stream *s, bool opening)
-{
-	bool keeps = s->out->sink->ops->keeps_packet;
-	int ret;
-
-	if (s->state != STREAM_SENT || !keeps) {
-		s->sent_pos = opening ? s->reader.released : s->reader.pos;
-		s->sent_count = opening ? s->reader.released_count : s->reader.count;
-		s->sent_header = opening ? make_opening(s) : make_header(s);
-		stream_on(s, STREAM_SENDS);
-	}
-	ret = write_sent(s);
-	if (ret < 0 && !keeps)
-		stream_on(s, STREAM_IS_ANSWERED);
-	return ret;
 }
 
 int stream_write_again(struct stream *s)
 {
-	return s->state == STREAM_SENT ? write_sent(s) : 0;
+	return s->state == STREAM_SENT ? stream_write_made(s) : 0;
 }
 
-/* @ret: of a write, of which the outcome is known on return. */
-static int stream_await_outcome(struct stream *s, int ret)
+/* Return: 1: the packet that was written last is stored, or in flight once more; ... */
+static int stream_await_outcome(struct stream *s)
 {
-	int error = ret > 0 ? sink_await_outcomes(s->out->sink) : ret;
+	int ret = sink_await_outcomes(s->out->sink);
 
-	if (error < 0)
-		return error;
-	return s->state == STREAM_SENT ? write_sent(s) : ret;
+	if (ret == 0)
+		ret = stream_write_again(s);
+	return ret < 0 ? ret : 1;
 }
 
-/* An opening packet is stored before the next is made. */
-static int stream_take_packet(struct stream *s)
+/* Write the pending records, or @opening: a packet without any, which is stored before the next
+ * is made. Return: 1: the packet is stored, or in flight; negative errno: its data is pending. */
+static int stream_write_packet(struct stream *s, bool opening)
 {
-	int ret = needs_opening(s) ? stream_await_outcome(s, write_packet(s, true)) : 0;
+	bool keeps = s->out->sink->ops->keeps_packet;
+	int ret = 0;
 
-	return ret < 0 ? ret : write_packet(s, false);
+	if (!opening && needs_opening(s)) {
+		ret = stream_write_packet(s, true);
+		if (ret > 0)
+			ret = stream_await_outcome(s);
+		if (ret < 0)
+			return ret;
+	}
+	/* one that was tried may be stored: a sink that compares gets it as it was */
+	if (s->state != STREAM_SENT || !keeps) {
+		stream_make_packet(s, opening);
+		stream_on(s, STREAM_SENDS);
+	}
+	ret = stream_write_made(s);
+	if (ret < 0 && !keeps)
+		stream_on(s, STREAM_IS_ANSWERED);
+	return ret;
 }
 
 /* --- position ------------------------------------------------------------------ */
@@ -282,7 +260,7 @@ static void compare(struct stream *s, const struct packet_header *last)
 	if (s->state == STREAM_UNPLACED && last->magic)
 		continue_behind(s, last);
 	else if (s->state == STREAM_SENT && last->magic && last->packet_seq_num == s->packets)
-		stream_acknowledge(s, last);
+		stream_acknowledge(s, last, true);
 	else
 		count_forgotten(s, last);
 	stream_on(s, STREAM_IS_PLACED);
@@ -409,7 +387,7 @@ int stream_cut(struct stream *s, enum stream_cut how)
 	if (s->out->sink->ops->attaches_first)
 		ret = attach_for(s, how);
 	if (ret == 0 && is_due(s, how))
-		ret = stream_take_packet(s);
+		ret = stream_write_packet(s, false);
 	stream_publish(s);
 	return ret;
 }
@@ -431,8 +409,8 @@ static void give_up_pending(struct stream *s)
 	reader_release(&s->reader);
 	stream_on(s, STREAM_IS_ANSWERED);
 	s->config->disk->accounting = true;
-	if (left)
-		(void)!stream_await_outcome(s, stream_take_packet(s));
+	if (left && stream_write_packet(s, false) > 0)
+		(void)!stream_await_outcome(s);
 	s->config->disk->accounting = false;
 }
 
