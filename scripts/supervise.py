@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""supervise SECONDS TEST [ARGUMENT...] - run one test in a session of its own, for runtests.
+"""supervise - run one test in a session of its own, for runtests, in a process that is its supervisor.
 
-It is the subreaper of all that the test starts, so a daemon can't get away from it. Exit status:
-the test's; 1 if it did not end, left a process behind, or one of its processes crashed.
+It is the subreaper of all that the test starts, so a daemon can't get away from it. Result:
+the test's exit status; 1 if it did not end, left a process behind, or one of its processes crashed.
 
-SECONDS limits processor time, so that a busy machine does not make a slow test a failed one. After
+The limit is processor time, so that a busy machine does not make a slow test a failed one. After
 that much wall time a test has also failed when all of its processes together got nothing done for
 half a minute, and in any case after four times as much.
 """
@@ -86,8 +85,9 @@ def describe_threads(pid):
 class Supervisor:
     """Runs the test, reaps every process that it leaves, notes failures."""
 
-    def __init__(self, argv, limit):
+    def __init__(self, argv, limit, env):
         self.argv = argv
+        self.env = env
         self.limit = limit
         self.begin = time.monotonic()
         self.interrupted = False
@@ -174,7 +174,7 @@ class Supervisor:
             for number in USERS:
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, WAITED)
-            os.execvp(self.argv[0], self.argv)
+            os.execvpe(self.argv[0], self.argv, self.env)
         except OSError as e:
             os.write(2, f"{self.argv[0]}: {e}\n".encode())
         os._exit(126)
@@ -220,7 +220,3 @@ class Supervisor:
 
     def ok(self):
         return os.WIFEXITED(self.status) and os.WEXITSTATUS(self.status) in (0, SKIP)
-
-
-if __name__ == "__main__":
-    sys.exit(Supervisor(sys.argv[2:], float(sys.argv[1])).run())
