@@ -31,6 +31,9 @@ static const char *const allocations_names[ALLOCATIONS_NR] = {
 	[ALLOCATIONS_POSIX_MEMALIGN] = "posix_memalign",
 	[ALLOCATIONS_VALLOC] = "valloc",
 	[ALLOCATIONS_PVALLOC] = "pvalloc",
+	[ALLOCATIONS_STRDUP] = "strdup",
+	[ALLOCATIONS_NEW] = "operator_new",
+	[ALLOCATIONS_NEW_ARRAY] = "operator_new_array",
 	[ALLOCATIONS_FREE] = "free",
 };
 
@@ -46,9 +49,10 @@ enum allocations_action allocations_action_of(const char *name)
 
 const char *allocations_name(enum allocations_action action)
 {
-	return (unsigned int)action < ALLOCATIONS_NR && allocations_names[action] ?
-		       allocations_names[action] :
-		       "?";
+	return action == ALLOCATIONS_NEW       ? "operator new" :
+	       action == ALLOCATIONS_NEW_ARRAY ? "operator new[]" :
+	       action != ALLOCATIONS_NONE      ? allocations_names[action] :
+						 "?";
 }
 
 struct allocations *allocations_new(struct callsites *callsites)

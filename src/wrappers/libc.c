@@ -5,6 +5,9 @@
  * Each function calls the next one of its name (libc's, or that of an allocator
  * which the program brings along) and then records. It runs in whatever thread
  * allocates, from before the first constructor to after the last destructor.
+ *
+ * operator new of C++ and strdup() are recorded in place of the malloc() that they call, as the
+ * place that matters is that of their callers.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -71,6 +74,19 @@ LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result, void *site), LTT_D
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
 	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, strdup, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, operator_new, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, operator_new_array, (size_t size, void *result, void *site),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
 
 /* --- memory for the time before the real allocator is known ----------------------- */
 
@@ -128,6 +144,8 @@ static struct {
 	int (*posix_memalign)(void **, size_t, size_t);
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
+	char *(*strdup)(const char *);
+	char *(*strndup)(const char *, size_t);
 } real;
 
 static int state; /* 0: not looked up yet, 1: lookup in progress, 2: complete */
@@ -153,6 +171,8 @@ static void find_real(void)
 	real.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
 	real.valloc = dlsym(RTLD_NEXT, "valloc");
 	real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
+	real.strdup = dlsym(RTLD_NEXT, "strdup");
+	real.strndup = dlsym(RTLD_NEXT, "strndup");
 	__atomic_store_n(&state, 2, __ATOMIC_RELEASE);
 }
 
@@ -190,6 +210,21 @@ __attribute__((constructor(101))) static void libc_start(void)
 		made_; \
 	})
 
+/*
+ * The frame of the operator new that this thread is in; NULL: none. It may leave by an exception,
+ * past us: so it is a frame, and no count, and the first allocation ends it.
+ */
+static __thread const char *new_frame;
+
+/* Return: whether the allocation is that of operator new, which records it. A failed one is not. */
+static bool is_of_new(const void *p)
+{
+	bool inside = new_frame && (const char *)__builtin_frame_address(0) < new_frame;
+
+	new_frame = NULL;
+	return inside && p;
+}
+
 static void *no_memory(void)
 {
 	errno = ENOMEM;
@@ -203,7 +238,8 @@ EXPORT void *malloc(size_t size)
 	if (!libc_ready() || !real.malloc)
 		return boot_alloc(BOOT_ALIGN, size);
 	p = DEEPER(real.malloc(size));
-	RECORD(malloc, size, p, CALL_SITE);
+	if (!depth && !is_of_new(p))
+		ltt_trace(ltt_libc, malloc, size, p, CALL_SITE);
 	return p;
 }
 
@@ -295,7 +331,8 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
 	if (!libc_ready() || !real.aligned_alloc)
 		return boot_alloc(align, size);
 	p = DEEPER(real.aligned_alloc(align, size));
-	RECORD(aligned_alloc, align, size, p, CALL_SITE);
+	if (!depth && !is_of_new(p))
+		ltt_trace(ltt_libc, aligned_alloc, align, size, p, CALL_SITE);
 	return p;
 }
 
@@ -333,3 +370,91 @@ EXPORT void *pvalloc(size_t size)
 	RECORD(pvalloc, size, p, CALL_SITE);
 	return p;
 }
+
+/* --- functions that allocate for their callers ------------------------------------------ */
+
+EXPORT char *strndup(const char *s, size_t most)
+{
+	size_t len = strnlen(s, most);
+	char *p;
+
+	if (!libc_ready() || !real.strndup) {
+		p = boot_alloc(BOOT_ALIGN, len + 1);
+		return p ? memcpy(p, s, len) : NULL; /* the memory is zero */
+	}
+	p = DEEPER(real.strndup(s, most));
+	RECORD(strdup, len + 1, p, CALL_SITE);
+	return p;
+}
+
+EXPORT char *strdup(const char *s)
+{
+	size_t size = strlen(s) + 1;
+	char *p;
+
+	if (!libc_ready() || !real.strdup) {
+		p = boot_alloc(BOOT_ALIGN, size);
+		return p ? memcpy(p, s, size) : NULL;
+	}
+	p = DEEPER(real.strdup(s));
+	RECORD(strdup, size, p, CALL_SITE);
+	return p;
+}
+
+/* The next function of this name. One of a library that was loaded for its user alone is searched
+ * in the scope of the caller. */
+static void *libc_find_new(void **known, const char *name, void *caller)
+{
+	void *call = __atomic_load_n(known, __ATOMIC_ACQUIRE), *handle;
+	Dl_info info;
+
+	if (__builtin_expect(call != NULL, 1))
+		return call;
+	depth++; /* the search may allocate */
+	call = dlsym(RTLD_NEXT, name);
+	if (!call && dladdr(caller, &info) &&
+	    (handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))) {
+		call = dlsym(handle, name);
+		dlclose(handle);
+	}
+	depth--;
+	if (!call)
+		__builtin_trap(); /* the caller is linked with a library that has it */
+	__atomic_store_n(known, call, __ATOMIC_RELEASE);
+	return call;
+}
+
+/* Mangled names, with `m` for size_t on 64-bit machines. An operator may call another one. */
+#define OPERATOR_NEW(number, mangled, event, parameters, arguments) \
+	EXPORT void *libc_new_##number parameters __asm__(mangled); \
+	EXPORT void *libc_new_##number parameters \
+	{ \
+		static void *next; \
+		void *(*call) parameters = libc_find_new(&next, mangled, CALL_SITE); \
+		const char *frame = __builtin_frame_address(0); \
+		bool outer = !depth && !(new_frame && frame < new_frame); \
+		void *p; \
+\
+		if (outer) \
+			new_frame = frame; \
+		p = call arguments; \
+		if (outer) { \
+			new_frame = NULL; \
+			if (p) \
+				ltt_trace(ltt_libc, event, size, p, CALL_SITE); \
+		} \
+		return p; \
+	}
+
+OPERATOR_NEW(1, "_Znwm", operator_new, (size_t size), (size))
+OPERATOR_NEW(2, "_ZnwmRKSt9nothrow_t", operator_new, (size_t size, const void *tag), (size, tag))
+OPERATOR_NEW(3, "_ZnwmSt11align_val_t", operator_new, (size_t size, size_t align), (size, align))
+OPERATOR_NEW(4, "_ZnwmSt11align_val_tRKSt9nothrow_t", operator_new,
+	     (size_t size, size_t align, const void *tag), (size, align, tag))
+OPERATOR_NEW(5, "_Znam", operator_new_array, (size_t size), (size))
+OPERATOR_NEW(6, "_ZnamRKSt9nothrow_t", operator_new_array, (size_t size, const void *tag),
+	     (size, tag))
+OPERATOR_NEW(7, "_ZnamSt11align_val_t", operator_new_array, (size_t size, size_t align),
+	     (size, align))
+OPERATOR_NEW(8, "_ZnamSt11align_val_tRKSt9nothrow_t", operator_new_array,
+	     (size_t size, size_t align, const void *tag), (size, align, tag))

@@ -138,3 +138,11 @@ __attribute__((constructor)) static void agent_start(void)
 		return;
 	agent_sites_changed();
 }
+
+/* Where libraries alone have sites, the handler of site_on_exit() comes behind the end of our own,
+ * which is behind this: their destructor has a priority. */
+__attribute__((destructor)) static void agent_end(void)
+{
+	if (!tracer_env.disabled)
+		ltt_statedump_libraries();
+}
