@@ -28,6 +28,7 @@
 #include "trace/control.h"
 #include "trace/trace.h"
 #include "probe/syscalls.h"
+#include "probe/traced.h"
 #include "probe/tracepoints.h"
 
 static long kmod_device_hello(void __user *arg)
@@ -184,6 +185,7 @@ static int __init events_init(void)
 
 	if (ret)
 		goto no_tracepoints;
+	traced_init();
 	ret = syscalls_init();
 	if (ret && ret != -ENOSYS)
 		goto no_syscalls;

@@ -22,8 +22,8 @@
  *
  *	ltt_provider_unregister(&provider);			before it is unloaded
  *
- * With `ftrace_events=1`, a parameter of ltt, ftrace and perf have them as `ltt:PROVIDER_EVENT`
- * while the provider is registered, if they take at most 3072 bytes.
+ * ftrace and perf have them, too, as `ltt:PROVIDER_EVENT`, while the provider is registered, if
+ * they take at most 3072 bytes.
  *
  * Fields of bytes are passed to ltt_event_record_bytes(). In the record numbers come first, then
  * texts and bytes in their order.
@@ -77,10 +77,12 @@ struct ltt_event {
 #define LTT_EVENT(name_, fields_) \
 	{ .name = #name_, .fields = (fields_), .nr_fields = ARRAY_SIZE(fields_) }
 
+/** struct ltt_provider - @is_for_channels_only: ftrace and perf don't get its events. */
 struct ltt_provider {
 	const char *name;
 	struct ltt_event *events;
 	unsigned int nr_events;
+	bool is_for_channels_only;
 };
 
 /**

@@ -62,7 +62,9 @@ static struct ltt_event events[NR_EVENTS] = {
 	[PRINT] = LTT_EVENT(print, print_fields),
 	[EVENT] = LTT_EVENT(event, event_fields),
 };
-static struct ltt_provider provider = { "ftrace", events, NR_EVENTS };
+static struct ltt_provider provider = {
+	.name = "ftrace", .events = events, .nr_events = NR_EVENTS, .is_for_channels_only = true,
+};
 static struct ltt_channel channel = {
 	.name = "ftrace", .events = "ftrace:*", .subbuf_size = SZ_1M, .num_subbuf = 8,
 };

@@ -20,7 +20,7 @@
  * @source: its provider now; NULL: none.
  * @numbers: bytes of all of them. @nr_variable: fields that are none; @is_bytes: a bit for each of
  * these.
- * @traced: NULL: there was no memory for it.
+ * @traced: NULL: ftrace and perf don't have it.
  */
 struct provided {
 	struct event event;
@@ -315,8 +315,10 @@ static void providers_describe(struct provided *provided, const char *system,
 }
 
 /* Once the registry has it, it stays. Return: or ERR_PTR. */
-static struct provided *provided_new(const char *system, const struct ltt_event *event)
+static struct provided *provided_new(const struct ltt_provider *provider,
+				     const struct ltt_event *event)
 {
+	const char *system = provider->name;
 	struct provided *provided;
 	int ret = -ENOMEM;
 
@@ -333,7 +335,8 @@ static struct provided *provided_new(const char *system, const struct ltt_event 
 		kfree(provided);
 		return ERR_PTR(ret);
 	}
-	provided->traced = traced_new(&provided->event);
+	if (!provider->is_for_channels_only)
+		provided->traced = traced_new(&provided->event);
 	list_add_tail(&provided->all, &all);
 	return provided;
 }
@@ -359,8 +362,9 @@ static bool exists(const char *system, const char *name)
 	return registry_find(whole);
 }
 
-static int event_add(const char *system, struct ltt_event *event)
+static int event_add(const struct ltt_provider *provider, struct ltt_event *event)
 {
+	const char *system = provider->name;
 	struct provided *provided;
 
 	if (!providers_is_sound(system, event))
@@ -369,7 +373,7 @@ static int event_add(const char *system, struct ltt_event *event)
 	if (provided ? !!provided->source : exists(system, event->name))
 		return -EEXIST;
 	if (!provided)
-		provided = provided_new(system, event);
+		provided = provided_new(provider, event);
 	if (IS_ERR(provided))
 		return PTR_ERR(provided);
 	if (!providers_is_same(provided, event)) {
@@ -402,7 +406,7 @@ int ltt_provider_register(struct ltt_provider *provider)
 
 	mutex_lock(&lock);
 	for (i = 0; i < provider->nr_events && !ret; i++)
-		ret = event_add(provider->name, &provider->events[i]);
+		ret = event_add(provider, &provider->events[i]);
 	if (ret)
 		for (i--; i--;)
 			event_remove(&provider->events[i]);

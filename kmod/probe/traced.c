@@ -14,6 +14,7 @@
 
 #include "compat.h"
 #include "event.h"
+#include "instr/symbols.h"
 #include "text.h"
 
 /* A page of ftrace's buffer takes no larger record. */
@@ -25,8 +26,8 @@ enum traced_form { TRACED_NUMBER, TRACED_TEXT, TRACED_CHARS, TRACED_BYTES };
  * struct traced - numbers come first in a record, without gaps, then a word for each other field,
  * which has length and place of its value.
  * @fields: the event's, in the order of the record, and @table the same for the kernel.
- * @is_listed: the kernel has @call; beneath `calls_lock`.
- * @links: struct traced_link; @listeners: of the provider, NULL: it has gone. Beneath `links_lock`.
+ * @is_listed: the kernel has @call. @links: struct traced_link. @listeners: of the provider, NULL:
+ * it has gone. Beneath `events_lock`.
  */
 struct traced {
 	struct trace_event_call call;
@@ -48,8 +49,9 @@ struct traced_link {
 	struct trace_event_file *file;
 };
 
-static DEFINE_MUTEX(calls_lock); /* beneath it the kernel's event_mutex, and beneath that: */
-static DEFINE_MUTEX(links_lock);
+/* The kernel's event_mutex, which it wants held where events come and go, and holds itself where
+ * they get listeners. It is not exported; NULL: not found, and ftrace and perf get no events. */
+static struct mutex *events_lock;
 
 static enum traced_form traced_form(const struct field *field)
 {
@@ -159,7 +161,7 @@ void traced_record(const struct traced *traced, const void *numbers,
 	}
 }
 
-/* --- listeners, with the kernel's lock of events held ----------------------------- */
+/* --- listeners, beneath `events_lock` --------------------------------------------- */
 
 static int traced_listen(struct traced *traced, struct trace_event_file *file)
 {
@@ -172,38 +174,30 @@ static int traced_listen(struct traced *traced, struct trace_event_file *file)
 		return -ENODEV;
 	}
 	link->file = file;
-	mutex_lock(&links_lock);
 	list_add_tail_rcu(&link->all, &traced->links);
 	traced->nr_links++;
 	if (traced->listeners)
 		atomic_inc(traced->listeners);
-	mutex_unlock(&links_lock);
 	return 0;
 }
 
-/* The module can't go before the kernel's lock is released. */
+/* The module can't go before the lock is released. */
 static int traced_leave(struct traced *traced, const struct trace_event_file *file)
 {
 	struct traced_link *link, *found = NULL;
-	bool is_stale;
 
-	mutex_lock(&links_lock);
 	list_for_each_entry(link, &traced->links, all)
 		if (link->file == file)
 			found = link;
-	if (found) {
-		list_del_rcu(&found->all);
-		traced->nr_links--;
-		if (traced->listeners)
-			atomic_dec(traced->listeners);
-	}
-	is_stale = !traced->listeners;
-	mutex_unlock(&links_lock);
 	if (!found)
 		return -ENOENT;
+	list_del_rcu(&found->all);
+	traced->nr_links--;
+	if (traced->listeners)
+		atomic_dec(traced->listeners);
 	synchronize_rcu();
 	kfree(found);
-	if (is_stale)
+	if (!traced->listeners)
 		queue_work(compat_unbound_wq, &traced->remover);
 	module_put(THIS_MODULE);
 	return 0;
@@ -365,24 +359,30 @@ static void traced_describe_all(struct traced *traced, const struct event *event
 
 /* --- coming and going ------------------------------------------------------------- */
 
+void traced_init(void)
+{
+	events_lock = ltt_symbol_find("event_mutex");
+	if (!events_lock)
+		pr_warn("ltt: ftrace and perf don't have events of providers: the kernel has no symbol event_mutex\n");
+}
+
+/* Once its provider and its listeners have gone. */
 static void traced_remove(struct work_struct *work)
 {
 	struct traced *traced = container_of(work, struct traced, remover);
-	bool is_stale;
 
-	mutex_lock(&calls_lock);
-	mutex_lock(&links_lock);
-	is_stale = !traced->listeners;
-	mutex_unlock(&links_lock);
-	if (is_stale && traced->is_listed && !trace_remove_event_call(&traced->call))
+	mutex_lock(events_lock);
+	if (!traced->listeners && traced->is_listed && !trace_remove_event_call(&traced->call))
 		traced->is_listed = false;
-	mutex_unlock(&calls_lock);
+	mutex_unlock(events_lock);
 }
 
 struct traced *traced_new(const struct event *event)
 {
 	struct traced *traced;
 
+	if (!events_lock)
+		return NULL;
 	traced = kzalloc(struct_size(traced, table, event->nr_fields + 1), GFP_KERNEL);
 	if (!traced)
 		return NULL;
@@ -423,47 +423,32 @@ void traced_free(struct traced *traced)
 	kfree(traced);
 }
 
-/* Off: trace_add_event_call() wants a mutex of the kernel that modules don't get, without which a
- * change of other events of tracefs at the same moment may meet a list that changes. */
-static bool ftrace_events;
-module_param(ftrace_events, bool, 0600);
-MODULE_PARM_DESC(ftrace_events, "providers that come have events for ftrace and perf");
-
 void traced_comes(struct traced *traced, atomic_t *listeners)
 {
 	int ret = 0;
 
 	if (!traced)
 		return;
-	mutex_lock(&calls_lock);
-	mutex_lock(&links_lock);
+	mutex_lock(events_lock);
 	traced->listeners = listeners;
 	atomic_add(traced->nr_links, listeners);
-	mutex_unlock(&links_lock);
-	if (!traced->is_listed && !READ_ONCE(ftrace_events)) {
-		mutex_unlock(&calls_lock);
-		return;
-	}
 	if (!traced->is_listed) {
 		traced->call.event = (struct trace_event){ .funcs = &traced_functions };
 		ret = trace_add_event_call(&traced->call);
+		traced->is_listed = !ret;
 	}
+	mutex_unlock(events_lock);
 	if (ret)
 		pr_warn("ltt: ftrace and perf don't have event %s: error %d\n", traced->name, ret);
-	else
-		traced->is_listed = true;
-	mutex_unlock(&calls_lock);
 }
 
 void traced_goes(struct traced *traced)
 {
 	if (!traced)
 		return;
-	mutex_lock(&links_lock);
+	mutex_lock(events_lock);
 	traced->listeners = NULL;
-	mutex_unlock(&links_lock);
-	if (!traced->is_listed)
-		return;
+	mutex_unlock(events_lock);
 	trace_set_clr_event("ltt", traced->name, 0);
 	traced_remove(&traced->remover);
 }

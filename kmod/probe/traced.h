@@ -20,7 +20,9 @@ struct traced_part {
 	u32 len;
 };
 
-/** @event: a provider's; it outlives this. Return: NULL: no memory. */
+/** When the module is loaded. */
+void traced_init(void);
+/** @event: a provider's; it outlives this. Return: NULL: no memory, or no lock of the kernel. */
 struct traced *traced_new(const struct event *event);
 /** NULL is allowed. Its provider has gone. */
 void traced_free(struct traced *traced);

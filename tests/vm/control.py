@@ -1389,6 +1389,16 @@ JOB_FIELDS = """	field:u32 id;	offset:8;	size:4;	signed:0;
 """
 
 
+def switch_events(done, system):
+    """Switch a system of ftrace's events, which may come and go, and list all, again and again."""
+    while not done.is_set():
+        for value in "1", "0":
+            with contextlib.suppress(OSError), open(f"{TRACEFS}/events/{system}/enable", "w", encoding="ascii") as f:
+                f.write(value)
+            with open(f"{TRACEFS}/available_events", encoding="ascii") as f:
+                check(f.read().endswith("\n"), "available_events")
+
+
 def test_traced():
     """ftrace and perf have the events of a provider while it is registered; listeners stay theirs."""
     if not os.path.ismount(TRACEFS):
@@ -1397,10 +1407,6 @@ def test_traced():
     folder, other = f"{TRACEFS}/events/ltt", f"{TRACEFS}/instances/other"
     parameters = "/sys/module/ltt_example_provider/parameters"
     provider = f"{WORK}/kmod/examples/ltt_example_provider.ko"
-    insmod(provider)
-    check(not os.path.exists(folder), "events for ftrace without the parameter")
-    run("busybox", "rmmod", "ltt_example_provider")
-    write("/sys/module/ltt/parameters/ftrace_events", "1")
     insmod(provider)
     with open(f"{folder}/example_job/format", encoding="ascii") as f:
         text = f.read()
@@ -1436,6 +1442,18 @@ def test_traced():
     write(f"{other}/events/ltt/example_done/enable", "0")
     until(lambda: not os.path.exists(folder), "events without a listener to go")
     os.rmdir(other)
+    done = threading.Event()
+    switches = [threading.Thread(target=switch_events, args=(done, system)) for system in ("ltt", "signal")]
+    for thread in switches:
+        thread.start()
+    for _ in range(8):
+        insmod(provider)
+        write(f"{parameters}/jobs", "20")
+        run("busybox", "rmmod", "ltt_example_provider")
+    done.set()
+    for thread in switches:
+        thread.join()
+    check(not os.path.exists(folder), "the events are left")
     for module in "ltt", "ltt_instr":
         run("busybox", "rmmod", module)
     load_module()
@@ -1540,7 +1558,7 @@ def test_ftrace():
         kind = values.get("name", name)
         counts[kind] = counts.get(kind, 0) + 1
     print(f"control: ftrace: {sum(counts.values())} records as in ftrace, {turned} turned round by interrupts: {counts}")
-    check(counts["print"] == 205 and counts["(unknown)"] == 100 and counts["ltt_example:ltt_example_step"] == 100 and
+    check(counts["print"] == 205 and counts["(unknown)"] >= 100 and counts["ltt_example:ltt_example_step"] == 100 and
           counts["function"] > 300, counts)
 
 
