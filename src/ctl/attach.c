@@ -21,6 +21,7 @@
 
 #define REGISTER_NS 5000000000u /* most applications register within milliseconds */
 #define REGISTER_POLL_MS 50
+#define THREAD_POLL_MS 200 /* the end of a thread is not reported */
 #define COMM_BYTES 64
 
 /* --- the options ----------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ static int attach_add(struct attach *attach, const char *name, bool need_libltt,
 		return err_set(err, ERR_INVALID,
 			       errno == ESRCH ? "there is no process %s" :
 			       errno == EINVAL || errno == ENOENT ?
-						"%s is a thread; name its process" :
+						"%s is a thread; name its process, or use --thread" :
 						"process %s can't be watched",
 			       name);
 	if (need_libltt && attach_check_libltt((uint32_t)pid, err) != 0) {
@@ -106,12 +107,51 @@ static int attach_add(struct attach *attach, const char *name, bool need_libltt,
 	return 0;
 }
 
-int attach_find(struct attach *attach, const struct names *names, bool need_libltt, struct err *err)
+/* The number behind @key in a file of /proc, or the last one of several; 0: it has none. */
+static uint32_t attach_status(const char *status, const char *key)
 {
-	attach->pids = xalloc((names->nr + 1) * sizeof(*attach->pids));
-	attach->fds = xalloc((names->nr + 1) * sizeof(*attach->fds));
-	for (size_t i = 0; i < names->nr; i++)
-		if (attach_add(attach, names->names[i], need_libltt, err) != 0)
+	const char *line = strstr(status, key);
+	const char *end = line ? line + strcspn(line + 1, "\n") + 1 : NULL;
+
+	while (line && end > line && isdigit((unsigned char)end[-1]))
+		end--;
+	return line ? (uint32_t)strtoul(end, NULL, 10) : 0;
+}
+
+static int attach_add_thread(struct attach *attach, const char *name, bool need_libltt,
+			     struct err *err)
+{
+	struct attach_thread *thread = &attach->threads[attach->nr_threads];
+	char *path AUTO_FREE = NULL, *process AUTO_FREE = NULL;
+	char status[4096];
+	uint64_t tid;
+
+	if (parse_u64(name, &tid) != 0 || tid == 0 || tid > INT_MAX)
+		return err_set(err, ERR_INVALID, "'%s' is not the id of a thread", name);
+	path = xasprintf("/proc/%" PRIu64 "/status", tid);
+	text_read(path, status, sizeof(status));
+	*thread = (struct attach_thread){ attach_status(status, "\nTgid:"), (uint32_t)tid,
+					  attach_status(status, "\nNSpid:") };
+	if (!thread->pid)
+		return err_set(err, ERR_INVALID, "there is no thread %s", name);
+	attach->nr_threads++;
+	process = xasprintf("%" PRIu32, thread->pid);
+	return attach_add(attach, process, need_libltt, err);
+}
+
+int attach_find(struct attach *attach, const struct names *pids, const struct names *tids,
+		bool need_libltt, struct err *err)
+{
+	const size_t nr = pids->nr + tids->nr + 1;
+
+	attach->pids = xalloc(nr * sizeof(*attach->pids));
+	attach->fds = xalloc(nr * sizeof(*attach->fds));
+	attach->threads = xalloc(nr * sizeof(*attach->threads));
+	for (size_t i = 0; i < pids->nr; i++)
+		if (attach_add(attach, pids->names[i], need_libltt, err) != 0)
+			return err->code;
+	for (size_t i = 0; i < tids->nr; i++)
+		if (attach_add_thread(attach, tids->names[i], need_libltt, err) != 0)
 			return err->code;
 	return 0;
 }
@@ -122,6 +162,7 @@ void attach_fini(struct attach *attach)
 		close(attach->fds[i]);
 	free(attach->fds);
 	free(attach->pids);
+	free(attach->threads);
 }
 
 char *attach_name(const struct attach *attach)
@@ -140,20 +181,45 @@ char *attach_name(const struct attach *attach)
 
 /* --- the session ----------------------------------------------------------------------- */
 
+char *attach_filter(const struct attach *attach, const char *filter)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < attach->nr_threads; i++) {
+		char *longer = xasprintf("%s%s$ctx.vtid == %" PRIu32, text ? text : "",
+					 text ? " || " : "", attach->threads[i].vtid);
+
+		free(text);
+		text = longer;
+	}
+	if (text && filter) {
+		char *both = xasprintf("(%s) && (%s)", text, filter);
+
+		free(text);
+		return both;
+	}
+	return text ? text : filter ? xstrdup(filter) : NULL;
+}
+
 int attach_track(struct ctl *ctl, const struct attach *attach, const char *session,
 		 enum domain_id domain)
 {
+	bool by_thread = attach->nr_threads && domain == DOMAIN_KERNEL;
+	uint32_t *tids AUTO_FREE = NULL;
 	struct ltt_ctl_track_options track;
 
 	if (!attach->nr)
 		return 0;
+	tids = xalloc((attach->nr_threads + 1) * sizeof(*tids));
+	for (size_t i = 0; i < attach->nr_threads; i++)
+		tids[i] = attach->threads[i].tid;
 	ltt_ctl_track_options_init(&track);
 	track.session = session;
 	track.domain = (enum ltt_ctl_domain)domain;
-	track.kind = LTT_CTL_TRACK_PID;
+	track.kind = by_thread ? LTT_CTL_TRACK_TID : LTT_CTL_TRACK_PID;
 	track.op = LTT_CTL_TRACK_ADD;
-	track.ids = attach->pids;
-	track.nr_ids = attach->nr;
+	track.ids = by_thread ? tids : attach->pids;
+	track.nr_ids = by_thread ? attach->nr_threads : attach->nr;
 	return ctl_done(ctl, ltt_ctl_track(ctl->library, &track, NULL), &ctl->err);
 }
 
@@ -226,6 +292,20 @@ static void attach_check_registered(struct attach_waiting *w, bool last)
 	attach_say_silent(w, w->left - (size_t)nr);
 }
 
+/* Whether one of the named threads is there, or whole processes were named. */
+static bool attach_has_thread(const struct attach *attach)
+{
+	char path[64];
+
+	for (size_t i = 0; i < attach->nr_threads; i++) {
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32,
+			 attach->threads[i].pid, attach->threads[i].tid);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return !attach->nr_threads;
+}
+
 /* Return: for poll(); 0: the time has ended. */
 static int attach_timeout(const struct attach_waiting *w)
 {
@@ -236,6 +316,8 @@ static int attach_timeout(const struct attach_waiting *w)
 	ms = limit ? (limit - elapsed) / 1000000 + 1 : UINT64_MAX;
 	if (w->registering)
 		ms = MIN(ms, (uint64_t)REGISTER_POLL_MS);
+	if (w->attach->nr_threads)
+		ms = MIN(ms, (uint64_t)THREAD_POLL_MS);
 	return ms > INT_MAX ? (limit ? INT_MAX : -1) : (int)ms;
 }
 
@@ -245,7 +327,7 @@ static bool attach_turn(struct attach_waiting *w)
 	size_t nr = w->attach->nr;
 	int timeout = attach_timeout(w), tick = run_tick(w->run);
 
-	if (timeout == 0 || (nr && !w->left))
+	if (timeout == 0 || (nr && !w->left) || w->run->finished || !attach_has_thread(w->attach))
 		return false;
 	if (poll(w->pfds, nr + 2, tick >= 0 && (timeout < 0 || tick < timeout) ? tick : timeout) <
 	    0)

@@ -181,7 +181,7 @@ int run_tick(struct run *run)
 	uint64_t now = run_now_ns();
 
 	if (run->tick && now >= run->tick_ns) {
-		run->tick_ns = now + TICK_MS * 1000000u;
+		run->tick_ns = now + (run->tick_ms ? run->tick_ms : TICK_MS) * 1000000u;
 		if (!run->tick(run->tick_priv))
 			run->tick = NULL;
 	}

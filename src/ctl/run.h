@@ -27,7 +27,9 @@
  *          searched for.
  * @crashed: called after they are read, with @crashed_priv; may be NULL. Return: whether it is to
  *           be called again at once.
- * @tick: called about each second with @tick_priv, until it returns false; may be NULL.
+ * @tick: called each @tick_ms (0: each second) with @tick_priv, until it returns false; may be
+ *        NULL.
+ * @finished: the recording has ended before the program or the time; set by @tick.
  * @ended: lttctl received a signal other than SIGHUP that would have ended it.
  * @exit_status: as a shell's: 128 + the signal that ended it.
  */
@@ -44,6 +46,8 @@ struct run {
 	void *crashed_priv;
 	bool (*tick)(void *priv);
 	void *tick_priv;
+	unsigned int tick_ms;
+	bool finished;
 	sigset_t old_mask;
 	int signals;  /* signalfd, or -1 */
 	int children; /* the same for SIGCHLD */

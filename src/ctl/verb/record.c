@@ -2,7 +2,8 @@
 /*
  * record.c - lttctl record -- PROGRAM: create, enable-event, start, the
  * program, stop, destroy and a summary, in one. All of it is undone
- * if the program cannot be run. With --pid or --all: programs that run already (attach.h).
+ * if the program cannot be run. With --pid, --thread or --all: programs that run already
+ * (attach.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 #include "ctl/create.h"
 #include "ctl/flight.h"
 #include "ctl/home.h"
+#include "ctl/limit.h"
 #include "ctl/linger.h"
 #include "ctl/loss.h"
 #include "ctl/names.h"
@@ -37,23 +39,26 @@
 #define SCOPE "LTT_SCOPE"
 
 static struct {
-	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *limit;
-	char *flight;
+	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
+	char *flight, *limit;
 	int kernel, user, no_wait, no_context, no_limit, all;
-	struct names contexts, pids;
+	struct names contexts, pids, tids;
 } opt;
 
-enum { CONTEXT, PID, EVENTS, WRAP };
+enum { CONTEXT, PID, TID, EVENTS, WRAP };
 
 static const struct poptOption options[] = {
 	OPTION_FLAG("kernel", 'k', &opt.kernel, "record the kernel while the program runs"),
 	OPTION_FLAG("userspace", 'u', &opt.user, "record the program (default); with -k: both"),
 	OPTION_EACH("pid", 'p', PID, 0, "record processes that run already, instead of a program",
 		    "PID[,...]"),
+	OPTION_EACH("thread", 't', TID, 0, "the same for threads of running processes",
+		    "TID[,...]"),
 	OPTION_FLAG("all", 'a', &opt.all,
 		    "record all programs of the user (of root: of all users)"),
-	OPTION_TEXT("for", 0, &opt.limit, "with --pid or --all: for this time, such as 10s",
-		    "TIME"),
+	OPTION_TEXT("for", 0, &opt.time,
+		    "with --pid, --thread or --all: for this time, such as 10s", "TIME"),
+	OPTION_TEXT("limit", 'n', &opt.limit, "end the recording after so many events", "N"),
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
 	OPTION_EACH("events", 'e', EVENTS, 0, "only these events (default: all); may be repeated",
 		    "PATTERN[,...]"),
@@ -75,7 +80,7 @@ static const struct poptOption options[] = {
 		"SIZE"),
 	OPTION_FLAG("no-limit", 0, &opt.no_limit,
 		    "write until the disk is full; default: 5 % of it, at least 1 GiB, stay free"),
-	OPTION_FLAG("no-wait", 'n', &opt.no_wait,
+	OPTION_FLAG("no-wait", 0, &opt.no_wait,
 		    "wait for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
 };
@@ -102,15 +107,19 @@ static enum status record_verb_option(struct ctl *ctl, int number, const char *a
 	}
 	names_split(argument, &words);
 	for (size_t i = 0; i < words.nr; i++)
-		names_add(number == PID ? &opt.pids : &opt.contexts, words.names[i]);
+		names_add(number == PID ? &opt.pids :
+			  number == TID ? &opt.tids :
+					  &opt.contexts,
+			  words.names[i]);
 	return STATUS_OK;
 }
 
 static struct attach attached;
+static struct limit limit;
 
 static bool record_verb_attaches(void)
 {
-	return opt.pids.nr || opt.all;
+	return opt.pids.nr || opt.tids.nr || opt.all;
 }
 
 static void record_verb_check_attached(struct ctl *ctl)
@@ -120,19 +129,20 @@ static void record_verb_check_attached(struct ctl *ctl)
 	if (!operand(ctl, 0) && !attaches)
 		err_set(&ctl->err, ERR_INVALID,
 			"missing program: use lttctl record [OPTION]... -- PROGRAM [ARGUMENT]..., or "
-			"--pid or --all for programs that run already");
+			"--pid, --thread or --all for programs that run already");
 	else if (attaches && operand(ctl, 1) && strcmp(operand(ctl, 0), "sleep") == 0)
 		err_set(&ctl->err, ERR_INVALID,
-			"'sleep %s': --pid and --all start no program; '--for=%s%s' ends the recording "
-			"after this time",
+			"'sleep %s': --pid, --thread and --all start no program; '--for=%s%s' ends the "
+			"recording after this time",
 			operand(ctl, 1), operand(ctl, 1),
 			operand(ctl, 1)[strspn(operand(ctl, 1), "0123456789")] ? "" : "s");
 	else if (operand(ctl, 0) && attaches)
 		err_set(&ctl->err, ERR_INVALID,
-			"'%s': --pid and --all record programs that run already, and start none",
+			"'%s': --pid, --thread and --all record programs that run already, and start "
+			"none",
 			operand(ctl, 0));
-	else if (opt.pids.nr && opt.all)
-		err_set(&ctl->err, ERR_INVALID, "--pid and --all exclude each other");
+	else if (!!opt.pids.nr + !!opt.tids.nr + opt.all > 1)
+		err_set(&ctl->err, ERR_INVALID, "--pid, --thread and --all exclude each other");
 	else if (opt.wrap && attaches)
 		err_set(&ctl->err, ERR_INVALID,
 			"--wrap: wrappers are loaded when a program starts; those that a running "
@@ -146,9 +156,12 @@ static void record_verb_check_attached(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID,
 			"--flight sets the size of the buffers; omit --subbuf-size and "
 			"--num-subbuf");
-	else if (opt.limit && !attaches)
-		err_set(&ctl->err, ERR_INVALID, "--for is for --pid and --all");
-	else if (opt.limit && attach_limit(&attached, opt.limit, &ctl->err) != 0)
+	else if (opt.flight && opt.limit)
+		err_set(&ctl->err, ERR_INVALID,
+			"--flight keeps the last events, however many there were; omit --limit");
+	else if (opt.time && !attaches)
+		err_set(&ctl->err, ERR_INVALID, "--for is for --pid, --thread and --all");
+	else if (opt.time && attach_limit(&attached, opt.time, &ctl->err) != 0)
 		return;
 }
 
@@ -170,6 +183,8 @@ static enum status record_verb_check(struct ctl *ctl)
 	if (!ctl->err.code && opt.no_context && opt.contexts.nr)
 		err_set(&ctl->err, ERR_INVALID, "--context and --no-context exclude each other");
 	channel.num_subbuf = (uint32_t)n;
+	if (opt.limit && !ctl->err.code && limit_take(&limit, opt.limit, &ctl->err) != 0)
+		return STATUS_ERROR;
 	if (opt.flight && !ctl->err.code)
 		flight_take_size(opt.flight, &channel, &ctl->err);
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
@@ -194,12 +209,14 @@ static bool is_fine(const struct err *err, enum domain_id domain)
 static int enable_events(struct ctl *ctl, const char *session, enum domain_id domain)
 {
 	struct names names CLEANUP(names_fini) = { 0 };
+	char *filter AUTO_FREE =
+		domain == DOMAIN_USER ? attach_filter(&attached, opt.filter) : NULL;
 	struct ltt_ctl_event_options o;
 
 	ltt_ctl_event_options_init(&o);
 	o.session = session;
 	o.domain = (enum ltt_ctl_domain)domain;
-	o.filter = opt.filter;
+	o.filter = filter ? filter : opt.filter;
 	names_split(opt.events ? opt.events : "*", &names);
 	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
 		int code;
@@ -209,7 +226,12 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 		if (ctl_done(ctl, code, &ctl->err) != 0 && is_fine(&ctl->err, domain))
 			ctl->err = (struct err){ 0 };
 	}
-	return ctl->err.code;
+	if (ctl->err.code || domain != DOMAIN_USER || !attached.nr_threads || opt.events)
+		return ctl->err.code;
+	/* of libltt's thread: the places of functions */
+	o.pattern = "ltt_statedump:*";
+	o.filter = NULL;
+	return ctl_done(ctl, ltt_ctl_enable_event(ctl->library, &o, NULL, NULL), &ctl->err);
 }
 
 static bool record_verb_records(enum domain_id domain)
@@ -379,6 +401,9 @@ static struct json_object *attached_record(const struct run *run)
 	record_set(o, "pids", json_object_new_array());
 	for (size_t i = 0; i < attached.nr; i++)
 		record_append(o, "pids", json_object_new_uint64(attached.pids[i]));
+	record_set(o, "tids", json_object_new_array());
+	for (size_t i = 0; i < attached.nr_threads; i++)
+		record_append(o, "tids", json_object_new_uint64(attached.threads[i].tid));
 	record_set_num(o, "duration_ns", run->duration_ns);
 	record_set_num(o, "silent", attached.silent);
 	return o;
@@ -481,7 +506,7 @@ static unsigned int wait_for_others(struct ctl *ctl, const char *session, const 
 	};
 	unsigned int nr;
 
-	if (opt.kernel && !opt.user)
+	if ((opt.kernel && !opt.user) || run->finished)
 		return 0;
 	nr = linger(ctl, &others);
 	run_extend(run);
@@ -531,6 +556,8 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 	while (run_interrupted(run))
 		; /* they ended the program; those that come now end the waiting */
 	cut = wait_for_others(ctl, created->session, scope, run);
+	if (limit.at_ns)
+		run->duration_ns = limit.at_ns - run->begin_ns;
 	if (opt.flight)
 		crashes = flight_end(&flight);
 	return record_verb_conclude(ctl, created, run, cut, reserve, saved, crashes);
@@ -563,6 +590,41 @@ static char *scope_environment(const char *scope)
 				 xasprintf(SCOPE "=%s", scope);
 }
 
+/* The program is not ended: its user may want its result. */
+static void record_verb_end_at_limit(struct ctl *ctl, struct run *run)
+{
+	struct err err = { 0 };
+
+	run->finished = true;
+	if (record_verb_attaches() ||
+	    ctl_done(ctl, ltt_ctl_stop(ctl->library, limit.session, 0, NULL), &err) != 0)
+		return;
+	print_note(ctl, "%s events are recorded: the recording has ended, and the program goes on",
+		   opt.limit);
+}
+
+/** The checks while the program runs. */
+struct record_watch {
+	struct ctl *ctl;
+	struct run *run;
+	struct reserve *reserve; /* NULL: none, or it was reported */
+	unsigned int turns;
+};
+
+/* The disk each second, the limit more often. */
+static bool record_verb_tick(void *priv)
+{
+	struct record_watch *watch = priv;
+
+	if (watch->reserve &&
+	    (!limit.events || watch->turns++ % (1000 / LIMIT_PERIOD_MS) == 0) &&
+	    !reserve_check(watch->reserve))
+		watch->reserve = NULL;
+	if (limit.events && !limit.at_ns && limit_check(watch->ctl, &limit))
+		record_verb_end_at_limit(watch->ctl, watch->run);
+	return !limit.at_ns && (watch->reserve || limit.events);
+}
+
 static enum status run_recorded(struct ctl *ctl, const char *const *environment, const char *scope)
 {
 	struct created created CLEANUP(created_fini) = { 0 };
@@ -579,6 +641,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		.priv = ctl,
 	};
 	struct reserve reserve = { .ctl = ctl };
+	struct record_watch watch = { .ctl = ctl, .run = &run };
 	struct faults faults CLEANUP(faults_close) = { .fd = -1 };
 	char *prefix AUTO_FREE = NULL;
 	int rc = record_verb_attaches() ? 0 : run_check(ctl->operands[0], &ctl->err);
@@ -603,9 +666,13 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		return interrupted_or(&run, STATUS_ERROR);
 	reserve.session = created.session;
 	reserve.output = created.output;
-	if (reserve.bytes) {
-		run.tick = reserve_check;
-		run.tick_priv = &reserve;
+	limit.session = created.session;
+	limit.output = created.output;
+	watch.reserve = reserve.bytes ? &reserve : NULL;
+	if (reserve.bytes || limit.events) {
+		run.tick = record_verb_tick;
+		run.tick_priv = &watch;
+		run.tick_ms = limit.events ? LIMIT_PERIOD_MS : 0;
 	}
 	if (opt.flight) {
 		faults_open(&faults);
@@ -618,7 +685,7 @@ static enum status record_verb_run_attached(struct ctl *ctl)
 {
 	enum status status = STATUS_ERROR;
 
-	if (attach_find(&attached, &opt.pids, !opt.kernel, &ctl->err) == 0)
+	if (attach_find(&attached, &opt.pids, &opt.tids, !opt.kernel, &ctl->err) == 0)
 		status = run_recorded(ctl, NULL, "");
 	ctl->interrupt = NULL;
 	attach_fini(&attached);
@@ -740,7 +807,7 @@ static void summary(FILE *out, struct json_object *record)
 
 const struct verb verb_record = {
 	.name = "record",
-	.operands = "([--] PROGRAM [ARGUMENT]... | -p PID[,PID]... | -a)",
+	.operands = "([--] PROGRAM [ARGUMENT]... | -p PID[,PID]... | -t TID[,TID]... | -a)",
 	.help = "Record a program, or programs that run already; the trace is kept",
 	.options = options,
 	.daemon = DAEMON_UNUSED, /* the program is examined first */
