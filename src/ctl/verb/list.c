@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* list.c - lttctl list: sessions, one session, or instrumentation points. */
+/* list.c - lttctl list: sessions, some of them, or instrumentation points. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -218,11 +218,10 @@ static int only_domain(struct ctl *ctl, struct json_object *session)
 	return 0;
 }
 
-/* The session's record, with the words of its domains alone. */
-static void only_domains(struct ctl *ctl)
+/* The words of the domains of a session. */
+static struct json_object *only_domains(struct json_object *session)
 {
 	struct json_object *o = json_object_new_object();
-	struct json_object *session = ctl->record;
 
 	record_set_str(o, "session", record_str(session, "name"));
 	record_set(o, "domains", json_object_new_array());
@@ -230,25 +229,32 @@ static void only_domains(struct ctl *ctl)
 		record_append(o, "domains", json_object_new_string("kernel"));
 	if (has_domain(session, "user"))
 		record_append(o, "domains", json_object_new_string("user"));
-	json_object_put(session);
-	ctl->record = o;
+	return o;
 }
 
-static enum status list_session(struct ctl *ctl, const char *name)
+static enum status list_session(struct ctl *ctl, const char *name, struct json_object **ret)
 {
-	if (show_fetch(ctl, name, &ctl->record, &ctl->err) != 0) {
+	struct json_object *session AUTO_RECORD = NULL;
+
+	if (show_fetch(ctl, name, &session, &ctl->err) != 0) {
 		target_suggest(ctl, name, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	if ((domain_any(&opt.domain) && only_domain(ctl, ctl->record) != 0) ||
-	    (opt.channel && only_channel(ctl, ctl->record, opt.channel) != 0)) {
-		json_object_put(TAKE(ctl->record));
+	if ((domain_any(&opt.domain) && only_domain(ctl, session) != 0) ||
+	    (opt.channel && only_channel(ctl, session, opt.channel) != 0))
 		return STATUS_ERROR;
-	}
-	if (!opt.domains)
-		return show_warnings(ctl, ctl->record);
-	only_domains(ctl);
-	return STATUS_OK;
+	*ret = opt.domains ? only_domains(session) : TAKE(session);
+	return opt.domains ? STATUS_OK : show_warnings(ctl, *ret);
+}
+
+static enum status list_each(struct ctl *ctl, const char *name)
+{
+	struct json_object *o = NULL;
+	enum status status = list_session(ctl, name, &o);
+
+	if (o)
+		record_append(ctl->record, "sessions", o);
+	return status;
 }
 
 static enum status list_verb_check(struct ctl *ctl)
@@ -282,8 +288,10 @@ static enum status list_verb_check(struct ctl *ctl)
 
 static enum status list_verb_run(struct ctl *ctl)
 {
+	if (ctl->nr_operands > 1)
+		return target_each(ctl, list_each);
 	if (operand(ctl, 0))
-		return list_session(ctl, operand(ctl, 0));
+		return list_session(ctl, operand(ctl, 0), &ctl->record);
 	if (opt.active)
 		return list_active(ctl);
 	return domain_any(&opt.domain) ? list_points(ctl) : list_verb_list_sessions(ctl);
@@ -335,6 +343,21 @@ static void domains_text(FILE *out, struct json_object *record)
 		fprintf(out, "%s\n", json_object_get_string(record_at(record, "domains", i)));
 }
 
+static void several_text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
+		struct json_object *o = record_at(record, "sessions", i);
+
+		fputs(i ? "\n" : "", out);
+		if (!opt.domains) {
+			show_details(out, o);
+			continue;
+		}
+		fprintf(out, "%s:\n", record_str(o, "session"));
+		domains_text(out, o);
+	}
+}
+
 static void list_verb_list_text(FILE *out, struct json_object *record)
 {
 	if (record_bool(record, "only_active") && record_len(record, "points") == 0)
@@ -349,8 +372,10 @@ static void list_verb_list_text(FILE *out, struct json_object *record)
 
 static void list_verb_text(FILE *out, struct json_object *record)
 {
-	if (record_get(record, "sessions"))
+	if (record_get(record, "loading"))
 		sessions_text(out, record);
+	else if (record_get(record, "sessions"))
+		several_text(out, record);
 	else if (record_get(record, "points"))
 		list_verb_list_text(out, record);
 	else if (record_get(record, "domains"))
@@ -361,12 +386,12 @@ static void list_verb_text(FILE *out, struct json_object *record)
 
 const struct verb verb_list = {
 	.name = "list",
-	.operands = "[SESSION] [-u | -k] [--active]",
+	.operands = "[SESSION]... [-u | -k] [--active]",
 	.help = "List sessions, one session, or instrumentation points (-u, -k)",
 	.options = options,
 	.paged = true,
 	.daemon = DAEMON_NEEDED,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
 	.check = list_verb_check,
 	.run = list_verb_run,
 	.text = list_verb_text,

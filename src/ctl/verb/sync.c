@@ -1,30 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* sync.c - lttctl sync [SESSION | DIR]: sync a trace to the disk, so that it survives a power
+/* sync.c - lttctl sync [SESSION | DIR]...: sync traces to the disk, so that it survives a power
  * failure. */
 #include "base/mem.h"
 #include "ctl/durable.h"
 #include "ctl/record.h"
+#include "ctl/target.h"
 #include "ctl/text.h"
 #include "ctl/viewing.h"
 
-static enum status sync_verb_run(struct ctl *ctl)
+static enum status sync_verb_sync(struct ctl *ctl, const char *word, struct json_object **ret)
 {
-	char *path AUTO_FREE = viewing_path(ctl, operand(ctl, 0));
+	char *path AUTO_FREE = viewing_path(ctl, word);
 	struct durable done;
 
 	if (!path || durable_make(path, &done, &ctl->err) != 0)
 		return STATUS_ERROR;
-	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "path", path);
-	record_set_num(ctl->record, "files", done.files);
-	record_set_num(ctl->record, "bytes", done.bytes);
+	*ret = json_object_new_object();
+	record_set_str(*ret, "path", path);
+	record_set_num(*ret, "files", done.files);
+	record_set_num(*ret, "bytes", done.bytes);
 	return STATUS_OK;
+}
+
+static enum status sync_verb_each(struct ctl *ctl, const char *word)
+{
+	struct json_object *o = NULL;
+	enum status status = sync_verb_sync(ctl, word, &o);
+
+	if (o)
+		record_append(ctl->record, "sessions", o);
+	return status;
+}
+
+static enum status sync_verb_run(struct ctl *ctl)
+{
+	return ctl->nr_operands > 1 ? target_each(ctl, sync_verb_each) :
+				      sync_verb_sync(ctl, operand(ctl, 0), &ctl->record);
 }
 
 static void sync_verb_print_text(FILE *out, struct json_object *record)
 {
 	char files[TEXT_BYTES], size[TEXT_BYTES];
 
+	for (size_t i = 0; i < record_len(record, "sessions"); i++)
+		sync_verb_print_text(out, record_at(record, "sessions", i));
+	if (record_get(record, "sessions"))
+		return;
 	fprintf(out, "%s is on the disk: %s in %s file%s\n", record_str(record, "path"),
 		text_size(size, record_num(record, "bytes")),
 		text_count(files, record_num(record, "files")),
@@ -33,10 +54,10 @@ static void sync_verb_print_text(FILE *out, struct json_object *record)
 
 const struct verb verb_sync = {
 	.name = "sync",
-	.operands = "[SESSION | DIR]",
+	.operands = "[SESSION | DIR]...",
 	.help = "Make the written part of a trace survive a loss of power",
 	.daemon = DAEMON_WELCOME,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
 	.run = sync_verb_run,
 	.text = sync_verb_print_text,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* verify.c - lttctl verify [SESSION | DIR]: check a trace and its counts of events. */
+/* verify.c - lttctl verify [SESSION | DIR]...: check traces and their counts of events. */
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -228,7 +228,7 @@ static void verify_print_verdict(FILE *out, const char *verdict)
 		sound || lossy ? "sound" : "damaged", color_off(out));
 }
 
-static void verify_verb_print_text(FILE *out, struct json_object *record)
+static void verify_verb_print_trace(FILE *out, struct json_object *record)
 {
 	const char *verdict = record_str(record, "verdict"), *limits = "";
 	size_t nr_unended = record_len(record, "unended");
@@ -268,14 +268,26 @@ static void verify_verb_print_text(FILE *out, struct json_object *record)
 	fputc('\n', out);
 }
 
+static void verify_verb_print_text(FILE *out, struct json_object *record)
+{
+	if (!record_get(record, "sessions"))
+		verify_verb_print_trace(out, record);
+	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
+		struct json_object *trace = record_at(record, "sessions", i);
+
+		fprintf(out, "%s%s:\n", i ? "\n" : "", record_str(trace, "path"));
+		verify_verb_print_trace(out, trace);
+	}
+}
+
 /* --- the verb ------------------------------------------------------------------- */
 
 static enum status verify_verb_conclude(struct ctl *ctl, const char *path,
-					const struct view_summary *sum)
+					const struct view_summary *sum, struct json_object **ret)
 {
 	char packets[TEXT_BYTES], events[TEXT_BYTES];
 
-	ctl->record = record_trace(ctl, path, sum);
+	*ret = record_trace(ctl, path, sum);
 	(void)loss_unknown(ctl, path, sum->lost_buffers);
 	if (!sum->problems)
 		return is_lossy(sum) ? STATUS_LOST : STATUS_OK;
@@ -291,12 +303,12 @@ static enum status verify_verb_conclude(struct ctl *ctl, const char *path,
 	return STATUS_DAMAGED;
 }
 
-static enum status verify_verb_run(struct ctl *ctl)
+static enum status verify_verb_verify(struct ctl *ctl, const char *word, struct json_object **ret)
 {
 	struct view *view CLEANUP(verify_verb_cleanup_view) = NULL;
 	const struct view_summary *sum;
 	char *path AUTO_FREE =
-		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
+		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, word);
 	int rc;
 
 	if (path)
@@ -306,18 +318,34 @@ static enum status verify_verb_run(struct ctl *ctl)
 	rc = view_verify(view);
 	rc = rc ? rc : view_summary(view, &sum);
 	if (rc == 0)
-		return verify_verb_conclude(ctl, path, sum);
+		return verify_verb_conclude(ctl, path, sum, ret);
 	err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't verify %s", path);
 	return STATUS_ERROR;
 }
 
+static enum status verify_verb_each(struct ctl *ctl, const char *word)
+{
+	struct json_object *o = NULL;
+	enum status status = verify_verb_verify(ctl, word, &o);
+
+	if (o)
+		record_append(ctl->record, "sessions", o);
+	return status;
+}
+
+static enum status verify_verb_run(struct ctl *ctl)
+{
+	return ctl->nr_operands > 1 ? target_each(ctl, verify_verb_each) :
+				      verify_verb_verify(ctl, operand(ctl, 0), &ctl->record);
+}
+
 const struct verb verb_verify = {
 	.name = "verify",
-	.operands = "[SESSION | DIR]",
+	.operands = "[SESSION | DIR]...",
 	.help = "Check that a trace is complete, and account for each event",
 	.options = options,
 	.daemon = DAEMON_WELCOME,
-	.max_operands = 1,
+	.max_operands = TARGET_MOST,
 	.check = verify_verb_check,
 	.run = verify_verb_run,
 	.text = verify_verb_print_text,
