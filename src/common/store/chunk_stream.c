@@ -501,8 +501,7 @@ static int remove_files(struct chunk_stream *s, uint64_t number, uint64_t *cut)
 
 /* --- which file -------------------------------------------------------------------- */
 
-/* Numbers of files whose size is limited: CHANNEL_CPU_N. */
-static bool chunk_stream_number_of(const struct chunk_stream *s, const char *name, uint64_t *ret)
+bool chunk_stream_number_of(const struct chunk_stream *s, const char *name, uint64_t *ret)
 {
 	struct chunk_stream_names names;
 	const char *last = strrchr(name, '_');

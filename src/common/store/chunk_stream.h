@@ -94,4 +94,6 @@ struct chunk_stream_names {
 
 int chunk_stream_names(const struct chunk_stream *file, uint64_t number,
 		       struct chunk_stream_names *ret) MUST_CHECK;
+/** Whether @name is that of a file of the stream, CHANNEL_CPU_NUMBER. */
+bool chunk_stream_number_of(const struct chunk_stream *file, const char *name, uint64_t *ret);
 #endif

@@ -22,20 +22,14 @@
 #define PAUSE_MS 20
 #define CLAIM_TRIES 15 /* a reader of the spool locks it for an instant */
 
-struct spool_stream {
-	struct sink_stream out;
-	struct spooled *spooled; /* NULL: not needed yet */
-	const struct packet_header *sending;
-};
-
 static struct spool *spool_of(const struct sink *sink)
 {
 	return container_of(sink, struct spool, sink);
 }
 
-static struct spool_stream *spool_stream_of(const struct sink_stream *out)
+static struct spooled *spooled_of(const struct sink_stream *out)
 {
-	return container_of(out, struct spool_stream, out);
+	return container_of(out, struct spooled, out);
 }
 
 /* --- ownership ---------------------------------------------------------------------- */
@@ -272,24 +266,14 @@ static int spool_check(struct sink *sink)
 	return error < 0;
 }
 
-/* As the output's user, so not before there is something for it. */
-static int find_spooled(struct spool_stream *stream)
-{
-	const struct sink_stream *out = &stream->out;
-
-	if (stream->spooled)
-		return 0;
-	return spool_stream(spool_of(out->sink), out->config, out->cpu, &stream->spooled);
-}
-
 /* Viewers learn of streams without data, too, before they get any that is younger. */
-static void find_all_spooled(struct sink *sink)
+static void open_all(struct spool *spool)
 {
-	struct sink_stream *out;
+	struct spooled *sp;
 
-	if (sink->live)
-		list_for_each(out, &sink->streams, node)
-			(void)!find_spooled(spool_stream_of(out));
+	if (spool->sink.live)
+		list_for_each(sp, &spool->streams, node)
+			(void)!spooled_open(sp);
 }
 
 static int spool_drain(struct sink *sink, uint64_t now)
@@ -299,7 +283,7 @@ static int spool_drain(struct sink *sink, uint64_t now)
 
 	if (!spool_fills(spool) || (spool->error && now < spool->retry_ns))
 		return SINK_NOTHING;
-	find_all_spooled(sink);
+	open_all(spool);
 	ret = spool_send_files(spool, DRAIN_NS);
 	if (ret < 0)
 		return ret;
@@ -450,12 +434,10 @@ static uint64_t spool_close_trace(struct sink *sink, struct chunk_trace *dir)
 static struct sink_stream *spool_open(struct sink *sink, const struct stream_config *config,
 				      uint32_t cpu)
 {
-	struct spool_stream *stream = xalloc(sizeof(*stream));
+	struct spooled *sp = spool_stream(spool_of(sink), config, cpu);
 
-	(void)sink;
-	(void)config;
-	(void)cpu;
-	return &stream->out;
+	sp->out.failed = false;
+	return &sp->out;
 }
 
 enum noted {
@@ -466,14 +448,14 @@ enum noted {
 
 static enum noted find_noted(const struct ring_reader *r, const struct packet_header *noted)
 {
-	uint64_t len = noted->packet_size / 8 - sizeof(*noted);
+	uint64_t len = packet_body_bytes(noted);
 	uint64_t consumed = __atomic_load_n(&r->cons->consumed, __ATOMIC_ACQUIRE) & LTT_POS_MASK;
 	const uint8_t *body = r->data + (noted->stream_pos & (r->size - 1));
 
 	if (len && consumed == ((noted->stream_pos + len) & LTT_POS_MASK))
 		return NOTED_TAKEN;
 	if (consumed != (noted->stream_pos & LTT_POS_MASK) || len > r->size ||
-	    !spool_is_noted(noted, body, len))
+	    !spool_is_noted(noted, body))
 		return NOTED_STRANGE;
 	return NOTED_WAITS;
 }
@@ -489,12 +471,13 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 	if (found == NOTED_STRANGE)
 		return SINK_UNKNOWN;
 	if (found == NOTED_WAITS) {
-		ret = spool_add(sp, &noted, r->data + (noted.stream_pos & (r->size - 1)),
-				noted.packet_size / 8 - sizeof(noted), NULL);
+		ret = spool_add(sp, &noted, r->data + (noted.stream_pos & (r->size - 1)), NULL);
 		if (ret < 0)
 			return ret;
 		spool_handle(sp->spool, SPOOL_DIVERT);
-	} else if (!sp->waiting) { /* the relay has acknowledged it, but may have lost it since */
+	} else if (
+		!sp->drain
+			 .waiting) { /* the relay has acknowledged it, but may have lost it since */
 		sp->acked = noted;
 		spool_handle(sp->spool, SPOOL_DIVERT);
 	}
@@ -504,9 +487,8 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader,
 		       struct packet_header *ret_last, uint64_t *cut)
 {
-	struct spool_stream *stream = spool_stream_of(out);
-	int ret = find_spooled(stream);
-	struct spooled *sp = stream->spooled;
+	struct spooled *sp = spooled_of(out);
+	int ret = spooled_open(sp);
 
 	(void)cut;
 	if (ret < 0)
@@ -524,61 +506,49 @@ static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader
 
 static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_last)
 {
-	struct spool_stream *stream = spool_stream_of(out);
-	int ret = find_spooled(stream);
+	struct spooled *sp = spooled_of(out);
+	int ret = spooled_open(sp);
 
 	if (ret == 0)
-		ret = spool_attach(stream->spooled);
+		ret = spool_attach(sp);
 	if (ret < 0)
 		return ret;
-	*ret_last = stream->spooled->last;
+	*ret_last = sp->last;
 	return SINK_CONTINUES;
-}
-
-static void spool_on_sent(void *data, int error)
-{
-	struct spool_stream *stream = data;
-
-	spool_sent(stream->spooled, stream->sending, error);
-	stream->out.done(stream->out.data, error);
 }
 
 static int spool_write(struct sink_stream *out, const struct packet_header *header,
 		       const uint8_t *body)
 {
-	const struct splice_source *source = sink_stream_source(out);
-	struct spool_stream *stream = spool_stream_of(out);
-	int ret = find_spooled(stream);
+	struct spooled *sp = spooled_of(out);
+	int ret = spooled_open(sp);
 
 	if (ret < 0)
 		return ret;
-	stream->sending = header;
-	if (!spool_fills(spool_of(out->sink))) {
-		ret = spool_send(stream->spooled, header, body, source, spool_on_sent, stream);
+	if (!spool_fills(sp->spool)) {
+		ret = spool_send(sp, header, body);
 		if (ret <= 0)
 			return ret < 0 ? ret : SINK_SENDING;
 	}
-	ret = spool_add(stream->spooled, header, body, header->packet_size / 8 - sizeof(*header),
-			source);
+	ret = spool_add(sp, header, body, sink_stream_source(out));
 	return ret < 0 ? ret : SINK_STORED;
 }
 
 static uint64_t spool_missed(const struct sink_stream *out)
 {
-	const struct spooled *sp = spool_stream_of(out)->spooled;
-
-	return sp ? sp->missed : 0;
+	return spooled_of(out)->missed;
 }
 
 static void spool_close(struct sink_stream *out, enum sink_end how)
 {
-	struct spool_stream *stream = spool_stream_of(out);
+	struct spooled *sp = spooled_of(out);
 
-	if (stream->spooled && how == SINK_ENDED)
-		spool_end(stream->spooled);
-	else if (stream->spooled && how == SINK_ABANDONED)
-		stream->spooled->ended = true;
-	free(stream);
+	if (!sp->is_open)
+		spooled_free(sp, false);
+	else if (how == SINK_ENDED)
+		spool_end(sp);
+	else if (how == SINK_ABANDONED)
+		sp->ended = true;
 }
 
 static const struct sink_ops spool_ops = {

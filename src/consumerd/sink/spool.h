@@ -10,14 +10,16 @@
  * has failed, all packets are appended to the files until the files are empty again. A packet keeps
  * its number, so the relay recognises those that it has already.
  *
- * Damage in the files costs the packets that it is in, and is counted.
+ * Damage in the files costs the packets that it is in, and is counted: as lost to the output, in an
+ * empty packet that replaces the damaged one and in all later ones.
  *
- * spool.c is the sink, spooled.c one stream's part of it, spool_files.c the files.
+ * spool.c is the sink, spooled.c one stream's part of it.
  */
 #ifndef CONSUMERD_SINK_SPOOL_H
 #define CONSUMERD_SINK_SPOOL_H
 
 #include "sink.h"
+#include "store/chunk_drain.h"
 
 /** The destination of packets. */
 enum spool_state {
@@ -72,14 +74,16 @@ static inline bool spool_fills(const struct spool *spool)
 /** Change the state by @event. Return: the new state. */
 enum spool_state spool_handle(struct spool *spool, enum spool_event event);
 
-/** One stream in the spool. */
+/** One stream in the spool. It outlives the worker's stream while some of it waits. */
 struct spooled {
+	struct sink_stream out; /* while the worker's stream is open */
 	struct list_node node;
 	struct spool *spool;
 	struct stream_config relay_config; /* of the stream at the relay; owns the channel's name */
 	struct stream_config spool_config; /* of the small files here */
-	uint32_t cpu;
-	bool ended; /* nothing will be added */
+	bool is_open;			   /* by spooled_open() */
+	bool ended;			   /* nothing will be added */
+	const struct packet_header *sending; /* the packet that is sent from its ring */
 
 	uint32_t relay_id,
 		epoch; /* the relay's id of the stream, valid on connection number @epoch */
@@ -101,11 +105,7 @@ struct spooled {
 	uint64_t missed;
 	uint64_t missed_end; /* sequence number after the last packet counted in @missed */
 
-	int fd;		       /* file that is being sent; -1: none is open */
-	uint64_t file_number;  /* number of that file, in its name */
-	uint64_t acked_offset; /* bytes at its beginning that the relay has acknowledged */
-	uint64_t waiting;      /* bytes in all files that the relay has not acknowledged */
-
+	struct chunk_drain drain; /* from the files to the relay */
 	/* Packets, or parts of one, that were sent from the files and are not acknowledged, the
 	 * oldest first. After a failure none is sent until all are answered. */
 	struct spooled_sent {
@@ -113,7 +113,6 @@ struct spooled {
 		uint64_t bytes; /* in the file; 0: more of the packet follows */
 	} ahead[RELAY_CONN_MAX_POSTED];
 	unsigned int nr_ahead;
-	uint64_t bytes_ahead;	       /* bytes of @ahead in the file */
 	int ahead_error;	       /* first error among @ahead */
 	struct relay_conn_begun begun; /* packet of which the relay has a part, as it reported */
 	/* The packet that is being sent in parts. */
@@ -123,25 +122,26 @@ struct spooled {
 	uint64_t body_offset;		  /* bytes of @body that were sent */
 };
 
-/** Find a stream in the spool, or add it. Return: 0 or negative errno. */
-int spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu,
-		 struct spooled **ret) MUST_CHECK;
+/** A stream of the spool to which packets will be added: one that was found, or a new one. */
+struct spooled *spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu);
 /** Add the streams of a trace whose files an earlier consumer or session left. */
 void spool_find(struct spool *spool, const struct chunk_trace *trace);
+/** Open the stream's files, unless they are: as the output's user, so not before there is something
+ *  for them. Return: 0 or negative errno. */
+int spooled_open(struct spooled *sp) MUST_CHECK;
+/** Close the stream's files. @remove: also erase them. Return: NULL. */
+struct spooled *spooled_free(struct spooled *sp, bool remove);
 
-/** Send a packet to the relay; its checksum is not known yet. @done: see relay_conn_post(); it must
- *  call spool_sent(). Return: 0; 1: the packet must be appended to the files; negative errno: its
- *  header can't be saved. */
-int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
-	       const struct splice_source *source, relay_conn_done done, void *data) MUST_CHECK;
-/** Report the result of spool_send(). */
-void spool_sent(struct spooled *sp, const struct packet_header *header, int error);
+/** Send a packet to the relay; its checksum is not known yet. Return: 0: the outcome is reported to
+ *  the worker's stream; 1: the packet must be appended to the files; negative errno: its header
+ *  can't be saved. */
+int spool_send(struct spooled *sp, const struct packet_header *header, const void *body) MUST_CHECK;
 /** Append a packet to the files, with a checksum computed here: that of @header is ignored.
  *  @source: as of chunk_stream_append(). */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
-	      uint64_t len, const struct splice_source *source) MUST_CHECK;
-/** Whether @body is the body of the packet @noted; this version or an earlier one noted it. */
-bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_t len);
+	      const struct splice_source *source) MUST_CHECK;
+/** Whether @body is the body of the packet @noted. */
+bool spool_is_noted(const struct packet_header *noted, const void *body);
 /** Open the stream at the relay on this connection, and receive the header of its last packet. */
 int spool_attach(struct spooled *sp) MUST_CHECK;
 /** End the stream: no packet will be added. */
@@ -156,40 +156,5 @@ int spool_send_files(struct spool *spool, uint64_t budget_ns) MUST_CHECK;
 void spool_link_failed(struct spool *spool, int error);
 /** Remove the files of streams to which nothing will be added and of which no data waits. */
 void spool_clear(struct spool *spool);
-
-/* Shared by spooled.c and spool_files.c. */
-
-/** Add @waiting, which may be negative, to the bytes that the relay has not received. */
-void spooled_count(struct spooled *sp, int64_t waiting);
-/** Open the existing files. Return: 0 or negative errno. */
-int spooled_open(struct spooled *sp) MUST_CHECK;
-/** Save the header of a packet that is about to be sent; its checksum identifies the packet.
- *  Return: 0 or negative errno. */
-int spooled_note(struct spooled *sp, const struct packet_header *header) MUST_CHECK;
-/** Save @missed and @missed_end in the stream's note. */
-void spooled_save(struct spooled *sp);
-
-enum { SPOOLED_PACKET = 1, SPOOLED_DAMAGED = 2 };
-/**
- * spooled_next() - read the first packet that has not been sent, and erase the files before it.
- * @ret_body: allocated; not set if the packet is damaged.
- * Return: SPOOLED_PACKET, SPOOLED_DAMAGED; 0: no packet is left, or none in the current file, which
- * has packets that are not acknowledged yet; negative errno.
- */
-int spooled_next(struct spooled *sp, struct packet_header *ret, void **ret_body) MUST_CHECK;
-/** Advance past the first packet, of @bytes in the file: it was acknowledged, or can't be sent. */
-void spooled_step(struct spooled *sp, uint64_t bytes);
-
-/** Count the events of a damaged packet, and make @header an empty packet with that count. The
- *  relay must have all packets before it. Return: false if the number of events is unknown. */
-bool spooled_account(struct spooled *sp, struct packet_header *header);
-/** If the relay lacks packets that it has acknowledged, count them as lost, and make in @ret an
- *  empty packet that reports the losses. Return: whether it does. */
-bool spooled_forgotten(struct spooled *sp, struct packet_header *ret);
-/** Add the events in @missed to a header of the spool, for the relay; subtract them again. */
-void spooled_add_missed(const struct spooled *sp, struct packet_header *header);
-void spooled_read_missed(const struct spooled *sp, struct packet_header *header);
-/** Close the stream's files. @remove: also erase them. Return: NULL. */
-struct spooled *spooled_free(struct spooled *sp, bool remove);
 
 #endif

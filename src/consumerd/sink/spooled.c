@@ -2,16 +2,25 @@
 #include "spool.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/dir.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "consumerd/now.h"
 #include "proto/relay.h"
+#include "store/append.h"
 #include "trace/crc32c.h"
 
 #define BACKOFF_MIN_NS 50000000ull
 #define BACKOFF_MAX_NS 2000000000ull
 #define NOTE_END_BYTES 4096u /* of a body, at either end, that identify it in a note */
+#define NOTE_MAGIC 0x706f6f6cu
+#define RECORD_MIN_BYTES 4u
 
 enum spool_state spool_next(enum spool_state state, enum spool_event event)
 {
@@ -79,23 +88,117 @@ void spool_clear(struct spool *spool)
 	struct spooled *sp, *tmp;
 
 	list_for_each_safe(sp, tmp, &spool->streams, node)
-		if (sp->ended && !sp->waiting)
+		if (sp->ended && !sp->drain.waiting)
 			spooled_free(sp, true);
 }
 
-/* --- streams ---------------------------------------------------------------------- */
+/* --- notes -------------------------------------------------------------------------- */
 
-static struct spooled *spool_find_stream(const struct spool *spool,
-					 const struct stream_config *config, uint32_t cpu)
+/** A stream's hidden file: fits into a page, so that a kill can't tear it. */
+struct note {
+	uint32_t magic;
+	uint32_t cpu;
+	uint32_t stream_class;
+	uint32_t first_instance;
+	uint64_t tracefile_size;
+	uint32_t tracefile_count;
+	struct packet_header last;  /* magic 0: none yet */
+	struct packet_header acked; /* magic 0: none yet */
+	uint64_t missed, missed_end;
+} __attribute__((packed));
+
+struct note_name {
+	char text[NAME_MAX_BYTES + 1];
+};
+
+static int spooled_note_name(const struct spooled *sp, struct note_name *ret)
 {
-	struct spooled *sp;
+	int len = snprintf(ret->text, sizeof(ret->text), ".%s_%u", sp->relay_config.channel,
+			   sp->file.cpu);
 
-	list_for_each(sp, &spool->streams, node)
-		if (sp->relay_config.trace == config->trace && sp->cpu == cpu &&
-		    strcmp(sp->relay_config.channel, config->channel) == 0)
-			return sp;
-	return NULL;
+	return len >= (int)sizeof(ret->text) ? -ENAMETOOLONG : 0;
 }
+
+/* Where a failure is ignored, the next one has it, too. */
+static int spooled_save(const struct spooled *sp)
+{
+	struct note note = {
+		.magic = NOTE_MAGIC,
+		.cpu = sp->file.cpu,
+		.stream_class = sp->relay_config.stream_class,
+		.first_instance = sp->relay_config.first_instance,
+		.tracefile_size = sp->relay_config.tracefile_size,
+		.tracefile_count = sp->relay_config.tracefile_count,
+		.last = sp->noted,
+		.acked = sp->acked,
+		.missed = sp->missed,
+		.missed_end = sp->missed_end,
+	};
+
+	return append_bytes(sp->note_fd, &note, sizeof(note), 0);
+}
+
+/* It identifies the ring before anything is sent. The packet's own checksum is made while it is
+ * sent, or spooled. */
+static uint32_t sum_of_ends(const struct packet_header *header, const void *body)
+{
+	uint64_t len = packet_body_bytes(header);
+	size_t end = (size_t)MIN(len, (uint64_t)NOTE_END_BYTES);
+	uint32_t sum = packet_checksum(header, body, end);
+
+	return crc32c(sum, (const uint8_t *)body + len - end, end);
+}
+
+bool spool_is_noted(const struct packet_header *noted, const void *body)
+{
+	return sum_of_ends(noted, body) == noted->crc32c;
+}
+
+/* Before it leaves its ring. */
+static int spooled_note(struct spooled *sp, const struct packet_header *header, const void *body)
+{
+	sp->noted = *header;
+	sp->noted.crc32c = sum_of_ends(header, body);
+	return spooled_save(sp);
+}
+
+static bool spooled_is_header(const struct chunk_trace *trace, const struct packet_header *h)
+{
+	return h->magic == PACKET_MAGIC && memcmp(h->uuid, trace->uuid, sizeof(trace->uuid)) == 0 &&
+	       h->packet_size / 8 >= sizeof(*h);
+}
+
+static bool read_note(const struct chunk_trace *trace, int fd, struct note *ret)
+{
+	return pread(fd, ret, sizeof(*ret), 0) == (ssize_t)sizeof(*ret) &&
+	       ret->magic == NOTE_MAGIC &&
+	       (!ret->last.magic || spooled_is_header(trace, &ret->last)) &&
+	       (!ret->acked.magic || spooled_is_header(trace, &ret->acked));
+}
+
+static int open_note(struct spooled *sp)
+{
+	const struct chunk_trace *trace = sp->relay_config.trace;
+	struct note_name name;
+	struct note note;
+	int ret = spooled_note_name(sp, &name);
+
+	if (ret < 0)
+		return ret;
+	sp->note_fd = chunk_open_file(trace->fd, name.text);
+	if (sp->note_fd >= 0 && read_note(trace, sp->note_fd, &note)) {
+		sp->noted = note.last;
+		sp->acked = note.acked;
+		sp->missed = note.missed;
+		sp->missed_end = note.missed_end;
+		return 0;
+	}
+	if (sp->note_fd == -ENOENT)
+		sp->note_fd = chunk_create_file(trace->fd, name.text);
+	return sp->note_fd < 0 ? sp->note_fd : spooled_save(sp);
+}
+
+/* --- streams ---------------------------------------------------------------------- */
 
 /* So that room is given back while more comes, and there are not too many of them. */
 static uint64_t file_bytes(const struct disk *disk)
@@ -106,14 +209,19 @@ static uint64_t file_bytes(const struct disk *disk)
 	return MAX(least, MIN(bytes, most));
 }
 
-static struct spooled *spool_make(struct spool *spool, const struct stream_config *config,
-				  uint32_t cpu)
+struct spooled *spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu)
 {
-	struct spooled *sp = xalloc(sizeof(*sp));
+	struct spooled *sp;
 
+	list_for_each(sp, &spool->streams, node)
+		if (sp->relay_config.trace == config->trace && sp->file.cpu == cpu &&
+		    strcmp(sp->relay_config.channel, config->channel) == 0) {
+			sp->ended = false;
+			return sp;
+		}
+	sp = xalloc(sizeof(*sp));
 	sp->spool = spool;
-	sp->cpu = cpu;
-	sp->fd = sp->note_fd = -1;
+	sp->note_fd = -1;
 	sp->relay_config = *config;
 	sp->relay_config.channel = xstrdup(config->channel);
 	sp->spool_config = sp->relay_config;
@@ -122,30 +230,95 @@ static struct spooled *spool_make(struct spool *spool, const struct stream_confi
 	sp->spool_config.tracefile_count = 0;
 	sp->spool_config.unlisted = true;
 	chunk_stream_init(&sp->file, &sp->spool_config, cpu);
+	chunk_drain_init(&sp->drain, &sp->file, &spool->waiting);
 	list_append(&spool->streams, &sp->node);
 	return sp;
 }
 
-int spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu,
-		 struct spooled **ret)
+int spooled_open(struct spooled *sp)
 {
-	struct spooled *sp = spool_find_stream(spool, config, cpu);
+	uint64_t cut = 0;
+	int ret;
 
-	if (!sp) {
-		int result;
-
-		sp = spool_make(spool, config, cpu);
-		result = spooled_open(sp);
-		if (result < 0) {
-			spooled_free(sp, false);
-			return result;
-		}
-		if (sp->waiting || packet_is_set(&sp->acked))
-			spool_handle(spool, SPOOL_DIVERT);
+	if (sp->is_open)
+		return 0;
+	ret = open_note(sp);
+	if (ret == 0)
+		ret = chunk_stream_continue(&sp->file, &sp->stored, &cut);
+	if (ret < 0) {
+		sp->note_fd = close_fd(sp->note_fd);
+		chunk_stream_close(&sp->file);
+		return ret;
 	}
-	sp->ended = false;
-	*ret = sp;
+	if (ret == 0)
+		sp->stored.magic = 0;
+	chunk_drain_find(&sp->drain);
+	if (sp->drain.waiting || packet_is_set(&sp->acked))
+		spool_handle(sp->spool, SPOOL_DIVERT);
+	sp->is_open = true;
 	return 0;
+}
+
+/* .CHANNEL_CPU. Return: whether it is a note that belongs there. */
+static bool is_note_of(const char *file, const struct note *note, struct note_name *channel)
+{
+	const char *last = strrchr(file, '_');
+	uint64_t cpu;
+
+	if (*file != '.' || !last || parse_u64(last + 1, &cpu) < 0 || cpu != note->cpu)
+		return false;
+	snprintf(channel->text, sizeof(channel->text), "%.*s", (int)(last - file - 1), file + 1);
+	return !name_check(channel->text);
+}
+
+static void find_one(struct spool *spool, const struct chunk_trace *trace, const char *name)
+{
+	AUTO_FD int fd = *name == '.' ? chunk_open_file(trace->fd, name) : -1;
+	struct note_name channel;
+	struct stream_config config;
+	struct spooled *sp;
+	struct note note;
+
+	if (fd < 0 || !read_note(trace, fd, &note) || !is_note_of(name, &note, &channel))
+		return;
+	config = (struct stream_config){
+		.trace = trace,
+		.disk = spool->disk,
+		.channel = channel.text,
+		.stream_class = note.stream_class,
+		.first_instance = note.first_instance,
+		.tracefile_size = note.tracefile_size,
+		.tracefile_count = note.tracefile_count,
+	};
+	sp = spool_stream(spool, &config, note.cpu);
+	sp->ended = true; /* unless a successor continues it */
+	if (spooled_open(sp) < 0)
+		spooled_free(sp, false);
+}
+
+void spool_find(struct spool *spool, const struct chunk_trace *trace)
+{
+	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir)))
+		find_one(spool, trace, entry->d_name);
+}
+
+struct spooled *spooled_free(struct spooled *sp, bool remove)
+{
+	struct note_name name;
+
+	chunk_drain_close(&sp->drain, remove);
+	if (remove && spooled_note_name(sp, &name) == 0)
+		unlinkat(sp->relay_config.trace->fd, name.text, 0);
+	list_remove(&sp->node);
+	free(sp->body);
+	close_fd(sp->note_fd);
+	chunk_stream_close(&sp->file);
+	free(sp->relay_config.channel);
+	free(sp);
+	return NULL;
 }
 
 /* The end is sent later to an unreachable relay: it may have lost packets that it acknowledged, and
@@ -155,7 +328,7 @@ void spool_end(struct spooled *sp)
 	bool told = !packet_is_set(&sp->acked);
 
 	sp->ended = true;
-	if (sp->waiting)
+	if (sp->drain.waiting)
 		return;
 	if (sp->relay_id)
 		told |= relay_conn_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
@@ -165,18 +338,109 @@ void spool_end(struct spooled *sp)
 		spool_handle(sp->spool, SPOOL_DIVERT);
 }
 
-/* --- to the relay ------------------------------------------------------------------- */
+/* --- losses ---------------------------------------------------------------------------- */
 
+static uint64_t events_until(const struct packet_header *h)
+{
+	return h->events_recorded - MIN(h->lost_output, h->events_recorded);
+}
+
+/* The parts of a header that the index does not have make sense beside the packet before. */
+static bool is_plausible(const struct spooled *sp, const struct packet_header *h,
+			 const struct packet_header *last)
+{
+	const struct packet_stream stream = stream_config_packets(&sp->relay_config, sp->file.cpu);
+	uint64_t most = packet_body_bytes(h) / RECORD_MIN_BYTES;
+
+	return packet_check(h, &stream, UINT64_MAX) == PACKET_FITS && h->cpu_id == sp->file.cpu &&
+	       h->packet_seq_num == last->packet_seq_num + 1 &&
+	       h->stream_pos == last->stream_pos + packet_body_bytes(last) &&
+	       h->lost_full >= last->lost_full && h->lost_size >= last->lost_size &&
+	       h->lost_busy >= last->lost_busy && h->lost_output >= last->lost_output &&
+	       h->events_discarded == h->lost_full + h->lost_size + h->lost_busy + h->lost_output &&
+	       h->events_recorded >= last->events_recorded &&
+	       events_until(h) >= events_until(last) &&
+	       events_until(h) - events_until(last) <= most;
+}
+
+/* Count the events of a damaged packet, and make @header an empty packet with that count. The relay
+ * must have all packets before it. Return: false if the number of events is unknown. */
+static bool spooled_account(struct spooled *sp, struct packet_header *header)
+{
+	struct packet_header first = { .packet_seq_num = UINT64_MAX,
+				       .packet_size = sizeof(first) * 8 };
+	const struct packet_header *last = packet_is_set(&sp->last) ? &sp->last : &first;
+
+	log_warn_some("a packet of %s_%u in the spool is damaged", sp->relay_config.channel,
+		      sp->file.cpu);
+	if (!is_plausible(sp, header, last))
+		return false;
+	if (header->packet_seq_num >= sp->missed_end) {
+		sp->missed += events_until(header) - events_until(last);
+		sp->missed_end = header->packet_seq_num + 1;
+		(void)!spooled_save(sp);
+	}
+	header->stream_pos += packet_body_bytes(header);
+	packet_set_body(header, 0);
+	return true;
+}
+
+/* If the relay lacks packets that it has acknowledged, which are erased here: count them as lost,
+ * and make in @ret an empty packet that reports the losses. Those counted as missed by the relay's
+ * last packet came before it. Return: whether it does. */
+static bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
+{
+	const struct packet_header *acked = &sp->acked;
+	struct packet_header last = { 0 };
+	uint64_t own;
+
+	if (!packet_is_set(acked) ||
+	    (packet_is_set(&sp->last) && sp->last.packet_seq_num >= acked->packet_seq_num))
+		return false;
+	if (packet_is_set(&sp->last))
+		last = sp->last;
+	own = MIN(last.lost_output, acked->lost_output);
+	sp->missed =
+		last.lost_output - own + events_until(acked) -
+		MIN(last.events_recorded - MIN(own, last.events_recorded), events_until(acked));
+	sp->missed_end = acked->packet_seq_num + 1;
+	(void)!spooled_save(sp);
+	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
+		 "counted as lost",
+		 sp->relay_config.channel, sp->file.cpu, (unsigned long long)sp->missed);
+	*ret = *acked;
+	ret->stream_pos += packet_body_bytes(acked);
+	packet_set_body(ret, 0);
+	if (packet_is_set(&sp->last))
+		ret->timestamp_begin = last.timestamp_end;
+	ret->crc32c = 0;
+	return true;
+}
+
+/* As the relay gets a header of the spool. */
 static struct packet_header as_spooled(const struct spooled *sp, const struct packet_header *header)
 {
 	struct packet_header told = *header;
 
-	if (sp->missed) {
-		spooled_add_missed(sp, &told);
+	told.lost_output += sp->missed;
+	told.events_discarded += sp->missed;
+	if (sp->missed)
 		told.crc32c = 0; /* is made as it is sent; that of a file was right */
-	}
 	return told;
 }
+
+/* The other way round. */
+static void spooled_read_missed(const struct spooled *sp, struct packet_header *header)
+{
+	uint64_t missed = MIN(sp->missed, header->lost_output);
+
+	if (header->packet_seq_num + 1 < sp->missed_end)
+		return;
+	header->lost_output -= missed;
+	header->events_discarded -= MIN(missed, header->events_discarded);
+}
+
+/* --- to the relay ------------------------------------------------------------------- */
 
 /* The relay has acknowledged it; the next connection shows whether the relay still has it. */
 static void note_acked(struct spooled *sp, const struct packet_header *header)
@@ -210,7 +474,7 @@ int spool_attach(struct spooled *sp)
 						 (struct chunk_trace *)sp->relay_config.trace);
 	if (ret < 0 || (sp->relay_id && sp->epoch == relay_conn_epoch(link)))
 		return ret;
-	ret = relay_conn_stream(link, &sp->relay_config, sp->cpu, &sp->relay_id, &sp->last,
+	ret = relay_conn_stream(link, &sp->relay_config, sp->file.cpu, &sp->relay_id, &sp->last,
 				&sp->begun);
 	if (ret < 0)
 		return ret;
@@ -250,47 +514,45 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, body);
 	if (ret == 0) {
 		note_stored(sp, header);
-		spooled_save(sp);
+		(void)!spooled_save(sp);
 	}
 	return ret;
 }
 
-/* Of a packet that goes straight out of its ring: it identifies the ring before anything is sent.
- * The packet's own checksum is made while it is sent. */
-static uint32_t sum_of_ends(const struct packet_header *header, const void *body, uint64_t len)
-{
-	size_t end = (size_t)MIN(len, (uint64_t)NOTE_END_BYTES);
-	uint32_t sum = packet_checksum(header, body, end);
-
-	return crc32c(sum, (const uint8_t *)body + len - end, end);
-}
-
-bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_t len)
-{
-	return sum_of_ends(noted, body, len) == noted->crc32c ||
-	       packet_checksum(noted, body, len) == noted->crc32c;
-}
-
-/* The files are read again later: the checksum has to be there before, in the note,
- * too, so that a packet that is spooled in the second attempt is the one of the first. */
+/* The files are read again later: the checksum has to be there before. */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
-	      uint64_t len, const struct splice_source *source)
+	      const struct splice_source *source)
 {
+	uint64_t len = packet_body_bytes(header);
 	struct packet_header whole = *header;
-	int ret;
+	int ret = spooled_note(sp, header, body);
 
 	whole.crc32c = packet_checksum(header, body, len);
-	ret = spooled_note(sp, &whole);
 	if (ret == 0)
 		ret = chunk_stream_append(&sp->file, &whole, body, len, source);
 	if (ret == 0)
-		spooled_count(sp, (int64_t)(header->packet_size / 8));
+		chunk_drain_add(&sp->drain, header->packet_size / 8);
 	return ret;
 }
 
+/* Of packets that fail together the first gives the reason. */
+static void spool_on_sent(void *data, int error)
+{
+	struct spooled *sp = data;
+
+	if (!spool_fills(sp->spool)) {
+		if (error)
+			spool_link_failed(sp->spool, error);
+		else
+			link_works(sp->spool);
+	}
+	if (!error)
+		note_stored(sp, sp->sending);
+	sp->out.done(sp->out.data, error);
+}
+
 /* Return: 0 or negative errno: the link failed. */
-static int post(struct spooled *sp, const struct packet_header *header, const void *body,
-		const struct splice_source *source, relay_conn_done done, void *data)
+static int post(struct spooled *sp, const struct packet_header *header, const void *body)
 {
 	struct packet_header told;
 	int ret = spool_attach(sp);
@@ -298,17 +560,17 @@ static int post(struct spooled *sp, const struct packet_header *header, const vo
 	if (ret < 0)
 		return ret;
 	told = as_spooled(sp, header);
+	sp->sending = header;
 	if (has(sp, header))
-		done(data, 0);
+		spool_on_sent(sp, 0);
 	else
-		relay_conn_post(sp->spool->link, sp->relay_id, &told, body, source, done, data);
+		relay_conn_post(sp->spool->link, sp->relay_id, &told, body,
+				sink_stream_source(&sp->out), spool_on_sent, sp);
 	return 0;
 }
 
-int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
-	       const struct splice_source *source, relay_conn_done done, void *data)
+int spool_send(struct spooled *sp, const struct packet_header *header, const void *body)
 {
-	struct packet_header noted = *header;
 	struct spool *spool = sp->spool;
 	int ret;
 
@@ -316,30 +578,15 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 		spool_handle(spool, SPOOL_DIVERT); /* it would wait too long in its ring */
 		return 1;
 	}
-	noted.crc32c = sum_of_ends(header, body, header->packet_size / 8 - sizeof(*header));
-	ret = spooled_note(sp, &noted);
+	ret = spooled_note(sp, header, body);
 	if (ret < 0)
 		return ret;
 	spool_handle(spool, SPOOL_SEND_BEGIN);
-	ret = post(sp, header, body, source, done, data);
+	ret = post(sp, header, body);
 	spool_handle(spool, SPOOL_SEND_END);
 	if (ret < 0)
 		spool_link_failed(spool, ret);
 	return ret < 0;
-}
-
-/* Of packets that fail together the first gives the reason. */
-void spool_sent(struct spooled *sp, const struct packet_header *header, int error)
-{
-	struct spool *spool = sp->spool;
-
-	if (error && !spool_fills(spool))
-		spool_link_failed(spool, error);
-	if (error)
-		return;
-	if (!spool_fills(spool))
-		link_works(spool);
-	note_stored(sp, header);
 }
 
 /* --- from the files --------------------------------------------------------------------- */
@@ -371,10 +618,10 @@ static void sent_done(void *data, int error)
 	link_works(sp->spool);
 	if (!sent.bytes)
 		return;
-	sp->bytes_ahead -= sent.bytes;
+	sp->drain.sent -= sent.bytes;
 	note_stored(sp, &sent.header);
-	spooled_save(sp);
-	spooled_step(sp, sent.bytes);
+	(void)!spooled_save(sp);
+	chunk_drain_pass(&sp->drain, sent.bytes);
 }
 
 static void leave_body(struct spooled *sp)
@@ -392,7 +639,7 @@ static int take_failure(struct spooled *sp)
 	if (error) {
 		leave_body(sp);
 		sp->begun.bytes = 0; /* unless the relay reports it on the next connection */
-		sp->bytes_ahead = 0;
+		sp->drain.sent = 0;
 		sp->ahead_error = 0;
 	}
 	return error;
@@ -432,7 +679,7 @@ static int send_more(struct spooled *sp)
 	*sent = (struct spooled_sent){ sp->header, all ? sp->header.packet_size / 8 : 0 };
 	sp->spool->nr_ahead++;
 	sp->body_offset = at + bytes;
-	sp->bytes_ahead += sent->bytes;
+	sp->drain.sent += sent->bytes;
 	relay_conn_post_part(sp->spool->link, sp->relay_id, &sp->sent_header, all ? body : sp->body,
 			     at, bytes, sp->nr_ahead > 1, sent_done, sp);
 	return 1;
@@ -449,7 +696,7 @@ static int send_alone(struct spooled *sp)
 	if (ret < 0)
 		return ret;
 	link_works(sp->spool);
-	spooled_step(sp, sp->header.packet_size / 8);
+	chunk_drain_pass(&sp->drain, sp->header.packet_size / 8);
 	return 1;
 }
 
@@ -461,7 +708,7 @@ static int spool_skip_damaged(struct spooled *sp)
 	if (ret < 0)
 		return ret;
 	link_works(sp->spool);
-	spooled_step(sp, bytes);
+	chunk_drain_pass(&sp->drain, bytes);
 	return 1;
 }
 
@@ -477,10 +724,10 @@ static int spool_send_one(struct spooled *sp)
 		return ret;
 	if (sp->body)
 		return send_more(sp);
-	ret = spooled_next(sp, &sp->header, &sp->body);
+	ret = chunk_drain_next(&sp->drain, &sp->header, &sp->body);
 	if (ret <= 0)
 		return ret;
-	if (ret == SPOOLED_DAMAGED)
+	if (ret == CHUNK_DRAIN_DAMAGED)
 		return sp->nr_ahead ? 0 : spool_skip_damaged(sp);
 	if (has(sp, &sp->header) || !in_parts(sp))
 		return send_alone(sp);
@@ -498,12 +745,12 @@ static int send_round(struct spool *spool)
 	list_for_each(sp, &spool->streams, node)
 		parts |= sp->body != NULL;
 	list_for_each_safe(sp, tmp, &spool->streams, node) {
-		int ret = sp->waiting && (!parts || sp->body) ? spool_send_one(sp) : 0;
+		int ret = sp->drain.waiting && (!parts || sp->body) ? spool_send_one(sp) : 0;
 
 		if (ret < 0)
 			return ret;
 		any |= ret;
-		if (sp->ended && !sp->waiting)
+		if (sp->ended && !sp->drain.waiting)
 			spool_end(sp);
 	}
 	return any;
