@@ -247,7 +247,7 @@ static int begin_body(struct relconn *conn, const struct req_rel_packet *req,
 	conn->body_stream = stream;
 	if ((!req->part_at &&
 	     relsession_make_files(conn->peer, stream, packet->packet_size / 8, err)) ||
-	    (conn->body_part ? relstream_part_begin(stream, packet, req->part_at, err) :
+	    (conn->body_part ? relstream_begin_part(stream, packet, req->part_at, err) :
 			       relstream_begin(stream, packet, err)))
 		drop_body(conn);
 	return err->code;
@@ -300,7 +300,7 @@ static void finish_body(struct relconn *conn)
 		uint64_t last = stream->last.packet_seq_num;
 
 		end_body(conn);
-		if ((conn->body_part ? relstream_part_finish : relstream_finish)(stream, err)) {
+		if (relstream_finish(stream, err)) {
 			relpeer_unreserve(conn->peer, conn->body_bytes);
 		} else {
 			stream->refused = false;
@@ -352,8 +352,7 @@ static int relconn_receive_message(struct relconn *conn, const uint8_t *msg, siz
 
 static void store_body(struct relconn *conn, const uint8_t *data, size_t len)
 {
-	if (conn->body_stream && (conn->body_part ? relstream_part : relstream_body)(
-					 conn->body_stream, data, len, &conn->body_err))
+	if (conn->body_stream && relstream_body(conn->body_stream, data, len, &conn->body_err))
 		drop_body(conn);
 	conn->body_left -= len;
 	spend(conn, len);
@@ -716,7 +715,7 @@ int relconn_new(struct relay *relay, int fd, struct tls *tls)
 void relconn_end_session(struct relconn *conn)
 {
 	if (conn->body_stream) {
-		(conn->body_part ? relstream_part_close : relstream_undo)(conn->body_stream);
+		relstream_undo(conn->body_stream);
 		drop_body(conn);
 	}
 	relsession_free(TAKE(conn->session));

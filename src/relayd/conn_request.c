@@ -108,9 +108,10 @@ static int on_rel_stream(const struct relconn_request *rq, struct req_rel_stream
 		return err->code;
 	if (stream->has_last)
 		rep.last = (struct blob){ (const uint8_t *)&stream->last, sizeof(stream->last) };
-	if (stream->begun_bytes)
-		rep.begun = (struct blob){ (const uint8_t *)&stream->begun, sizeof(stream->begun) };
-	rep.begun_bytes = stream->begun_bytes;
+	if (stream->received)
+		rep.begun = (struct blob){ (const uint8_t *)&stream->incoming,
+					   sizeof(stream->incoming) };
+	rep.begun_bytes = stream->received;
 	begin_answer(rq);
 	rep_rel_stream_encode(rq->enc, &rep);
 	return 0;

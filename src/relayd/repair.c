@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "repair.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,7 +16,6 @@
 #include "base/str.h"
 #include "session.h"
 #include "store/chunk_stream.h"
-#include "trace/index.h"
 #include "trace/metapacket.h"
 
 #define MAX_DEPTH 12 /* host, session, and a trace's directories below it */
@@ -60,9 +58,7 @@ static bool repair_is_stopped(const struct repairer *m)
  * milliseconds. */
 static bool is_old(const struct repairer *m, int fd, struct stat *ret)
 {
-	return fstat(fd, ret) == 0 &&
-	       (uint64_t)ret->st_mtim.tv_sec * 1000000000u + (uint64_t)ret->st_mtim.tv_nsec <
-		       m->before_ns;
+	return fstat(fd, ret) == 0 && stat_mtime_ns(ret) < m->before_ns;
 }
 
 /* --- metadata ------------------------------------------------------------------------ */
@@ -97,42 +93,19 @@ static const char *repair_number_of(const char *name, uint64_t *ret)
 	return last + 1;
 }
 
-/* Whether the last entry is of the packet that ends with the file. */
-static bool repair_is_whole(int fd, int index_fd)
-{
-	uint64_t bytes = repair_size_of(index_fd);
-	struct index_entry entry;
-
-	if (bytes < sizeof(struct index_header) + sizeof(entry) ||
-	    (bytes - sizeof(struct index_header)) % sizeof(entry) != 0 ||
-	    pread(index_fd, &entry, sizeof(entry), (off_t)(bytes - sizeof(entry))) !=
-		    (ssize_t)sizeof(entry))
-		return false;
-	return be64toh(entry.offset) + be64toh(entry.packet_size) / 8 == repair_size_of(fd);
-}
-
-/* The time of the last write shows which relay wrote its last packet (relstream_new()). */
-static void keep_time(int fd, const struct stat *before)
-{
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, before->st_mtim };
-
-	(void)!futimens(fd, times);
-}
-
+/* The time of the last write shows which relay wrote its last packet (doubted_ns): it is kept. */
 static uint64_t repair_stream(const struct repairer *m, struct chunk_trace *trace, const char *name)
 {
 	AUTO_FD int fd = chunk_open_file(trace->fd, name);
-	AUTO_FREE char *channel = NULL, *index = xasprintf("%s.idx", name);
-	AUTO_FD int index_fd = chunk_open_file(trace->index_fd, index);
+	AUTO_FREE char *channel = NULL;
 	struct stream_config config = { .trace = trace, .disk = trace->disk };
 	struct packet_header first = { 0 };
 	struct chunk_stream file;
 	uint64_t number, cut = 0;
 	const char *digits = repair_number_of(name, &number);
-	struct stat before;
+	struct stat before, after;
 
-	if (!digits || fd < 0 || !is_old(m, fd, &before) ||
-	    (index_fd >= 0 && repair_is_whole(fd, index_fd)))
+	if (!digits || fd < 0 || !is_old(m, fd, &before))
 		return 0;
 	(void)!pread(fd, &first, sizeof(first), 0);
 	/* the last number of its name may be a CPU's or a file's: both are searched for so */
@@ -144,7 +117,9 @@ static uint64_t repair_stream(const struct repairer *m, struct chunk_trace *trac
 	if (chunk_stream_continue(&file, &first, &cut) < 0)
 		log_warn("%s/%s can't be repaired", trace->path, name);
 	chunk_stream_close(&file);
-	keep_time(fd, &before);
+	if (fstat(fd, &after) == 0 && stat_mtime_ns(&after) != stat_mtime_ns(&before))
+		(void)!futimens(fd, (struct timespec[]){ { .tv_nsec = UTIME_OMIT },
+							 before.st_mtim });
 	return cut;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "base/dir.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -281,8 +282,7 @@ static void relay_session_show(struct relsession *session, const struct req_rel_
 	struct stat out, st;
 	bool known = fstat(session->relay->out_fd, &out) == 0 && fstat(session->fd, &st) == 0;
 	bool open = known && (out.st_mode & st.st_mode & all) == all;
-	bool old = known && st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec <
-				    session->relay->started_ns;
+	bool old = known && stat_mtime_ns(&st) < session->relay->started_ns;
 
 	session->live =
 		live_session_open(&session->relay->live, session->base, session->path, session->fd,
@@ -375,7 +375,7 @@ void relsession_free(struct relsession *session)
 	log_info("%s: not connected any more", session->path);
 	list_for_each_safe(stream, tmp, &session->streams, node) {
 		if (session->ended)
-			relstream_part_drop(stream);
+			relstream_drop_parts(stream);
 		relay_session_end_stream(session, stream);
 	}
 	list_for_each_safe(trace, trace_tmp, &session->traces, node) {
@@ -616,6 +616,7 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 		.first_instance = req->first_instance,
 		.tracefile_size = req->tracefile_size,
 		.tracefile_count = req->tracefile_count,
+		.doubted_ns = session->relay->started_ns, /* later ones are in the page cache */
 	};
 
 	if (check_stream(session, dir, req, err))
@@ -626,7 +627,7 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 		relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
 	}
-	if (relstream_new(req->stream, &config, req->cpu, session->relay->started_ns, ret, err)) {
+	if (relstream_new(req->stream, &config, req->cpu, ret, err)) {
 		relay_release_fds(session->relay, session->conn->peer, FDS_OF_STREAM);
 		relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
@@ -645,7 +646,7 @@ int relsession_stream_end(struct relsession *session, uint32_t id, struct err *e
 	if (!stream)
 		return err_set(err, ERR_INVALID, "no stream %u", id);
 	live_stream_end(stream->live);
-	relstream_part_drop(stream);
+	relstream_drop_parts(stream);
 	relay_session_end_stream(session, stream);
 	return 0;
 }

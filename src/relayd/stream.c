@@ -2,80 +2,47 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
+#include "proto/relay.h"
+#include "store/append.h"
 #include "trace/crc32c.h"
-#include "trace/index.h"
 
-#define CHECK_BYTES (256u << 10) /* of a body, at once */
+#define COPY_BYTES (256u << 10) /* of a packet that was received in parts, at once */
 
-/* A power failure may have left the space of a packet without its contents. */
-static bool is_damaged(const struct relstream *s)
+/* --- life ------------------------------------------------------------------------- */
+
+static char *part_name(const struct relstream *s)
 {
-	uint64_t left = packet_body_bytes(&s->last);
-	uint64_t at = s->file.bytes - left;
-	AUTO_FREE uint8_t *buf = malloc(CHECK_BYTES);
-	uint32_t crc = packet_checksum(&s->last, NULL, 0);
-
-	while (buf && left) {
-		ssize_t n = pread(s->file.fd, buf, MIN(left, CHECK_BYTES), (off_t)at);
-
-		if (n <= 0)
-			return true;
-		crc = crc32c(crc, buf, (size_t)n);
-		at += (uint64_t)n;
-		left -= (uint64_t)n;
-	}
-	return buf && crc != s->last.crc32c;
+	return xasprintf(".%s_%u.part", s->config.channel, s->file.cpu);
 }
 
-/* Remove the last packet and its index entry, by which the next search would find it again. */
-static int relay_stream_cut_last(struct relstream *s)
+/* The parts that an earlier connection has left. */
+static void find_parts(struct relstream *s)
 {
-	s->file.bytes -= s->last.packet_size / 8;
-	s->file.index_bytes -= sizeof(struct index_entry);
-	if (ftruncate(s->file.index_fd, (off_t)s->file.index_bytes) < 0 ||
-	    ftruncate(s->file.fd, (off_t)s->file.bytes) < 0)
-		return -errno;
-	chunk_stream_close(&s->file);
-	return 0;
+	const struct packet_stream stream = stream_config_packets(&s->config, s->file.cpu);
+	AUTO_FREE char *name = part_name(s);
+	AUTO_FD int fd = chunk_open_file(s->config.trace->fd, name);
+	struct packet_header *h = &s->incoming;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && pread(fd, h, sizeof(*h), 0) == (ssize_t)sizeof(*h) &&
+	    packet_check(h, &stream, UINT64_MAX) == PACKET_FITS &&
+	    (uint64_t)st.st_size < h->packet_size / 8 &&
+	    !(s->has_last && h->packet_seq_num <= s->last.packet_seq_num))
+		s->received = (uint64_t)st.st_size - sizeof(*h);
 }
 
-/* The checksum of the last packet is not verified for files that were written since this relay
- * started: their contents are in the page cache.
- * Return: as chunk_stream_continue(). */
-static int relay_stream_adopt(struct relstream *s, uint64_t since_ns)
-{
-	uint64_t cut = 0;
-
-	for (;;) {
-		int ret = chunk_stream_continue(&s->file, &s->last, &cut);
-		struct stat st;
-
-		if (ret <= 0)
-			return ret;
-		if (fstat(s->file.fd, &st) < 0)
-			return -errno;
-		if ((uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec >=
-			    since_ns ||
-		    !is_damaged(s))
-			return ret;
-		log_warn("%s_%u: its last packet is damaged, and is removed", s->config.channel,
-			 s->file.cpu);
-		ret = relay_stream_cut_last(s);
-		if (ret < 0)
-			return ret;
-	}
-}
-
-int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu, uint64_t since_ns,
+int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 		  struct relstream **ret, struct err *err)
 {
 	struct relstream *s = xalloc(sizeof(*s));
+	uint64_t cut = 0;
 	int found;
 
 	list_init(&s->node);
@@ -84,7 +51,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 	s->config = *config;
 	s->config.channel = xstrdup(config->channel);
 	chunk_stream_init(&s->file, &s->config, cpu);
-	found = relay_stream_adopt(s, since_ns);
+	found = chunk_stream_continue(&s->file, &s->last, &cut);
 	if (found < 0) {
 		err_errno(err, ERR_OUTPUT, -found, "can't continue the files of stream %s_%u",
 			  config->channel, cpu);
@@ -92,7 +59,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 		return err->code;
 	}
 	s->has_last = found > 0;
-	relstream_part_find(s);
+	find_parts(s);
 	*ret = s;
 	return 0;
 }
@@ -109,15 +76,12 @@ void relstream_free(struct relstream *s)
 	free(s);
 }
 
-static const struct packet_header *last_of(const struct relstream *s)
-{
-	return s->has_last ? &s->last : NULL;
-}
-
 void relstream_show(struct relstream *s, struct live_session *session)
 {
-	s->live = live_stream_open(session, &s->file, last_of(s));
+	s->live = live_stream_open(session, &s->file, s->has_last ? &s->last : NULL);
 }
+
+/* --- packets ---------------------------------------------------------------------- */
 
 static int relay_stream_refuse(const struct relstream *s, const char *why, struct err *err)
 {
@@ -125,22 +89,26 @@ static int relay_stream_refuse(const struct relstream *s, const char *why, struc
 		       s->file.cpu, why);
 }
 
-static int relay_stream_check(const struct relstream *s, const struct packet_header *h,
-			      struct err *err)
+void relstream_drop_parts(struct relstream *s)
 {
-	const struct packet_stream stream = stream_config_packets(&s->config, s->file.cpu);
-	enum packet_kind kind = packet_check(h, &stream, UINT64_MAX);
+	AUTO_FREE char *name = part_name(s);
 
-	if (kind == PACKET_INVALID)
-		return relay_stream_refuse(s, "has an invalid header", err);
-	if (kind == PACKET_FOREIGN)
-		return relay_stream_refuse(s, "belongs to another stream", err);
-	if (s->has_last && h->packet_seq_num <= s->last.packet_seq_num)
-		return relay_stream_refuse(s, "is stored already", err);
-	return 0;
+	s->part_fd = close_fd(s->part_fd);
+	unlinkat(s->config.trace->fd, name, 0);
+	s->received = 0;
 }
 
-static int relay_stream_fail(struct relstream *s, int error, struct err *err)
+void relstream_undo(struct relstream *s)
+{
+	if (s->part_fd >= 0) {
+		s->part_fd = close_fd(s->part_fd);
+		return;
+	}
+	(void)!chunk_stream_undo(&s->file); /* else the next packet is written over it */
+	s->received = 0;
+}
+
+static int relay_stream_fail(const struct relstream *s, int error, struct err *err)
 {
 	if (error == -EDQUOT && s->config.disk->limit == DISK_KEEP_FREE)
 		return err_set(err, ERR_OUTPUT,
@@ -151,10 +119,16 @@ static int relay_stream_fail(struct relstream *s, int error, struct err *err)
 
 int relstream_begin(struct relstream *s, const struct packet_header *header, struct err *err)
 {
+	const struct packet_stream stream = stream_config_packets(&s->config, s->file.cpu);
+	enum packet_kind kind = packet_check(header, &stream, UINT64_MAX);
 	int ret;
 
-	if (relay_stream_check(s, header, err))
-		return err->code;
+	if (kind == PACKET_INVALID)
+		return relay_stream_refuse(s, "has an invalid header", err);
+	if (kind == PACKET_FOREIGN)
+		return relay_stream_refuse(s, "belongs to another stream", err);
+	if (s->has_last && header->packet_seq_num <= s->last.packet_seq_num)
+		return relay_stream_refuse(s, "is stored already", err);
 	ret = chunk_stream_begin(&s->file, header);
 	if (ret < 0)
 		return relay_stream_fail(s, ret, err);
@@ -165,20 +139,50 @@ int relstream_begin(struct relstream *s, const struct packet_header *header, str
 	return 0;
 }
 
-void relstream_undo(struct relstream *s)
+static int open_parts(struct relstream *s, const struct packet_header *header, uint64_t at)
 {
-	(void)!chunk_stream_undo(&s->file); /* else the next packet is written over it */
+	AUTO_FREE char *name = part_name(s);
+	int ret;
+
+	if (!at)
+		relstream_drop_parts(s);
+	ret = (at ? chunk_open_file : chunk_create_file)(s->config.trace->fd, name);
+	if (ret < 0)
+		return ret;
+	s->part_fd = ret;
+	s->incoming = *header;
+	return at ? 0 : append_bytes(s->part_fd, header, sizeof(*header), 0);
+}
+
+int relstream_begin_part(struct relstream *s, const struct packet_header *header, uint64_t at,
+			 struct err *err)
+{
+	int ret;
+
+	if (header->packet_size / 8 > RELAY_PARTS_MAX)
+		return err_set(err, ERR_INVALID, "the packet is too large to be sent in parts");
+	if (at && (s->received != at || memcmp(&s->incoming, header, sizeof(*header)) != 0))
+		return err_set(err, ERR_INVALID, "a part of a packet of %s_%u is out of sequence",
+			       s->config.channel, s->file.cpu);
+	ret = open_parts(s, header, at);
+	if (ret == 0)
+		return 0;
+	relstream_drop_parts(s);
+	return relay_stream_fail(s, ret, err);
 }
 
 int relstream_body(struct relstream *s, const void *data, size_t len, struct err *err)
 {
-	int ret = chunk_stream_body(&s->file, s->received, data, len);
+	bool part = s->part_fd >= 0;
+	int ret = part ? append_bytes(s->part_fd, data, len, sizeof(s->incoming) + s->received) :
+			 chunk_stream_body(&s->file, s->received, data, len);
 
 	if (ret < 0) {
-		relstream_undo(s);
+		(part ? relstream_drop_parts : relstream_undo)(s);
 		return relay_stream_fail(s, ret, err);
 	}
-	s->crc = crc32c(s->crc, data, len);
+	if (!part)
+		s->crc = crc32c(s->crc, data, len);
 	s->received += len;
 	return 0;
 }
@@ -189,10 +193,40 @@ void relstream_sum(struct relstream *s, uint32_t sum)
 	s->checksum_follows = true;
 }
 
+static int store_parts(struct relstream *s, int fd, struct err *err)
+{
+	const struct packet_header header = s->incoming;
+	AUTO_FREE uint8_t *buf = xalloc(COPY_BYTES);
+	uint64_t all = packet_body_bytes(&header);
+	int ret = relstream_begin(s, &header, err);
+
+	while (ret == 0 && s->received < all) {
+		ssize_t n = pread(fd, buf, MIN(all - s->received, COPY_BYTES),
+				  (off_t)(sizeof(header) + s->received));
+
+		if (n <= 0) {
+			ret = relay_stream_fail(s, n < 0 ? -errno : -ENODATA, err);
+			relstream_undo(s);
+		} else {
+			ret = relstream_body(s, buf, (size_t)n, err);
+		}
+	}
+	return ret ? ret : relstream_finish(s, err);
+}
+
 int relstream_finish(struct relstream *s, struct err *err)
 {
 	int ret = 0;
 
+	if (s->part_fd >= 0) {
+		AUTO_FD int fd = TAKE_FD(s->part_fd);
+
+		if (s->received < packet_body_bytes(&s->incoming))
+			return 0;
+		ret = store_parts(s, fd, err);
+		relstream_drop_parts(s);
+		return ret;
+	}
 	if (s->crc != s->incoming.crc32c) {
 		relstream_undo(s);
 		return relay_stream_refuse(s, "arrived damaged", err);
@@ -207,6 +241,7 @@ int relstream_finish(struct relstream *s, struct err *err)
 	}
 	s->last = s->incoming;
 	s->has_last = true;
+	s->received = 0;
 	live_stored(s->live, &s->file, &s->last);
 	return 0;
 }

@@ -3,6 +3,11 @@
  * stream.h - one stream at a relay: packets arrive in chunks, are written to the file at
  * once, and are valid when they are complete and their checksum is right. Owned by a session;
  * runs in the session's worker.
+ *
+ * Over a slow connection a packet is received in parts. These are stored in a hidden file of the
+ * stream, behind the header, so that they are kept when the connection breaks, and the next
+ * connection continues after them. When all were received, the packet is appended to the stream's
+ * file like any other; readers see it from then on.
  */
 #ifndef RELAYD_STREAM_H
 #define RELAYD_STREAM_H
@@ -29,50 +34,34 @@ struct relstream {
 	uint64_t received; /* received bytes of its body */
 	uint32_t crc;
 	bool checksum_follows; /* incoming.crc32c was received after the body */
-
-	/* a packet that is received in parts, stored in a hidden file until it is complete */
-	int part_fd; /* while a part is received; -1: none */
-	struct packet_header begun;
-	uint64_t begun_bytes; /* received bytes of its body; 0: no such packet */
-	bool refused;	      /* the preceding packet or part was rejected */
+	int part_fd;	       /* the hidden file, while a part is received; -1: none */
+	bool refused;	       /* the preceding packet or part was rejected */
 };
 
-/** Open a stream, and find its last stored packet. @config->channel is copied. In a file that was
- *  written before @since_ns (CLOCK_REALTIME), the checksum of that packet is checked. Return: 0 or
- *  the code in @err. */
-int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu, uint64_t since_ns,
+/** Open a stream, and find its last stored packet, and the parts of the next one: then @received is
+ *  not 0. @config->channel is copied. Return: 0 or the code in @err. */
+int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 		  struct relstream **ret, struct err *err);
 void relstream_free(struct relstream *stream);
 /** Add the stream to @session for viewers; NULL: not a live session. */
 void relstream_show(struct relstream *stream, struct live_session *session);
 
 /*
- * Reception of a packet. If one of these functions fails (returns the code in @err), the packet is
- * discarded, and the file is unchanged.
+ * Reception of a packet, or of a part. If one of these functions fails (returns the code in @err),
+ * the packet is discarded with all of its parts, and the file is unchanged.
  */
 int relstream_begin(struct relstream *stream, const struct packet_header *header, struct err *err);
+/** @at: bytes of the packet's body that were received before. */
+int relstream_begin_part(struct relstream *stream, const struct packet_header *header, uint64_t at,
+			 struct err *err);
 int relstream_body(struct relstream *stream, const void *data, size_t len, struct err *err);
 /** Set the expected checksum, if the header has none. */
 void relstream_sum(struct relstream *stream, uint32_t sum);
+/** Finish a packet, or a part, that was received completely. Return: 0 or the code in @err. */
 int relstream_finish(struct relstream *stream, struct err *err);
-/** Discard the unfinished packet. */
+/** Discard the unfinished packet; the received bytes of an unfinished part stay. */
 void relstream_undo(struct relstream *stream);
-
-/*
- * Reception in parts: received parts are kept when the connection breaks, and the next connection
- * continues after them. Readers see the packet when it is complete.
- */
-/** @at: bytes of the packet's body that were received before. */
-int relstream_part_begin(struct relstream *stream, const struct packet_header *header, uint64_t at,
-			 struct err *err);
-int relstream_part(struct relstream *stream, const void *data, size_t len, struct err *err);
-/** Finish a part that was received completely. Return: 0 or the code in @err. */
-int relstream_part_finish(struct relstream *stream, struct err *err);
-/** Find the part that an earlier connection has left. */
-void relstream_part_find(struct relstream *stream);
-/** End an incomplete part: its received bytes stay. */
-void relstream_part_close(struct relstream *stream);
 /** Discard the received parts of a packet. */
-void relstream_part_drop(struct relstream *stream);
+void relstream_drop_parts(struct relstream *stream);
 
 #endif

@@ -64,7 +64,7 @@ static void set_up(void)
 	close(fd);
 	MUST_HOLD(chunk_append(dir, "/* text */", 10) == 0);
 	config.trace = dir;
-	MUST_HOLD(relstream_new(1, &config, 0, 0, &stream, &err) == 0);
+	MUST_HOLD(relstream_new(1, &config, 0, &stream, &err) == 0);
 	relstream_show(stream, session);
 	store_packet();
 }

@@ -2,16 +2,19 @@
 /*
  * A writer of a chunk is killed before, amid and after each step, at system calls and at returns
  * from them; its successor continues. In the end the chunk is the same as without a kill: under its
- * name, closed, with the same bytes of metadata, streams and indexes.
+ * name, closed, with the same bytes of metadata, streams and indexes. A damaged last packet is
+ * removed; a chunk on a full disk is handed on when there is room.
  */
 #include "store/chunk_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -400,6 +403,93 @@ static bool run(const struct step *step, unsigned int stops)
 	return killed;
 }
 
+/* --- a last packet without its contents, after a power failure -------------------------------- */
+
+static void spoil(const char *name)
+{
+	int fd = openat(top, name, O_WRONLY | O_CLOEXEC);
+
+	CHECK(fd >= 0 && pwrite(fd, "x", 1, lseek(fd, -1, SEEK_END)) == 1);
+	close(fd);
+}
+
+/* The successor finds @seq, has cut off @nr packets, and writes them again. */
+static void go_on(struct writer *w, uint64_t doubted_ns, uint64_t seq, uint64_t nr)
+{
+	struct packet_header last;
+	uint64_t cut = 0;
+
+	w->config[0].doubted_ns = doubted_ns;
+	chunk_stream_init(&w->streams[0], &w->config[0], 0);
+	CHECK_IS(chunk_stream_continue(&w->streams[0], &last, &cut), ==, 1);
+	CHECK(last.packet_seq_num == seq && cut == nr * (BODY + sizeof(last)));
+	chunk_stream_close(&w->streams[0]);
+	fill(w);
+	chunk_stream_close(&w->streams[0]);
+	chunk_stream_close(&w->streams[1]);
+}
+
+/* @limited: each packet has a file. */
+static void damaged(bool limited)
+{
+	const char *file = limited ? "ust/uid/1/chan_0_1" : "ust/uid/1/chan_0";
+	char name[] = "/tmp/ltt-chunk.XXXXXX";
+	struct writer w;
+
+	CHECK(mkdtemp(name));
+	top = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	w = writer_of(true);
+	begin(&w);
+	w.config[0].tracefile_size = limited;
+	fill(&w);
+	chunk_stream_close(&w.streams[0]);
+	chunk_stream_close(&w.streams[1]);
+	go_on(&w, UINT64_MAX, 1, 0);
+	spoil(file);
+	go_on(&w, 0, 1, 0); /* no check */
+	go_on(&w, 1, 1, 0); /* the file is not old */
+	go_on(&w, UINT64_MAX, 0, 1);
+	if (!limited)
+		compare(top, false);
+	chunk_fini(&w.chunk);
+	close(top);
+	dir_remove(AT_FDCWD, name);
+}
+
+/* --- a full disk ------------------------------------------------------------------ */
+
+/* Nothing is moved before the list of traces is complete; the same call finishes it. */
+static void full_disk(void)
+{
+	char name[] = "/tmp/ltt-chunk.XXXXXX";
+	struct writer w;
+	int ballast;
+
+	CHECK(mkdtemp(name));
+	if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	    mount("small", name, "tmpfs", 0, "size=256k") == 0) { /* else: only root can */
+		top = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		w = writer_of(true);
+		was_filled(&w);
+		end_close(&w);
+		ballast = openat(top, "ballast", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		while (write(ballast, body, sizeof(body)) > 0)
+			;
+		for (int i = 0; i < 2; i++)
+			CHECK_IS(chunk_hand_on(&w.chunk, &w.other), ==, -ENOSPC);
+		CHECK(faccessat(top, paths[0], F_OK, 0) == 0 &&
+		      faccessat(top, "archive", F_OK, 0) < 0);
+		CHECK_IS(chunk_hand_on_again(top, &w.other), ==, -ENOENT);
+		CHECK(ftruncate(ballast, 0) == 0 && chunk_hand_on(&w.chunk, &w.other) == 0);
+		chunk_fini(&w.chunk);
+		close(ballast);
+		compare(openat(top, "archive", O_RDONLY | O_DIRECTORY | O_CLOEXEC), false);
+		close(top);
+		CHECK_IS(umount2(name, MNT_DETACH), ==, 0);
+	}
+	dir_remove(AT_FDCWD, name);
+}
+
 int main(void)
 {
 	unsigned int stride = getenv("LTT_TEST_SHORT") ? 10 : 2;
@@ -414,5 +504,8 @@ int main(void)
 		printf("%-22s killed up to stop %u\n", steps[i].name, stops);
 		CHECK_IS(stops, >, 6);
 	}
+	damaged(false);
+	damaged(true);
+	full_disk();
 	return 0;
 }

@@ -4,6 +4,8 @@
 #define BASE_DIR_H
 
 #include <dirent.h>
+#include <stdint.h>
+#include <sys/stat.h>
 
 #include "macros.h"
 
@@ -21,6 +23,12 @@ void dir_empty(int at_fd, const char *name, unsigned int depth);
 
 /** Remove @name with its contents, of any depth: at most a dozen directories are open at a time. */
 void dir_remove(int at_fd, const char *name);
+
+/** Time of the last write, CLOCK_REALTIME. */
+static inline uint64_t stat_mtime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
 
 static inline void cleanup_dir(DIR **dir)
 {

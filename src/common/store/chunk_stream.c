@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 
 #include "base/dir.h"
+#include "base/log.h"
+#include "base/mem.h"
 #include "store/append.h"
+#include "trace/crc32c.h"
 #include "trace/index.h"
 #include "trace/streamlist.h"
 
@@ -402,7 +405,7 @@ static bool is_index(int fd)
 }
 
 /* The last entry of a whole packet; entries behind it don't count.
- * Return: whether there is one; file->bytes is where it begins. */
+ * Return: whether there is one. The file's position is behind it, or at the begin. */
 static bool chunk_stream_find_entry(struct chunk_stream *s, uint64_t end, struct packet_header *ret)
 {
 	uint64_t nr = is_index(s->index_fd) ? chunk_stream_size_of(s->index_fd) : 0;
@@ -415,24 +418,16 @@ static bool chunk_stream_find_entry(struct chunk_stream *s, uint64_t end, struct
 		if (!chunk_stream_read_at(s->index_fd, &entry, sizeof(entry), at))
 			continue;
 		s->bytes = be64toh(entry.offset);
-		s->index_bytes = at;
 		if (packet_at(s, s->bytes, end, ret) &&
-		    ret->packet_seq_num == be64toh(entry.packet_seq_num))
+		    ret->packet_seq_num == be64toh(entry.packet_seq_num)) {
+			s->bytes += ret->packet_size / 8;
+			s->index_bytes = at + sizeof(entry);
 			return true;
+		}
 	}
 	s->bytes = 0;
 	s->index_bytes = sizeof(struct index_header);
-	return packet_at(s, 0, end, ret);
-}
-
-/* Step over @packet at file->bytes, which has its entry from now on. */
-static int chunk_stream_step(struct chunk_stream *s, const struct packet_header *packet)
-{
-	int ret = chunk_stream_add_index(s, packet);
-
-	if (ret == 0)
-		s->bytes += packet->packet_size / 8;
-	return ret;
+	return false;
 }
 
 static int repair_index(int fd)
@@ -442,22 +437,61 @@ static int repair_index(int fd)
 	return is_index(fd) ? 0 : append_bytes(fd, &header, sizeof(header), 0);
 }
 
-/* To the end of the last whole packet. Return: 0, -ENODATA: there is none; ... */
-static int chunk_stream_walk(struct chunk_stream *s, struct packet_header *ret)
+/* To the end of the last whole packet before @end. Return: 0, -ENODATA: there is none; ... */
+static int chunk_stream_walk(struct chunk_stream *s, uint64_t end, struct packet_header *ret)
 {
-	uint64_t end = chunk_stream_size_of(s->fd);
+	bool found = chunk_stream_find_entry(s, end, ret);
 	struct packet_header next;
+	int err = 0;
+
+	while (err == 0 && packet_at(s, s->bytes, end, &next) &&
+	       (!found || chunk_stream_is_successor(&next, ret))) {
+		err = found ? 0 : repair_index(s->index_fd);
+		if (err == 0)
+			err = chunk_stream_add_index(s, &next);
+		if (err == 0)
+			s->bytes += next.packet_size / 8;
+		*ret = next;
+		found = true;
+	}
+	return err == 0 && !found ? -ENODATA : err;
+}
+
+#define CHECK_BYTES (256u << 10) /* of a body, at once */
+
+/* Whether @last, at the end of the walk, has another checksum than its contents. */
+static bool is_damaged(const struct chunk_stream *s, const struct packet_header *last)
+{
+	uint64_t left = packet_body_bytes(last);
+	AUTO_FREE uint8_t *buf = xalloc(CHECK_BYTES);
+	uint32_t crc = packet_checksum(last, NULL, 0);
+
+	while (left) {
+		ssize_t n = pread(s->fd, buf, MIN(left, CHECK_BYTES), (off_t)(s->bytes - left));
+
+		if (n <= 0)
+			return true;
+		crc = crc32c(crc, buf, (size_t)n);
+		left -= (uint64_t)n;
+	}
+	return crc != last->crc32c;
+}
+
+/* To the end of the last packet that is whole, and not damaged if the file is old. */
+static int chunk_stream_find_last(struct chunk_stream *s, struct packet_header *ret)
+{
+	struct stat st;
 	int err;
 
-	if (!chunk_stream_find_entry(s, end, ret))
-		return -ENODATA;
-	err = repair_index(s->index_fd);
-	if (err == 0)
-		err = chunk_stream_step(s, ret);
-	while (err == 0 && packet_at(s, s->bytes, end, &next) &&
-	       chunk_stream_is_successor(&next, ret)) {
-		*ret = next;
-		err = chunk_stream_step(s, ret);
+	if (fstat(s->fd, &st) < 0)
+		return -errno;
+	err = chunk_stream_walk(s, (uint64_t)st.st_size, ret);
+	if (stat_mtime_ns(&st) >= s->config->doubted_ns)
+		return err;
+	while (err == 0 && is_damaged(s, ret)) {
+		log_warn("%s_%u: its last packet is damaged, and is removed", s->config->channel,
+			 s->cpu);
+		err = chunk_stream_walk(s, s->bytes - ret->packet_size / 8, ret);
 	}
 	return err;
 }
@@ -541,17 +575,22 @@ static uint64_t newest_file(struct chunk_stream *s, uint64_t *cut)
 
 int chunk_stream_continue(struct chunk_stream *s, struct packet_header *ret, uint64_t *cut)
 {
-	uint64_t number = s->config->tracefile_size ? newest_file(s, cut) : 0;
+	bool limited = s->config->tracefile_size != 0;
+	uint64_t number;
 	int err;
 
-	if (number == UINT64_MAX)
-		return 0;
-	err = chunk_stream_open_files(s, number);
-	if (err == 0)
-		err = chunk_stream_walk(s, ret);
-	if (err == -ENOENT || err == -ENODATA) {
+	for (;;) {
+		number = limited ? newest_file(s, cut) : 0;
+		if (number == UINT64_MAX)
+			return 0;
+		err = chunk_stream_open_files(s, number);
+		if (err == 0)
+			err = chunk_stream_find_last(s, ret);
+		if (err != -ENOENT && err != -ENODATA)
+			break;
 		err = remove_files(s, number, cut);
-		return err;
+		if (err < 0 || !limited)
+			return err;
 	}
 	if (err == 0)
 		err = cut_tails(s, cut);

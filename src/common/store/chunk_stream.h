@@ -25,6 +25,9 @@ struct stream_config {
 	uint64_t tracefile_size;  /* bytes; 0: unlimited */
 	uint32_t tracefile_count; /* 0: unlimited */
 	bool unlisted;		  /* temporary files: the trace's list omits them */
+	/* In a file that was last written before this time (CLOCK_REALTIME), the checksum of the
+	 * last packet is checked: a power failure may have left its space only. 0: never. */
+	uint64_t doubted_ns;
 };
 
 /** The stream of packets of the @cpu-th ring. */
@@ -78,7 +81,8 @@ int chunk_stream_undo(struct chunk_stream *file) MUST_CHECK;
 int chunk_stream_sync(struct chunk_stream *file) MUST_CHECK;
 
 /**
- * chunk_stream_continue() - continue after the last complete packet of the existing files.
+ * chunk_stream_continue() - continue after the last complete packet of the existing files, which
+ * are not written to if they end with it.
  * @ret_last: header of that packet.
  * @cut: bytes that were cut off are added.
  * Return: 1: there is one; 0: there is none; negative errno.

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/macros.h"
 #include "base/str.h"
 #include "elf_place.h"
@@ -195,7 +196,7 @@ static void put_all(FILE *out, const struct elf_places *found, const struct stat
 {
 	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, (uint64_t)st->st_dev,
 		(uint64_t)st->st_ino, (uint64_t)st->st_size,
-		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec);
+		stat_mtime_ns(st));
 	for (size_t i = 0; i < found->nr; i++)
 		put_place(out, found, &found->all[i]);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
 #include "fetch.h"
 #include "io/confine.h"
@@ -596,8 +597,7 @@ static bool kernel_user_is_same(int fd, const struct identity *identity)
 
 	return fstat(fd, &st) == 0 && st.st_dev == identity->device &&
 	       st.st_ino == identity->inode && (uint64_t)st.st_size == identity->size &&
-	       (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec ==
-		       identity->mtime_ns;
+	       stat_mtime_ns(&st) == identity->mtime_ns;
 }
 
 int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
