@@ -192,8 +192,7 @@ static struct output *request_output(const struct request *rq, uint64_t id, stru
 	return NULL;
 }
 
-static int open_trace_dir(const struct request *rq, enum job_kind kind,
-			  const struct req_con_trace_adopt *req, struct err *err)
+static int control_trace(const struct request *rq, struct req_con_trace *req, struct err *err)
 {
 	struct output *output = request_output(rq, req->output, err);
 	struct trace_ref *trace = trace_ref_find(rq->control, req->trace);
@@ -201,7 +200,7 @@ static int open_trace_dir(const struct request *rq, enum job_kind kind,
 
 	if (!output)
 		return err->code;
-	if (trace && (kind == JOB_TRACE_OPEN || trace->output != output))
+	if (trace && (!req->adopt || trace->output != output))
 		return request_id_in_use(err, "trace", req->trace);
 	if (req->uuid.len != sizeof(job->uuid))
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes, not %u",
@@ -210,31 +209,24 @@ static int open_trace_dir(const struct request *rq, enum job_kind kind,
 		return err->code;
 	if (!trace)
 		trace_ref_new(rq->control, output, req->trace);
-	job = request_job(rq, kind, output);
+	job = request_job(rq, JOB_TRACE, output);
+	job->adopt = req->adopt != 0;
 	job->id = req->trace;
 	job->path = xstrdup(req->path);
-	job->bytes = req->metadata_bytes;
-	job->fds.data = fcntl(req->metadata, F_DUPFD_CLOEXEC, 3);
+	if (job->adopt) {
+		job->bytes = req->metadata_bytes;
+		job->fds.data = TAKE_FD(req->metadata);
+	}
 	memcpy(job->uuid, req->uuid.data, sizeof(job->uuid));
 	worker_post(output->worker, job);
 	return 0;
 }
 
-static int on_con_trace_open(const struct request *rq, struct req_con_trace_open *req,
-			     struct err *err)
-{
-	struct req_con_trace_adopt as;
-
-	as = (struct req_con_trace_adopt){ req->output, req->trace, req->path, req->uuid, 0, -1 };
-	return open_trace_dir(rq, JOB_TRACE_OPEN, &as, err);
-}
-
-static int on_con_trace_adopt(const struct request *rq, struct req_con_trace_adopt *req,
-			      struct err *err)
+static int on_con_trace(const struct request *rq, struct req_con_trace *req, struct err *err)
 {
 	int code;
 
-	code = open_trace_dir(rq, JOB_TRACE_ADOPT, req, err);
+	code = control_trace(rq, req, err);
 	close_fd(req->metadata);
 	return code;
 }
@@ -283,8 +275,7 @@ static int on_con_metadata_append(const struct request *rq, struct req_con_metad
 	return 0;
 }
 
-static int make_desc(const struct req_con_ring_adopt *req, struct ltt_ring_desc *ret,
-		     struct err *err)
+static int make_desc(const struct req_con_ring *req, struct ltt_ring_desc *ret, struct err *err)
 {
 	*ret = (struct ltt_ring_desc){
 		.mode = req->mode,
@@ -299,8 +290,8 @@ static int make_desc(const struct req_con_ring_adopt *req, struct ltt_ring_desc 
 }
 
 /* Descriptors of the request are the job's from then on. */
-static int post_ring(const struct request *rq, enum job_kind kind, struct req_con_ring_adopt *req,
-		     struct trace_ref *trace, struct err *err)
+static int post_ring(const struct request *rq, struct req_con_ring *req, struct trace_ref *trace,
+		     struct err *err)
 {
 	struct ltt_ring_desc desc;
 	struct ring_ref *ring;
@@ -308,7 +299,7 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 
 	if (make_desc(req, &desc, err))
 		return err->code;
-	if (req->module >= 0) {
+	if (req->adopt && req->module >= 0) {
 		int ret = output_watch_kernel(trace->output, rq->control->loop);
 
 		if (ret < 0)
@@ -318,10 +309,14 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 	trace->output->clock_add = MAX(trace->output->clock_add, req->clock_add);
 	ring = ring_ref_new(rq->control, trace->output, req->ring, req->nr_rings);
 	ring->connection = rq->control->connection;
-	ring->adopting = kind == JOB_RING_ADOPT;
-	job = request_job(rq, kind, trace->output);
+	ring->adopting = req->adopt;
+	job = request_job(rq, JOB_RING, trace->output);
+	job->adopt = ring->adopting;
 	job->id = req->trace;
-	job->fds = (struct ringmem_fds){ TAKE_FD(req->data), -1, TAKE_FD(req->ctl_rw) };
+	if (job->adopt) {
+		job->fds = (struct ringmem_fds){ TAKE_FD(req->data), -1, TAKE_FD(req->ctl_rw) };
+		job->module = TAKE_FD(req->module);
+	}
 	job->spec = (struct ringset_spec){
 		.id = req->ring,
 		.desc = desc,
@@ -332,45 +327,11 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 		.tracefile_count = req->tracefile_count,
 		.clock_add = req->clock_add,
 		.boxes = ring->boxes,
-		.module = req->module >= 0,
+		.module = job->module >= 0,
 		.splice = req->splice,
 	};
-	job->module = TAKE_FD(req->module);
 	worker_post(trace->output->worker, job);
 	return 0;
-}
-
-static int on_con_ring_open(const struct request *rq, struct req_con_ring_open *req,
-			    struct err *err)
-{
-	struct req_con_ring_adopt as;
-	struct trace_ref *trace;
-
-	trace = request_trace(rq, req->trace, err);
-	if (!trace)
-		return err->code;
-	if (ring_ref_find(rq->control, req->ring))
-		return request_id_in_use(err, "ring set", req->ring);
-	as = (struct req_con_ring_adopt){
-		.trace = req->trace,
-		.ring = req->ring,
-		.channel = req->channel,
-		.stream_class = req->stream_class,
-		.first_instance = req->first_instance,
-		.nr_rings = req->nr_rings,
-		.num_subbuf = req->num_subbuf,
-		.subbuf_size = req->subbuf_size,
-		.mode = req->mode,
-		.clock = req->clock,
-		.clock_add = req->clock_add,
-		.tracefile_size = req->tracefile_size,
-		.tracefile_count = req->tracefile_count,
-		.splice = req->splice,
-		.data = -1,
-		.ctl_rw = -1,
-		.module = -1,
-	};
-	return post_ring(rq, JOB_RING_OPEN, &as, trace, err);
 }
 
 /* Ours already, or soon: only the session daemon is another. */
@@ -385,34 +346,33 @@ static int keep_ring(const struct request *rq, struct ring_ref *ring, uint64_t c
 	if (ring->set) /* con_clock_add may not have come */
 		ringmem_add_to_clock(&ring->set->mem, clock_add);
 	if (ring->set || ring->closing)
-		control_answer_kept(rq->control, rq->header->serial, ring);
+		control_answer_kept(rq->control, rq->header->serial);
 	else
 		request_answer_behind(rq, ring->output, ring->node.id);
 	return 0;
 }
 
-static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, struct err *err)
+static int control_ring(const struct request *rq, struct req_con_ring *req, struct err *err)
 {
 	struct ring_ref *ring = ring_ref_find(rq->control, req->ring);
 	struct trace_ref *trace = request_trace(rq, req->trace, err);
 
 	if (!trace)
 		return err->code;
+	if (ring && !req->adopt)
+		return request_id_in_use(err, "ring set", req->ring);
 	if ((req->data < 0) != (req->ctl_rw < 0))
 		return err_set(err, ERR_INVALID, "the request has no descriptors of buffers");
 	if (ring && ring->repaired && req->data >= 0) /* the memory was found after all */
 		ring = ring_ref_free(ring);
-	if (ring)
-		return keep_ring(rq, ring, req->clock_add, err);
-	return post_ring(rq, JOB_RING_ADOPT, req, trace, err);
+	return ring ? keep_ring(rq, ring, req->clock_add, err) : post_ring(rq, req, trace, err);
 }
 
-static int on_con_ring_adopt(const struct request *rq, struct req_con_ring_adopt *req,
-			     struct err *err)
+static int on_con_ring(const struct request *rq, struct req_con_ring *req, struct err *err)
 {
 	int code;
 
-	code = adopt_ring(rq, req, err);
+	code = control_ring(rq, req, err);
 	close_fd(req->data);
 	close_fd(req->ctl_rw);
 	close_fd(req->module);
@@ -676,12 +636,12 @@ static int on_con_end(const struct request *rq, struct req_con_end *req, struct 
 	return 0;
 }
 
-#define COMMAND(name, number, access, turn, doc)                              \
-	static int take_##name(const struct request *rq, struct err *err)     \
-	{                                                                     \
-		struct req_##name req;                                        \
-                                                                              \
-		return req_##name##_decode(rq->dec, &req) < 0 ? request_is_bad(err) :  \
+#define COMMAND(name, number, access, turn, doc)                                          \
+	static int take_##name(const struct request *rq, struct err *err)                 \
+	{                                                                                 \
+		struct req_##name req;                                                    \
+                                                                                          \
+		return req_##name##_decode(rq->dec, &req) < 0 ? request_is_bad(err) :     \
 								on_##name(rq, &req, err); \
 	}
 #include "proto/consumer.def"

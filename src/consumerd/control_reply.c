@@ -38,28 +38,20 @@ int control_unknown(struct err *err, const char *what, uint64_t id)
 	return err_set(err, ERR_INVALID, "there is no %s %llu", what, (unsigned long long)id);
 }
 
-static void control_answer_adopted(struct control *c, uint32_t serial,
-				   const struct rep_con_ring_adopt *rep)
+static void control_answer_ring(struct control *c, uint32_t serial, const struct rep_con_ring *rep)
 {
 	struct err fine = { 0 };
 	uint8_t buf[128];
 	struct encoder enc;
 
-	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_ring_adopt, serial, &fine);
-	rep_con_ring_adopt_encode(&enc, rep);
+	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_ring, serial, &fine);
+	rep_con_ring_encode(&enc, rep);
 	control_send(c, &enc);
 }
 
-void control_answer_kept(struct control *c, uint32_t serial, const struct ring_ref *ring)
+void control_answer_kept(struct control *c, uint32_t serial)
 {
-	struct rep_con_ring_adopt rep = { 0, 0 };
-	struct stats stats;
-
-	for (uint32_t i = 0; i < ring->nr; i++) {
-		stats_read(&ring->boxes[i], &stats);
-		rep.records += stats.written;
-	}
-	control_answer_adopted(c, serial, &rep);
+	control_answer_ring(c, serial, &(struct rep_con_ring){ -1, -1, -1, -1, 0 });
 }
 
 static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32_t cpu)
@@ -167,14 +159,7 @@ static void keep_fds(struct ring_ref *ring, struct job *job)
 static void answer_ring(struct control *c, struct job *job)
 {
 	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
-	struct rep_con_ring_open rep = {
-		.data = job->fds.data,
-		.ctl = job->fds.ctl,
-		.ctl_rw = job->fds.ctl_rw,
-		.doorbell = worker_doorbell_fd(ring->output->worker),
-	};
-	uint8_t buf[1024];
-	struct encoder enc;
+	struct rep_con_ring rep = { -1, -1, -1, -1, job->bytes };
 
 	ring->adopting = false;
 	if (job->err.code) {
@@ -193,14 +178,10 @@ static void answer_ring(struct control *c, struct job *job)
 		ringmem_add_to_clock(&ring->set->mem, ring->output->clock_add);
 	if (ring->set && ring->switched)
 		ringset_switch(ring->set, ring->on);
-	if (job->kind == JOB_RING_ADOPT) {
-		control_answer_adopted(c, job->serial,
-				       &(struct rep_con_ring_adopt){ job->bytes, job->records });
-	} else {
-		control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
-		rep_con_ring_open_encode(&enc, &rep);
-		control_send(c, &enc);
-	}
+	if (!job->adopt)
+		rep = (struct rep_con_ring){ job->fds.data, job->fds.ctl, job->fds.ctl_rw,
+					     worker_doorbell_fd(ring->output->worker), 0 };
+	control_answer_ring(c, job->serial, &rep);
 	keep_fds(ring, job);
 }
 
@@ -300,11 +281,10 @@ static void send_snapshot_ring(struct control *c, uint32_t serial, const struct 
 	control_send(c, &enc);
 }
 
-/* Requests to open and to adopt a trace have the same results. */
 static void answer_trace(struct control *c, struct job *job)
 {
 	struct trace_ref *trace = trace_ref_find(c, job->id);
-	struct rep_con_trace_open rep = { .metadata = job->fds.data };
+	struct rep_con_trace rep = { .metadata = job->fds.data };
 	uint8_t buf[1024];
 	struct encoder enc;
 
@@ -314,7 +294,7 @@ static void answer_trace(struct control *c, struct job *job)
 		return;
 	}
 	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
-	rep_con_trace_open_encode(&enc, &rep);
+	rep_con_trace_encode(&enc, &rep);
 	control_send(c, &enc);
 	if (job->fds.data >= 0)
 		trace->metadata = TAKE_FD(job->fds.data);
@@ -376,11 +356,11 @@ static void waited(struct control *c, struct job *job)
 
 	if (job->type == MSG_con_ring_close) {
 		ring_closed(c, job);
-	} else if (job->type == MSG_con_ring_adopt && ring) {
+	} else if (job->type == MSG_con_ring && ring) {
 		if (ring->repaired)
 			control_send_counters(c, job->serial, ring);
-		control_answer_kept(c, job->serial, ring);
-	} else if (job->type == MSG_con_ring_adopt) {
+		control_answer_kept(c, job->serial);
+	} else if (job->type == MSG_con_ring) {
 		err_set(&job->err, ERR_OUTPUT, "the ring set could not be adopted");
 		control_answer(c, job->type, job->serial, &job->err);
 	} else {
@@ -400,8 +380,7 @@ static void job_done(struct control *c, struct job *job)
 	case JOB_DAMAGE:
 		damaged(c, job);
 		return;
-	case JOB_RING_OPEN:
-	case JOB_RING_ADOPT:
+	case JOB_RING:
 		answer_ring(c, job);
 		return;
 	case JOB_END:
@@ -430,8 +409,7 @@ static void job_done(struct control *c, struct job *job)
 		if (!job->err.code)
 			trace_ref_free(trace_ref_find(c, job->id));
 		break;
-	case JOB_TRACE_OPEN:
-	case JOB_TRACE_ADOPT:
+	case JOB_TRACE:
 		answer_trace(c, job);
 		return;
 	default:

@@ -19,7 +19,7 @@ void control_answer(struct control *c, uint16_t type, uint32_t serial, const str
 /** Set @err: no object of the kind @what has this number. Return: the code. */
 int control_unknown(struct err *err, const char *what, uint64_t id);
 /** Answer the request to adopt a ring set that this consumer has open already. */
-void control_answer_kept(struct control *c, uint32_t serial, const struct ring_ref *ring);
+void control_answer_kept(struct control *c, uint32_t serial);
 /** Answer with the counters of one ring set, and of all ring sets of an output. */
 void control_send_counters(struct control *c, uint32_t serial, const struct ring_ref *ring);
 void control_send_all_counters(struct control *c, uint32_t serial, const struct output *output);

@@ -43,13 +43,13 @@ static void on_ended(struct control *control)
 /* A fuzzer requests as much memory as it can name: only small rings are made. */
 static bool too_big(const uint8_t *data, size_t len)
 {
-	struct req_con_ring_open req;
+	struct req_con_ring req;
 	struct msg_header header;
 	struct decoder dec;
 
 	decoder_init(&dec, data, len, NULL, 0);
-	return decode_header(&dec, &header) == 0 && header.type == MSG_con_ring_open &&
-	       req_con_ring_open_decode(&dec, &req) == 0 &&
+	return decode_header(&dec, &header) == 0 && header.type == MSG_con_ring &&
+	       req_con_ring_decode(&dec, &req) == 0 && !req.adopt &&
 	       (req.nr_rings > 64 || req.num_subbuf > 64 || req.subbuf_size > 65536);
 }
 
@@ -69,9 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct control_ops ops = { .send = on_send,
-						.end = on_end,
-						.ended = on_ended };
+	static const struct control_ops ops = { .send = on_send, .end = on_end, .ended = on_ended };
 	struct loop *loop;
 	struct control control;
 

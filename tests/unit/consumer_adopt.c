@@ -18,22 +18,23 @@ struct buffers {
 static struct buffers open_buffers(struct daemon *d, int dir, struct rings *rings)
 {
 	struct rep_con_metadata_append appended;
-	struct rep_con_ring_open opened;
+	struct rep_con_ring opened;
 	struct buffers b;
 	struct reply r;
 
 	MUST(d, con_output_open, .output = 1, .dir = dir, .doorbell = -1, .uid = geteuid(),
 	     .gid = getegid(), .flush_us = 10000000);
-	MUST(d, con_trace_open, .output = 1, .trace = 1, .path = "t",
+	MUST(d, con_trace, .metadata = -1, .output = 1, .trace = 1, .path = "t",
 	     .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	ASK(d, &r, con_metadata_append, .trace = 1, .text = text_blob(test_tsdl));
 	CHECK(rep_con_metadata_append_decode(&r.dec, &appended) == 0 && appended.bytes > 0);
 	b.metadata_bytes = appended.bytes;
 	rings->id = 1;
 	rings->nr = nr_cpus();
-	ASK(d, &r, con_ring_open, .trace = 1, .ring = 1, .channel = CHAN, .nr_rings = rings->nr,
-	    .num_subbuf = 4, .subbuf_size = 65536, .clock = TEST_RING_CLOCK);
-	CHECK(rep_con_ring_open_decode(&r.dec, &opened) == 0 && opened.ctl_rw >= 0);
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 1, .ring = 1,
+	    .channel = CHAN, .nr_rings = rings->nr, .num_subbuf = 4, .subbuf_size = 65536,
+	    .clock = TEST_RING_CLOCK);
+	CHECK(rep_con_ring_decode(&r.dec, &opened) == 0 && opened.ctl_rw >= 0);
 	rings->data_fd = b.data = opened.data;
 	rings->ctl_fd = opened.ctl;
 	rings->doorbell_fd = b.doorbell = opened.doorbell;
@@ -46,17 +47,17 @@ static struct buffers open_buffers(struct daemon *d, int dir, struct rings *ring
 static uint64_t adopt_sized(struct daemon *d, int dir, const struct buffers *b,
 			    uint64_t subbuf_size)
 {
-	struct rep_con_ring_adopt rep;
+	struct rep_con_ring rep;
 	struct reply r;
 
 	MUST(d, con_output_open, .output = 1, .dir = dir, .doorbell = b->doorbell, .uid = geteuid(),
 	     .gid = getegid(), .flush_us = 10000000);
-	MUST(d, con_trace_adopt, .output = 1, .trace = 1, .path = "t",
+	MUST(d, con_trace, .adopt = 1, .metadata = -1, .output = 1, .trace = 1, .path = "t",
 	     .uuid = { (const uint8_t *)TEST_UUID, 16 }, .metadata_bytes = b->metadata_bytes);
-	ASK(d, &r, con_ring_adopt, .trace = 1, .ring = 1, .channel = CHAN, .nr_rings = nr_cpus(),
-	    .num_subbuf = 4, .subbuf_size = subbuf_size, .clock = TEST_RING_CLOCK, .data = b->data,
-	    .ctl_rw = b->ctl_rw, .module = -1);
-	CHECK(r.code == 0 && rep_con_ring_adopt_decode(&r.dec, &rep) == 0);
+	ASK(d, &r, con_ring, .adopt = 1, .trace = 1, .ring = 1, .channel = CHAN,
+	    .nr_rings = nr_cpus(), .num_subbuf = 4, .subbuf_size = subbuf_size,
+	    .clock = TEST_RING_CLOCK, .data = b->data, .ctl_rw = b->ctl_rw, .module = -1);
+	CHECK(r.code == 0 && rep_con_ring_decode(&r.dec, &rep) == 0);
 	MUST(d, con_adopted);
 	return rep.cut_bytes;
 }

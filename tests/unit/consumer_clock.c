@@ -30,9 +30,10 @@ static struct rings open_shifted(struct daemon *d, uint64_t id, uint64_t cycles)
 	struct rings rings = { .id = id, .nr = nr_cpus() };
 	struct reply r;
 
-	ASK(d, &r, con_ring_open, .trace = 1, .ring = id, .channel = "later", .stream_class = 0,
-	    .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 65536, .clock = TEST_RING_CLOCK,
-	    .first_instance = 1000, .clock_add = cycles);
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 1, .ring = id,
+	    .channel = "later", .stream_class = 0, .nr_rings = rings.nr, .num_subbuf = 4,
+	    .subbuf_size = 65536, .clock = TEST_RING_CLOCK, .first_instance = 1000,
+	    .clock_add = cycles);
 	CHECK_IS(r.code, ==, 0);
 	CHECK_IS(rings_from(&r, &rings), ==, 0);
 	return rings;

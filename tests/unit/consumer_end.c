@@ -85,7 +85,7 @@ static void check_owner(void)
 	/* and no further than that user could go */
 	MUST(&d, con_output_open, .doorbell = -1, .output = 2, .dir = root_only, .uid = 65534,
 	     .gid = 65533);
-	ASK(&d, &r, con_trace_open, .output = 2, .trace = 2, .path = "t",
+	ASK(&d, &r, con_trace, .metadata = -1, .output = 2, .trace = 2, .path = "t",
 	    .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	CHECK(r.code == ERR_OUTPUT && strstr(r.text, "Permission denied"));
 	daemon_end(&d);

@@ -55,12 +55,12 @@ static struct rings open_all(struct daemon *d, const struct fault *fault)
 
 	INSIST(d, fault, &r, con_output_open, .doorbell = -1, .output = 1, .dir = dir,
 	       .uid = geteuid(), .gid = getegid(), .flush_us = 10000);
-	INSIST(d, fault, &r, con_trace_open, .output = 1, .trace = 1, .path = "t",
+	INSIST(d, fault, &r, con_trace, .metadata = -1, .output = 1, .trace = 1, .path = "t",
 	       .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	INSIST(d, fault, &r, con_metadata_append, .trace = 1, .text = text_blob(test_tsdl));
-	INSIST(d, fault, &r, con_ring_open, .trace = 1, .ring = 1, .channel = "chan",
-	       .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 8192,
-	       .clock = TEST_RING_CLOCK);
+	INSIST(d, fault, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 1,
+	       .ring = 1, .channel = "chan", .nr_rings = rings.nr, .num_subbuf = 4,
+	       .subbuf_size = 8192, .clock = TEST_RING_CLOCK);
 	rings_from(&r, &rings);
 	return rings;
 }

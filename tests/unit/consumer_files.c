@@ -32,9 +32,9 @@ static struct rings limited_rings(struct daemon *d, uint64_t id, uint64_t size, 
 	struct rings rings = { .id = id, .nr = 1 };
 	struct reply r;
 
-	ASK(d, &r, con_ring_open, .trace = id, .ring = id, .channel = "chan", .nr_rings = 1,
-	    .num_subbuf = 4, .subbuf_size = 65536, .clock = TEST_RING_CLOCK, .tracefile_size = size,
-	    .tracefile_count = count);
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = id, .ring = id,
+	    .channel = "chan", .nr_rings = 1, .num_subbuf = 4, .subbuf_size = 65536,
+	    .clock = TEST_RING_CLOCK, .tracefile_size = size, .tracefile_count = count);
 	CHECK_IS(r.code, ==, 0);
 	rings_from(&r, &rings);
 	return rings;
@@ -182,11 +182,11 @@ static void check_planted(struct daemon *d)
 	CHECK_IS((st.st_mode & 0777), ==, 0640);
 
 	/* a trace where there is one, and through a link */
-	ASK(d, &r, con_trace_open, .output = 3, .trace = 31, .path = "t",
+	ASK(d, &r, con_trace, .metadata = -1, .output = 3, .trace = 31, .path = "t",
 	    .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	CHECK(r.code == ERR_OUTPUT && strstr(r.text, "exists"));
 	CHECK_IS(symlinkat("/tmp", out, "link"), ==, 0);
-	ASK(d, &r, con_trace_open, .output = 3, .trace = 32, .path = "link/x",
+	ASK(d, &r, con_trace, .metadata = -1, .output = 3, .trace = 32, .path = "link/x",
 	    .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	CHECK(r.code == ERR_OUTPUT && access("/tmp/x", F_OK) < 0);
 	MUST(d, con_output_close, .output = 3);
@@ -212,19 +212,20 @@ static void check_refusals(struct daemon *d)
 	open_output(d, 4, out, 0);
 	REFUSED(d, ERR_INVALID, con_output_open, .doorbell = -1, .output = 4, .dir = -1);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		REFUSED(d, ERR_INVALID, con_trace_open, .output = 4, .trace = 40, .path = paths[i],
-			.uuid = uuid);
-	REFUSED(d, ERR_INVALID, con_trace_open, .output = 4, .trace = 40, .path = "t",
+		REFUSED(d, ERR_INVALID, con_trace, .metadata = -1, .output = 4, .trace = 40,
+			.path = paths[i], .uuid = uuid);
+	REFUSED(d, ERR_INVALID, con_trace, .metadata = -1, .output = 4, .trace = 40, .path = "t",
 		.uuid = { (const uint8_t *)"x", 1 });
-	REFUSED(d, ERR_INVALID, con_trace_open, .output = 99, .trace = 40, .path = "t",
+	REFUSED(d, ERR_INVALID, con_trace, .metadata = -1, .output = 99, .trace = 40, .path = "t",
 		.uuid = uuid);
 	open_trace(d, 4, 4, "t");
-	REFUSED(d, ERR_INVALID, con_trace_open, .output = 4, .trace = 4, .path = "u", .uuid = uuid);
+	REFUSED(d, ERR_INVALID, con_trace, .metadata = -1, .output = 4, .trace = 4, .path = "u",
+		.uuid = uuid);
 	REFUSED(d, ERR_INVALID, con_metadata_append, .trace = 99, .text = text_blob("x"));
 
-#define RING(...)                                                                             \
-	con_ring_open, .trace = 4, .ring = 4, .channel = "c", .nr_rings = 1, .num_subbuf = 2, \
-		       .subbuf_size = 4096, __VA_ARGS__
+#define RING(...)                                                                                \
+	con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 4, .ring = 4, .channel = "c", \
+		  .nr_rings = 1, .num_subbuf = 2, .subbuf_size = 4096, __VA_ARGS__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 #ifdef __clang__

@@ -44,13 +44,13 @@ static uint32_t snapshot(struct daemon *d, uint64_t output, const char *name)
 static struct rings open_overwritten(struct daemon *d, uint64_t trace, uint64_t id)
 {
 	struct rings rings = { .id = id, .nr = nr_cpus() };
-	struct rep_con_ring_open rep;
+	struct rep_con_ring rep;
 	struct reply r;
 
-	ASK(d, &r, con_ring_open, .trace = trace, .ring = id, .channel = "chan",
-	    .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 16384, .clock = TEST_RING_CLOCK,
-	    .mode = LTT_RING_OVERWRITE);
-	CHECK(r.code == 0 && rep_con_ring_open_decode(&r.dec, &rep) == 0);
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = trace, .ring = id,
+	    .channel = "chan", .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 16384,
+	    .clock = TEST_RING_CLOCK, .mode = LTT_RING_OVERWRITE);
+	CHECK(r.code == 0 && rep_con_ring_decode(&r.dec, &rep) == 0);
 	rings.data_fd = rep.data;
 	rings.ctl_fd = rep.ctl;
 	rings.doorbell_fd = rep.doorbell;

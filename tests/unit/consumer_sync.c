@@ -48,8 +48,9 @@ static void open_all(struct daemon *d, enum sync_mode sync, struct producer *ret
 	     .uid = geteuid(), .gid = getegid(), .flush_us = 5000, .sync = sync,
 	     .sync_us = PERIOD_US);
 	open_trace(d, 1, 1, "t");
-	ASK(d, &r, con_ring_open, .trace = 1, .ring = 1, .channel = "chan", .nr_rings = rings.nr,
-	    .num_subbuf = 4, .subbuf_size = 8192, .clock = TEST_RING_CLOCK, .tracefile_size = 8192);
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 1, .ring = 1,
+	    .channel = "chan", .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 8192,
+	    .clock = TEST_RING_CLOCK, .tracefile_size = 8192);
 	CHECK_IS(r.code, ==, 0);
 	rings_from(&r, &rings);
 	enable_rings(d, 1, 1, true);

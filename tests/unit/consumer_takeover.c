@@ -100,20 +100,22 @@ static void open_trace(uint64_t id)
 	static const uint8_t uuid[16] = { 1 };
 
 	CHECK_IS(CALL(con_output_open, .output = id, .dir = -1, .doorbell = -1), ==, 0);
-	CHECK_IS(CALL(con_trace_open, .output = id, .trace = id, .path = "t", .uuid = { uuid, 16 }),
+	CHECK_IS(CALL(con_trace, .metadata = -1, .output = id, .trace = id, .path = "t",
+		      .uuid = { uuid, 16 }),
 		 ==, 0);
 }
 
 static void open_ring(uint64_t id)
 {
-	CHECK_IS(CALL(con_ring_open, .trace = id, .ring = id, .channel = "c", .nr_rings = 1,
-		      .num_subbuf = 2, .subbuf_size = 4096, .clock = 1),
+	CHECK_IS(CALL(con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = id, .ring = id,
+		      .channel = "c", .nr_rings = 1, .num_subbuf = 2, .subbuf_size = 4096,
+		      .clock = 1),
 		 ==, 0);
 }
 
 static void adopt_ring(uint64_t id, int data, int ctl_rw)
 {
-	SEND(con_ring_adopt, .trace = id, .ring = id, .channel = "c", .nr_rings = 1,
+	SEND(con_ring, .adopt = 1, .trace = id, .ring = id, .channel = "c", .nr_rings = 1,
 	     .num_subbuf = 2, .subbuf_size = 4096, .clock = 1, .data = data, .ctl_rw = ctl_rw,
 	     .module = -1);
 }
@@ -193,9 +195,7 @@ static void closed_unadopted(void)
 
 int main(void)
 {
-	static const struct control_ops ops = { .send = on_send,
-						.end = on_end,
-						.ended = on_ended };
+	static const struct control_ops ops = { .send = on_send, .end = on_end, .ended = on_ended };
 
 	CHECK_IS(loop_new(&loop), ==, 0);
 	CHECK_IS(control_init(&control, loop, &ops), ==, 0);

@@ -17,8 +17,7 @@ static void undo(void)
 	struct answer a;
 	struct told told;
 
-	static const uint16_t types[] = { MSG_con_output_open, MSG_con_trace_open,
-					  MSG_con_ring_open };
+	static const uint16_t types[] = { MSG_con_output_open, MSG_con_trace, MSG_con_ring };
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		app = begin_unstarted(&client);
@@ -285,7 +284,7 @@ static void consumers_die(void)
 	told = heard(app);
 	confirm(app, &told);
 	CHECK_IS(fc->nr_held, ==, 1);
-	fc->hold_type = MSG_con_ring_adopt;
+	fc->hold_type = MSG_con_ring;
 	for (int i = 0; i < 3; i++) {
 		memset(fc->calls, 0, sizeof(fc->calls));
 		harness_consumer_close();
@@ -293,7 +292,7 @@ static void consumers_die(void)
 		harness_consumer_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
 		harness_pump();
 		CHECK_IS(fc->calls[MSG_con_output_open], ==, 1);
-		CHECK_IS(fc->calls[MSG_con_ring_adopt], ==, 1);
+		CHECK_IS(fc->calls[MSG_con_ring], ==, 1);
 		CHECK_IS(fc->calls[MSG_con_adopted], ==, 1);
 	}
 	CHECK(harness_answer(client).there);

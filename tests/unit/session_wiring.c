@@ -95,8 +95,7 @@ static void life(void)
 	/* started again: the same ring set, the same ids */
 	HARNESS_SEND(client, session_start, NAME);
 	told = heard(app);
-	CHECK(told.nr[MSG_app_buffer] == 0 && told.armings == 2 &&
-	      fc->calls[MSG_con_ring_open] == 1);
+	CHECK(told.nr[MSG_app_buffer] == 0 && told.armings == 2 && fc->calls[MSG_con_ring] == 1);
 	CHECK(fc->rings_on && fc->calls[MSG_con_output_open] == 1);
 	confirm(app, &told);
 	CHECK_IS(harness_answer(client).code, ==, 0);

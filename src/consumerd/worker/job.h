@@ -20,11 +20,9 @@ struct snapshot;
 enum job_kind {
 	/* arguments -> results */
 	JOB_START,	 /* change to the output's user, open the directory path if it is dir */
-	JOB_TRACE_OPEN,	 /* id, path, uuid */
+	JOB_TRACE,	 /* id, path, uuid; adopt, bytes of metadata */
 	JOB_METADATA,	 /* id of the trace, text */
-	JOB_TRACE_ADOPT, /* id, path, uuid, bytes of metadata */
-	JOB_RING_OPEN,	 /* id of the trace, spec -> set, fds */
-	JOB_RING_ADOPT,	 /* id of the trace, spec, fds -> set, bytes, records */
+	JOB_RING,	 /* id of the trace, spec; adopt, fds -> set, fds; bytes */
 	JOB_RING_CLOSE,	 /* id of the ring */
 	JOB_TRACE_CLOSE, /* id of the trace */
 	JOB_FLUSH,
@@ -48,6 +46,7 @@ struct job {
 	uint32_t connection; /* number of the connection on which it was received */
 
 	uint64_t id;
+	bool adopt; /* of an earlier consumer: it is continued */
 	char *path;
 	struct dirid dir;
 	uint8_t uuid[16];
@@ -65,15 +64,14 @@ struct job {
 	struct ringmem_fds fds; /* owned by the job */
 	int module;		/* the kernel module's channel, owned by the job; or -1 */
 	uint64_t bytes;		/* of metadata; or bytes that were cut off adopted streams */
-	uint64_t records;	/* number of records in adopted streams */
 	struct snapshot *snapshot; /* owned by the job; NULL: it failed */
 };
 
 /** Whether the job opens a trace or a ring set, or writes metadata for one. */
 static inline bool job_opens(const struct job *job)
 {
-	return job->kind == JOB_TRACE_OPEN || job->kind == JOB_METADATA ||
-	       job->kind == JOB_RING_OPEN;
+	return job->kind == JOB_METADATA ||
+	       ((job->kind == JOB_TRACE || job->kind == JOB_RING) && !job->adopt);
 }
 
 struct job *job_new(enum job_kind kind, void *owner);

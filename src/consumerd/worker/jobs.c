@@ -240,15 +240,6 @@ static struct ringset *jobs_find_set(const struct worker *w, uint64_t id)
 	return NULL;
 }
 
-static uint64_t count_records(const struct ringset *set)
-{
-	uint64_t nr = 0;
-
-	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
-		nr += set->streams[i].written;
-	return nr;
-}
-
 /* Data waits in the rings, and the producers may or may not know that this thread sleeps. */
 static void do_ring_adopt(struct worker *w, struct job *job)
 {
@@ -272,7 +263,6 @@ static void do_ring_adopt(struct worker *w, struct job *job)
 		err_errno(&job->err, ERR_INTERNAL, -ret, "can't poll the kernel's buffers");
 		return;
 	}
-	job->records = count_records(job->set);
 	list_append(&w->sets, &job->set->node);
 	worker_flow(w);
 }
@@ -493,19 +483,13 @@ static bool jobs_do_job(struct worker *w, struct job *job)
 	case JOB_START:
 		do_start(w, job);
 		break;
-	case JOB_TRACE_OPEN:
-		do_trace_open(w, job);
-		break;
-	case JOB_TRACE_ADOPT:
-		do_trace_adopt(w, job);
+	case JOB_TRACE:
+		(job->adopt ? do_trace_adopt : do_trace_open)(w, job);
 		break;
 	case JOB_METADATA:
 		return do_metadata(w, job);
-	case JOB_RING_OPEN:
-		do_ring_open(w, job);
-		break;
-	case JOB_RING_ADOPT:
-		do_ring_adopt(w, job);
+	case JOB_RING:
+		(job->adopt ? do_ring_adopt : do_ring_open)(w, job);
 		break;
 	case JOB_RING_CLOSE:
 		return do_ring_close(w, job);

@@ -39,16 +39,16 @@ void open_output(struct daemon *d, uint64_t output, int dir, uint32_t flush_us)
 
 void open_trace(struct daemon *d, uint64_t output, uint64_t trace, const char *path)
 {
-	MUST(d, con_trace_open, .output = output, .trace = trace, .path = path,
+	MUST(d, con_trace, .metadata = -1, .output = output, .trace = trace, .path = path,
 	     .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	MUST(d, con_metadata_append, .trace = trace, .text = text_blob(test_tsdl));
 }
 
 int rings_from(struct reply *r, struct rings *ret)
 {
-	struct rep_con_ring_open rep;
+	struct rep_con_ring rep;
 
-	CHECK_IS(rep_con_ring_open_decode(&r->dec, &rep), ==, 0);
+	CHECK_IS(rep_con_ring_decode(&r->dec, &rep), ==, 0);
 	CHECK(rep.data >= 0 && rep.ctl >= 0 && rep.doorbell >= 0);
 	ret->data_fd = rep.data;
 	ret->ctl_fd = rep.ctl;
@@ -62,9 +62,9 @@ struct rings open_rings(struct daemon *d, uint64_t trace, uint64_t id, uint32_t 
 	struct rings rings = { .id = id, .nr = nr_cpus() };
 	struct reply r;
 
-	ASK(d, &r, con_ring_open, .trace = trace, .ring = id, .channel = "chan",
-	    .nr_rings = rings.nr, .num_subbuf = num_subbuf, .subbuf_size = subbuf_size,
-	    .clock = TEST_RING_CLOCK);
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = trace, .ring = id,
+	    .channel = "chan", .nr_rings = rings.nr, .num_subbuf = num_subbuf,
+	    .subbuf_size = subbuf_size, .clock = TEST_RING_CLOCK);
 	if (r.code)
 		fprintf(stderr, "ring_open: %s\n", r.text);
 	CHECK_IS(r.code, ==, 0);

@@ -17,19 +17,19 @@ static void harness_reply(uint16_t type, uint32_t serial, int code, const char *
 	uint8_t buf[512];
 	struct encoder enc;
 	int fd = rings ? memfd_create("test", MFD_CLOEXEC) : -1;
-	struct rep_con_ring_open rep = { .data = fd, .ctl = fd, .ctl_rw = -1, .doorbell = fd };
+	struct rep_con_ring rep = { .data = fd, .ctl = fd, .ctl_rw = -1, .doorbell = fd };
 	struct rep_con_output_open opened = { harness.consumer.doorbell, -1 };
 
 	if (harness.consumer.data)
-		rep = (struct rep_con_ring_open){ harness.consumer.data, harness.consumer.ctl,
-						  harness.consumer.ctl, harness.consumer.doorbell };
+		rep = (struct rep_con_ring){ harness.consumer.data, harness.consumer.ctl,
+					     harness.consumer.ctl, harness.consumer.doorbell, 0 };
 
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, type, MSG_REPLY, serial);
 	encode_u32(&enc, (uint32_t)code);
 	encode_str(&enc, text);
 	if (rings)
-		rep_con_ring_open_encode(&enc, &rep);
+		rep_con_ring_encode(&enc, &rep);
 	else if (type == MSG_con_output_open && harness.consumer.doorbell)
 		rep_con_output_open_encode(&enc, &opened);
 	peer_send(&harness.consumer.peer, &enc);
@@ -53,12 +53,12 @@ static void harness_stats(uint32_t serial)
 	peer_send(&harness.consumer.peer, &enc);
 }
 
-static void harness_note(struct fake_consumer *fc, uint16_t type, struct decoder *dec)
+/* Return: whether the answer has descriptors of rings. */
+static bool harness_note(struct fake_consumer *fc, uint16_t type, struct decoder *dec)
 {
 	struct req_con_metadata_append append;
 	struct req_con_ring_enable enable;
-	struct req_con_ring_adopt adopt;
-	struct req_con_ring_open open;
+	struct req_con_ring ring;
 
 	if (type == MSG_con_metadata_append) {
 		CHECK_IS(req_con_metadata_append_decode(dec, &append), ==, 0);
@@ -71,26 +71,30 @@ static void harness_note(struct fake_consumer *fc, uint16_t type, struct decoder
 	} else if (type == MSG_con_ring_enable) {
 		CHECK_IS(req_con_ring_enable_decode(dec, &enable), ==, 0);
 		fc->rings_on = enable.on;
-	} else if (type == MSG_con_ring_open) {
-		CHECK_IS(req_con_ring_open_decode(dec, &open), ==, 0);
-		fc->ring = open.ring;
-		fc->first_instance = open.first_instance;
+	} else if (type == MSG_con_ring) {
+		CHECK_IS(req_con_ring_decode(dec, &ring), ==, 0);
+		fc->nr_adoptions += ring.adopt;
+		fc->nr_adopted += ring.adopt && ring.data >= 0 && ring.ctl_rw >= 0;
+		close_fd(ring.data);
+		close_fd(ring.ctl_rw);
+		close_fd(ring.module);
+		if (ring.adopt)
+			return false;
+		fc->ring = ring.ring;
+		fc->first_instance = ring.first_instance;
 		fc->nr_rings_open++;
-		snprintf(fc->channel, sizeof(fc->channel), "%s", open.channel);
-	} else if (type == MSG_con_ring_adopt) {
-		CHECK_IS(req_con_ring_adopt_decode(dec, &adopt), ==, 0);
-		fc->nr_adopted += adopt.data >= 0 && adopt.ctl_rw >= 0;
-		close_fd(adopt.data);
-		close_fd(adopt.ctl_rw);
-		close_fd(adopt.module);
+		snprintf(fc->channel, sizeof(fc->channel), "%s", ring.channel);
+		return true;
 	} else if (type == MSG_con_ring_close) {
 		fc->nr_rings_open--;
 	}
+	return false;
 }
 
 static int harness_message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
 {
 	struct fake_consumer *fc = container_of(peer, struct fake_consumer, peer);
+	bool rings;
 
 	CHECK_IS(header->type, <, ARRAY_SIZE(fc->calls));
 	fc->calls[header->type]++;
@@ -103,10 +107,10 @@ static int harness_message(struct peer *peer, const struct msg_header *header, s
 		harness_reply(header->type, header->serial, ERR_OUTPUT, "the test says no", false);
 		return 0;
 	}
-	harness_note(fc, header->type, dec);
+	rings = harness_note(fc, header->type, dec);
 	if (header->type == MSG_con_stats && fc->ring)
 		harness_stats(header->serial);
-	harness_reply(header->type, header->serial, 0, "", header->type == MSG_con_ring_open);
+	harness_reply(header->type, header->serial, 0, "", rings);
 	return 0;
 }
 

@@ -45,8 +45,9 @@ struct fake_consumer {
 	char metadata[1 << 20];	 /* all text that was appended */
 	size_t metadata_len;
 	unsigned int nr_rings_open;
-	int data, ctl, doorbell; /* of ring sets; 0: an empty file */
-	unsigned int nr_adopted; /* ring sets whose descriptors were sent */
+	int data, ctl, doorbell;   /* of ring sets; 0: an empty file */
+	unsigned int nr_adoptions; /* requests to adopt a ring set */
+	unsigned int nr_adopted;   /* ring sets whose descriptors were sent */
 };
 
 struct harness {
@@ -63,7 +64,7 @@ extern struct harness harness;
 void harness_consumer_connect(int fd);
 /** The consumer closes its connection. */
 void harness_consumer_close(void);
-/** The consumer answers the requests that wait. Not for con_ring_open, which has descriptors. */
+/** The consumer answers the requests that wait. Not for con_ring, which has descriptors. */
 void harness_consumer_release(void);
 /** The consumer reports that the output fails with @error (errno), or works again (0). */
 void harness_output(uint32_t error, const char *text);

@@ -59,27 +59,31 @@ static void rec_adopt_done(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
 	struct recording *rec = ring->trace_channel->trace->rec;
-	struct rep_con_ring_adopt rep = { 0 };
+	struct rep_con_ring rep = { 0 };
 
 	if (answer->superseded)
 		return;
-	if (answer->code || rep_con_ring_adopt_decode(answer->dec, &rep) < 0) {
+	if (answer->code || rep_con_ring_decode(answer->dec, &rep) < 0) {
 		ring_adoption_failed(ring, answer->code ? answer->code : (int)ERR_CONSUMER,
 				     answer->text);
 		return;
 	}
+	close_fd(rep.data); /* an answer to an adoption has none */
+	close_fd(rep.ctl);
+	close_fd(rep.ctl_rw);
+	close_fd(rep.doorbell);
 	if (rep.cut_bytes)
 		log_info("session '%s', %s: %llu bytes of torn packets were cut off",
 			 rec->session->name, ring->name, (unsigned long long)rep.cut_bytes);
 	rec->cut_bytes += rep.cut_bytes;
 }
 
-void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
+void ring_describe(const struct ring *ring, struct req_con_ring *ret)
 {
 	const struct trace_channel *trace_channel = ring->trace_channel;
 	const struct channel *channel = trace_channel->channel;
 
-	*ret = (struct req_con_ring_adopt){
+	*ret = (struct req_con_ring){
 		.trace = trace_channel->trace->id,
 		.ring = ring->id,
 		.channel = ring->name,
@@ -92,6 +96,7 @@ void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 		.tracefile_size = channel->tracefile_size,
 		.tracefile_count = channel->tracefile_count,
 		.first_instance = ring->first_instance,
+		.adopt = 1,
 		.data = ring->data,
 		.ctl_rw = ring->ctl_rw,
 		.module = ring->module,
@@ -137,14 +142,14 @@ static void repaired(void *data, const struct con_answer *answer)
 static void repair(struct ring *ring)
 {
 	struct consumer *consumer = ring->trace_channel->trace->rec->consumer;
-	struct req_con_ring_adopt req;
+	struct req_con_ring req;
 
 	consumer_forget(consumer, ring);
 	ring_add_final(ring, NULL);
 	ring_step(ring, RING_ON_REPAIR);
 	ring_describe(ring, &req);
 	req.data = req.ctl_rw = -1; /* no memory: only the files are repaired */
-	CONSUMER_CALL(consumer, con_ring_adopt, &req, ring_add_final, repaired, ring);
+	CONSUMER_CALL(consumer, con_ring, &req, ring_add_final, repaired, ring);
 }
 
 /* --- with memory that came back ------------------------------------------------ */
@@ -187,11 +192,11 @@ static void resumed(void *data, const struct con_answer *answer)
 void ring_resume(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
-	struct req_con_ring_adopt req;
+	struct req_con_ring req;
 
 	ring_step(ring, RING_ON_RESUME);
 	ring_describe(ring, &req);
-	CONSUMER_CALL(rec->consumer, con_ring_adopt, &req, NULL, resumed, ring);
+	CONSUMER_CALL(rec->consumer, con_ring, &req, NULL, resumed, ring);
 }
 
 /* --- a new consumer -------------------------------------------------------------- */
@@ -199,7 +204,7 @@ void ring_resume(struct ring *ring)
 void ring_adopt(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
-	struct req_con_ring_adopt req;
+	struct req_con_ring req;
 
 	if (ring_in(ring, RING_LOST_STATES)) {
 		repair(ring);
@@ -209,7 +214,7 @@ void ring_adopt(struct ring *ring)
 		ring_resume(ring);
 	} else if (ring->state != RING_FAILED && !ring_in(ring, RING_REQUESTED_STATES)) {
 		ring_describe(ring, &req); /* a request without an answer is sent again by itself */
-		CONSUMER_CALL(rec->consumer, con_ring_adopt, &req, NULL, rec_adopt_done, ring);
+		CONSUMER_CALL(rec->consumer, con_ring, &req, NULL, rec_adopt_done, ring);
 	}
 }
 

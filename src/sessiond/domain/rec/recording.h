@@ -281,8 +281,8 @@ bool trace_is_readopted(const struct trace *trace);
 /** Repeat the adoption of an unadopted trace, or of the unadopted ring sets in it. */
 void trace_readopt(struct trace *trace);
 void trace_readopt_on_timer(struct loop_timer *timer);
-/** Describe it to the consumer. */
-void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret);
+/** Describe it to a consumer, which is to adopt it. */
+void ring_describe(const struct ring *ring, struct req_con_ring *ret);
 
 /* want.c: ring sets that were lost with every process of the daemons' */
 /** Store the identity of its memory. */

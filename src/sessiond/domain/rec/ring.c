@@ -80,10 +80,10 @@ static bool rec_ring_is_memory(int fd)
 /* Return: an outcome of enum err_code; the descriptors that came are the ring's. */
 static int rec_ring_take_fds(struct ring *ring, struct decoder *dec, const char **ret_why)
 {
-	struct rep_con_ring_open rep = { .data = -1, .ctl = -1, .doorbell = -1, .ctl_rw = -1 };
+	struct rep_con_ring rep = { .data = -1, .ctl = -1, .doorbell = -1, .ctl_rw = -1 };
 	int top;
 
-	if (rep_con_ring_open_decode(dec, &rep) < 0) {
+	if (rep_con_ring_decode(dec, &rep) < 0) {
 		*ret_why = "its descriptors did not arrive: the session daemon has reached its "
 			   "limit of open files";
 		return ERR_LIMIT;
@@ -162,27 +162,13 @@ static void rec_ring_open_done(void *data, const struct con_answer *answer)
 
 void ring_open(struct ring *ring)
 {
-	const struct channel *channel = ring->trace_channel->channel;
 	struct recording *rec = ring->trace_channel->trace->rec;
-	struct req_con_ring_open req = {
-		.trace = ring->trace_channel->trace->id,
-		.ring = ring->id,
-		.channel = ring->name,
-		.stream_class = ring->trace_channel->channel->number,
-		.nr_rings = ring->nr_rings,
-		.num_subbuf = ring_num_subbuf(ring),
-		.subbuf_size = channel->subbuf_size,
-		.mode = channel->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
-		.clock = (uint8_t)rec->clock->kind,
-		.tracefile_size = channel->tracefile_size,
-		.tracefile_count = channel->tracefile_count,
-		.first_instance = ring->first_instance,
-		.clock_add = rec->clock->clock_add,
-		.splice = channel->output_type == OUTPUT_TYPE_SPLICE,
-	};
+	struct req_con_ring req;
 
+	ring_describe(ring, &req);
+	req.adopt = 0;
 	ring_step(ring, RING_ON_REQUEST);
-	CONSUMER_CALL(rec->consumer, con_ring_open, &req, NULL, rec_ring_open_done, ring);
+	CONSUMER_CALL(rec->consumer, con_ring, &req, NULL, rec_ring_open_done, ring);
 }
 
 static void module_opened(void *data, const struct con_answer *answer)
@@ -199,11 +185,11 @@ static void module_opened(void *data, const struct con_answer *answer)
 void ring_open_module(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
-	struct req_con_ring_adopt req;
+	struct req_con_ring req;
 
 	ring_describe(ring, &req);
 	ring_step(ring, RING_ON_REQUEST);
-	CONSUMER_CALL(rec->consumer, con_ring_adopt, &req, NULL, module_opened, ring);
+	CONSUMER_CALL(rec->consumer, con_ring, &req, NULL, module_opened, ring);
 }
 
 static void rec_ring_note_ring(const struct ring *ring)

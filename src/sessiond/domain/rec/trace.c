@@ -197,11 +197,11 @@ static void trace_take_metadata(struct trace *trace, int fd)
 
 static void rec_trace_open_done(void *data, const struct con_answer *answer)
 {
-	struct rep_con_trace_open rep = { -1 };
+	struct rep_con_trace rep = { -1 };
 	struct trace *trace = data;
 
 	if (answer->code == 0) {
-		if (rep_con_trace_open_decode(answer->dec, &rep) == 0)
+		if (rep_con_trace_decode(answer->dec, &rep) == 0)
 			trace_take_metadata(trace, rep.metadata);
 		return;
 	}
@@ -220,7 +220,7 @@ static void rec_trace_open_done(void *data, const struct con_answer *answer)
 
 static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 {
-	struct rep_con_trace_adopt rep = { -1 };
+	struct rep_con_trace rep = { -1 };
 	struct trace *trace = data;
 	bool was_open = trace->state == TRACE_OPEN;
 
@@ -230,7 +230,7 @@ static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 	trace->state = answer->code ? TRACE_UNADOPTED : TRACE_OPEN;
 	if (answer->code)
 		adoption_failed(trace, answer->code, answer->text);
-	else if (rep_con_trace_adopt_decode(answer->dec, &rep) == 0)
+	else if (rep_con_trace_decode(answer->dec, &rep) == 0)
 		trace_take_metadata(trace, rep.metadata);
 	if (!answer->code && !was_open)
 		trace_readopt(trace);
@@ -238,28 +238,33 @@ static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 	adoption_answered(trace);
 }
 
-/* Repeat the requests that the previous consumer has not answered: the file is truncated to the
- * acknowledged size. */
-void trace_adopt(struct trace *trace)
+static void trace_request(struct trace *trace, bool adopt, con_done done)
 {
-	struct consumer *consumer = trace->rec->consumer;
-	struct req_con_trace_adopt req = {
+	struct req_con_trace req = {
 		.output = trace->rec->session->id,
 		.trace = trace->id,
 		.path = trace->path,
 		.uuid = { trace->uuid, sizeof(trace->uuid) },
+		.adopt = adopt,
 		.metadata_bytes = trace->acked_bytes,
 		.metadata = trace->metadata,
 	};
 
+	CONSUMER_CALL(trace->rec->consumer, con_trace, &req, NULL, done, trace);
+}
+
+/* Repeat the requests that the previous consumer has not answered: the file is truncated to the
+ * acknowledged size. */
+void trace_adopt(struct trace *trace)
+{
 	if (trace->state == TRACE_FAILED)
 		return;
-	consumer_forget(consumer, trace);
+	consumer_forget(trace->rec->consumer, trace);
 	loop_timer_cancel(&trace->retry);
 	loop_timer_cancel(&trace->readopt);
 	trace->adopting = trace->state == TRACE_UNADOPTED;
 	trace->in_flight = false;
-	CONSUMER_CALL(consumer, con_trace_adopt, &req, NULL, rec_trace_adopt_done, trace);
+	trace_request(trace, true, rec_trace_adopt_done);
 }
 
 struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_t app)
@@ -284,18 +289,13 @@ struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_
 void trace_open(struct trace *trace, char *path)
 {
 	const struct recorder_config *config = &trace->rec->recorder->config;
-	struct req_con_trace_open req = { 0 };
 
 	trace->path = path;
 	config->prepare(trace->rec->session, trace->rec->domain);
 	trace->rec->consumer = config->consumer(trace->rec->session, trace->rec->domain);
 	uuid_generate(trace->uuid);
 	recording_saved(trace->rec); /* so that a successor does not create it again */
-	req.output = trace->rec->session->id;
-	req.trace = trace->id;
-	req.path = trace->path;
-	req.uuid = (struct blob){ trace->uuid, sizeof(trace->uuid) };
-	CONSUMER_CALL(trace->rec->consumer, con_trace_open, &req, NULL, rec_trace_open_done, trace);
+	trace_request(trace, false, rec_trace_open_done);
 }
 
 void trace_free(struct trace *trace)
