@@ -34,7 +34,7 @@ static struct json_object *limit_totals(struct ctl *ctl, const struct limit *lim
 }
 
 /* State dumps are in the trace when the buffers have been flushed. */
-bool limit_check(struct ctl *ctl, struct limit *limit)
+static bool limit_has_recorded(struct ctl *ctl, struct limit *limit)
 {
 	struct json_object *totals AUTO_RECORD = limit_totals(ctl, limit);
 	struct err ignored = { 0 };
@@ -48,7 +48,13 @@ bool limit_check(struct ctl *ctl, struct limit *limit)
 		return false;
 	totals_add_state_dump(totals, limit->output);
 	limit->state_dump = MAX(limit->state_dump, record_num(totals, "state_dump"));
-	if (record_num(totals, "recorded") < limit->events + limit->state_dump)
+	return record_num(totals, "recorded") >= limit->events + limit->state_dump;
+}
+
+bool limit_check(struct ctl *ctl, struct limit *limit, uint64_t elapsed_ns)
+{
+	if (!(limit->after_ns && elapsed_ns >= limit->after_ns) &&
+	    !(limit->events && limit_has_recorded(ctl, limit)))
 		return false;
 	limit->at_ns = run_now_ns();
 	return true;

@@ -168,8 +168,8 @@ static const struct {
 	const char *verbs, *options, *sentence;
 } options_elsewhere[] = {
 	{ "record", "-d --duration --time --timeout --sleep",
-	  "'lttctl record --for=10s' ends after this time, with --pid or --all; 'lttctl record -- "
-	  "timeout 10 PROGRAM' ends the program" },
+	  "'lttctl record --for=10s' ends the recording after this time; 'lttctl record -- timeout "
+	  "10 PROGRAM' ends the program" },
 	{ "record", "--attach --tgid",
 	  "'lttctl record --pid=PID' records a program that runs already" },
 	{ "record", "--all-cpus",

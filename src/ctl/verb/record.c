@@ -57,7 +57,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("all", 'a', &opt.all,
 		    "record all programs of the user (of root: of all users)"),
 	OPTION_TEXT("for", 0, &opt.time,
-		    "with --pid, --thread or --all: for this time, such as 10s", "TIME"),
+		    "end the recording after this time, such as 10s; the program goes on", "TIME"),
 	OPTION_TEXT("limit", 'n', &opt.limit, "end the recording after so many events", "N"),
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
 	OPTION_EACH("events", 'e', EVENTS, 0, "only these events (default: all); may be repeated",
@@ -159,10 +159,12 @@ static void record_verb_check_attached(struct ctl *ctl)
 	else if (opt.flight && opt.limit)
 		err_set(&ctl->err, ERR_INVALID,
 			"--flight keeps the last events, however many there were; omit --limit");
-	else if (opt.time && !attaches)
-		err_set(&ctl->err, ERR_INVALID, "--for is for --pid, --thread and --all");
+	else if (opt.flight && opt.time)
+		err_set(&ctl->err, ERR_INVALID,
+			"--flight keeps the last events until the program ends; omit --for");
 	else if (opt.time && attach_limit(&attached, opt.time, &ctl->err) != 0)
 		return;
+	limit.after_ns = attaches ? 0 : attached.limit_ns;
 }
 
 static enum status record_verb_check(struct ctl *ctl)
@@ -599,8 +601,12 @@ static void record_verb_end_at_limit(struct ctl *ctl, struct run *run)
 	if (record_verb_attaches() ||
 	    ctl_done(ctl, ltt_ctl_stop(ctl->library, limit.session, 0, NULL), &err) != 0)
 		return;
-	print_note(ctl, "%s events are recorded: the recording has ended, and the program goes on",
-		   opt.limit);
+	if (limit.after_ns && limit.at_ns - run->begin_ns >= limit.after_ns)
+		print_note(ctl, "the recording has ended after %s, and the program goes on", opt.time);
+	else
+		print_note(ctl,
+			   "%s events are recorded: the recording has ended, and the program goes on",
+			   opt.limit);
 }
 
 /** The checks while the program runs. */
@@ -617,12 +623,13 @@ static bool record_verb_tick(void *priv)
 	struct record_watch *watch = priv;
 
 	if (watch->reserve &&
-	    (!limit.events || watch->turns++ % (1000 / LIMIT_PERIOD_MS) == 0) &&
+	    (!limit_is_set(&limit) || watch->turns++ % (1000 / LIMIT_PERIOD_MS) == 0) &&
 	    !reserve_check(watch->reserve))
 		watch->reserve = NULL;
-	if (limit.events && !limit.at_ns && limit_check(watch->ctl, &limit))
+	if (limit_is_set(&limit) && !limit.at_ns &&
+	    limit_check(watch->ctl, &limit, run_now_ns() - watch->run->begin_ns))
 		record_verb_end_at_limit(watch->ctl, watch->run);
-	return !limit.at_ns && (watch->reserve || limit.events);
+	return !limit.at_ns && (watch->reserve || limit_is_set(&limit));
 }
 
 static enum status run_recorded(struct ctl *ctl, const char *const *environment, const char *scope)
@@ -669,10 +676,10 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	limit.session = created.session;
 	limit.output = created.output;
 	watch.reserve = reserve.bytes ? &reserve : NULL;
-	if (reserve.bytes || limit.events) {
+	if (reserve.bytes || limit_is_set(&limit)) {
 		run.tick = record_verb_tick;
 		run.tick_priv = &watch;
-		run.tick_ms = limit.events ? LIMIT_PERIOD_MS : 0;
+		run.tick_ms = limit_is_set(&limit) ? LIMIT_PERIOD_MS : 0;
 	}
 	if (opt.flight) {
 		faults_open(&faults);
