@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* limit.h - the end of a recording after a number of events or a time, for `lttctl record`. Of lttctl's only
- * thread. */
+/*
+ * limit.h - the end of a recording after a number of events or a time, for `lttctl record`. Of
+ * lttctl's only thread.
+ */
 #ifndef CTL_LIMIT_H
 #define CTL_LIMIT_H
 
