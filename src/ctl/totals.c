@@ -24,12 +24,17 @@ void totals_add_state_dump(struct json_object *totals, const char *path)
 	const struct view_summary *summary;
 	struct view *view;
 
-	if (!record_num(totals, "bytes") || record_num(totals, "bytes") > EXAMINED_BYTES ||
+	if (!record_num(totals, "recorded"))
+		return;
+	record_set_bool(totals, "with_state_dump", true);
+	if (!record_num(totals, "bytes") || record_num(totals, "bytes") > EXAMINED_BYTES || !path ||
 	    *path != '/' || view_open(path, NULL, NULL, &view) < 0)
 		return;
 	if (view_scan(view, &select) == 0 && view_summary(view, &summary) == 0 &&
-	    summary->events <= record_num(totals, "recorded"))
+	    summary->events <= record_num(totals, "recorded")) {
 		record_set_num(totals, "state_dump", summary->events);
+		record_set_bool(totals, "with_state_dump", false);
+	}
 	view_free(view);
 }
 
@@ -47,6 +52,8 @@ void totals_text(FILE *out, struct json_object *totals)
 	else
 		fprintf(out, ", %s%s lost", unknown ? "at least " : "",
 			text_count(buf, record_num(totals, "lost")));
+	if (record_bool(totals, "with_state_dump"))
+		fputs(", state dumps included", out);
 	if (record_num(totals, "state_dump"))
 		fprintf(out, ", %s of state dumps",
 			text_count(buf, record_num(totals, "state_dump")));

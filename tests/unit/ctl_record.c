@@ -8,7 +8,7 @@ static void runs(void)
 {
 	ctl_model.totals = (struct msg_totals){ .recorded = 10, .written = 10, .bytes = 4096 };
 	EXPECT("lttctl record -o t -- sh -c 'echo hello; echo $LTT_REGISTER_TIMEOUT'", 0,
-	       "hello\n5000\n", "10 events recorded, 0 lost, 4 KiB written in ");
+	       "hello\n5000\n", "10 events recorded, 0 lost, state dumps included, 4 KiB written in ");
 	/* a home of its own: there, `lttctl view` alone would show another trace */
 	CHECK(strstr(ctl_output.err, "/t\nRead it with: lttctl view /") &&
 	      strstr(ctl_output.err, "/t\n"));

@@ -189,25 +189,25 @@ static void states(void)
 	EXPECT("lttctl start", 4, "", "Warning: session records already");
 	EXPECT("lttctl start nosuch", 1, "", "there is no session 'nosuch'");
 	EXPECT("lttctl stop", 0,
-	       "Tracing stopped for session demo: 1,234,567 events recorded, 0 lost, "
-	       "45.2 MiB written\n",
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 0 lost, state dumps "
+	       "included, 45.2 MiB written\n",
 	       NULL);
 	ctl_model.totals.lost_full = 3000;
 	EXPECT("lttctl stop --no-wait", 6,
-	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
-	       "45.2 MiB written\n",
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, state dumps "
+	       "included, 45.2 MiB written\n",
 	       "3,000 events were lost because a buffer was full; use larger");
 	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl stop --glob 'd*'", 6,
-	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
-	       "45.2 MiB written\n",
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, state dumps "
+	       "included, 45.2 MiB written\n",
 	       "--subbuf-size");
 	EXPECT_REQUESTS("stop demo\n");
 	ctl_model.totals.slow_ns = 3140000000u;
 	ctl_model.totals.slow_bytes = 512u << 20;
 	EXPECT("lttctl stop --glob 'd*'", 6,
-	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
-	       "45.2 MiB written\n",
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, state dumps "
+	       "included, 45.2 MiB written\n",
 	       "the disk took 3.1 s for 512 MiB: 3,000 events were lost because a buffer");
 	ctl_model.totals.slow_ns = ctl_model.totals.slow_bytes = 0;
 	EXPECT_REQUESTS("stop demo\n");
@@ -287,7 +287,8 @@ static void destroy(void)
 {
 	ctl_model.totals.lost_output = 1;
 	EXPECT("lttctl destroy", 6,
-	       "Session demo destroyed: 1,234,566 events recorded, 1 lost, 45.2 MiB written\n"
+	       "Session demo destroyed: 1,234,566 events recorded, 1 lost, state dumps "
+	       "included, 45.2 MiB written\n"
 	       "The trace is in /tmp/out\n",
 	       "1 event was lost because the trace could not be written");
 	strcpy(ctl_model.session, "demo");
@@ -300,7 +301,8 @@ static void destroy(void)
 	ctl_model.requests[0] = '\0';
 	ctl_model.state = SESSION_STOPPED;
 	EXPECT("lttctl destroy -n", 0,
-	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n"
+	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, state dumps "
+	       "included, 45.2 MiB written\n"
 	       "The trace is in /tmp/out\n",
 	       NULL);
 	EXPECT_REQUESTS("destroy demo no_wait\n");
@@ -310,7 +312,8 @@ static void destroy(void)
 	strcpy(ctl_model.session, "demo");
 	ctl_model.state = SESSION_NEW; /* so there is no trace to be named */
 	EXPECT("lttctl destroy demo", 0,
-	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n",
+	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, state dumps "
+	       "included, 45.2 MiB written\n",
 	       NULL);
 	EXPECT("lttctl list", 0, "There is no session; 'lttctl create' makes one.\n", NULL);
 }

@@ -105,8 +105,8 @@ static enum status destroy_session(struct ctl *ctl, const char *session)
 	record_set(o, "totals", totals);
 	if (*problem)
 		record_set_str(o, "problem", problem);
-	if (totals && !record_num(before, "snapshots"))
-		totals_add_state_dump(totals, output);
+	if (totals)
+		totals_add_state_dump(totals, record_num(before, "snapshots") ? NULL : output);
 	note_end(session, output);
 	/* unless there is something in it that the relay has not got */
 	if (*spool && rmdir(spool) < 0 && errno == ENOTEMPTY)

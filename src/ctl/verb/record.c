@@ -463,8 +463,8 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 		record_set(ctl->record, "attached", attached_record(run));
 	else
 		record_set(ctl->record, "program", flight_program(ctl, run));
-	if (ending.totals && !opt.flight)
-		totals_add_state_dump(ending.totals, output);
+	if (ending.totals)
+		totals_add_state_dump(ending.totals, opt.flight ? NULL : output);
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
 	record_set_num(ctl->record, "still_recording", cut);
 	if (points && !totals_events(ending.totals))

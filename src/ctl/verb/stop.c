@@ -45,7 +45,7 @@ static enum status stop(struct ctl *ctl, const char *session)
 	if (!*record_str(o, "problem") && !target_has_several(ctl))
 		nothing_note(ctl, session, totals);
 	path = viewing_remember_session(ctl, session);
-	if (path && totals)
+	if (totals)
 		totals_add_state_dump(totals, path);
 	return status;
 }
