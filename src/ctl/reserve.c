@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "reserve.h"
 
+#include <errno.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include <ltt/control.h>
 
@@ -10,37 +10,49 @@
 #include "connect.h"
 #include "io/paths.h"
 #include "print.h"
+#include "statfs.h"
 
 #define LEAST (1ull << 30)
 #define SHARE 20u /* 5 % */
-/* Data that the consumer may hold back while this much more than the reserve is free. */
-#define NEAR (512ull << 20)
+#define DISK_ANSWER_MS 5000
 #define RESERVE_OPTION "(--keep-free)" /* in the daemon's sentence */
 
-/* Of the nearest directory above that exists. */
-static bool reserve_stat(const char *path, struct statvfs *ret)
+/* Of the nearest directory above that exists. Return: 0 or an errno. */
+static int reserve_stat(const char *path, struct statvfs *ret)
 {
 	char *above AUTO_FREE = xstrdup(path), *slash;
-	bool found;
+	int error;
 
-	while (!(found = statvfs(*above ? above : "/", ret) == 0) && (slash = strrchr(above, '/')))
+	while ((error = statfs_ask(*above ? above : "/", DISK_ANSWER_MS, ret)) != 0 &&
+	       error != ETIMEDOUT && (slash = strrchr(above, '/')))
 		*slash = '\0';
-	return found || statvfs(".", ret) == 0;
+	return error && error != ETIMEDOUT ? statfs_ask(".", DISK_ANSWER_MS, ret) : error;
 }
 
 /* A disk that is small or nearly full has room for a short trace nevertheless. */
-uint64_t reserve_choose(const char *output)
+int reserve_choose(const char *output, uint64_t *ret, struct err *err)
 {
 	char *home AUTO_FREE = output ? NULL : paths_home();
+	const char *path = output ? output : home;
+	int error = path ? 0 : ENOENT;
 	struct statvfs st;
 	uint64_t bytes, unit;
 
-	if ((!output && !home) || !reserve_stat(output ? output : home, &st))
+	*ret = 0;
+	if (path)
+		error = reserve_stat(path, &st);
+	if (error == ETIMEDOUT)
+		return err_set(err, ERR_OUTPUT,
+			       "the file system of %s does not answer; use another one with "
+			       "--output=DIR",
+			       path);
+	if (error)
 		return 0;
 	bytes = MAX((uint64_t)st.f_blocks * st.f_frsize / SHARE, LEAST);
 	bytes = MIN(bytes, (uint64_t)st.f_bavail * st.f_frsize / 2);
 	unit = bytes < LEAST ? 1ull << 20 : LEAST; /* a short number in messages */
-	return bytes / unit * unit;
+	*ret = bytes / unit * unit;
+	return 0;
 }
 
 bool reserve_check(void *priv)
@@ -48,11 +60,8 @@ bool reserve_check(void *priv)
 	struct reserve *reserve = priv;
 	struct ltt_ctl_sessions *found;
 	struct err err = { 0 };
-	struct statvfs st;
 
-	if (statvfs(reserve->output, &st) != 0 ||
-	    (uint64_t)st.f_bavail * st.f_frsize > reserve->bytes + NEAR ||
-	    !ctl_is_connected(reserve->ctl) ||
+	if (!ctl_is_connected(reserve->ctl) ||
 	    ctl_done(reserve->ctl, ltt_ctl_find(reserve->ctl->library, reserve->session, &found),
 		     &err) != 0)
 		return true;

@@ -22,8 +22,9 @@ struct reserve {
 	bool reported;
 };
 
-/** Choose the size for a trace that will be in @output; NULL: in the default directory. */
-uint64_t reserve_choose(const char *output);
+/** Choose the size for a trace that will be in @output; NULL: in the default directory. Return: 0,
+ *  or the code in @err: the file system hangs. */
+int reserve_choose(const char *output, uint64_t *ret, struct err *err) MUST_CHECK;
 /** Report with a warning that the reserve is reached. @priv: struct reserve. Return: whether to
  *  check again. */
 bool reserve_check(void *priv);

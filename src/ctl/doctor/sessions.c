@@ -6,12 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/statvfs.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -22,6 +17,7 @@
 #include "ctl/points.h"
 #include "ctl/record.h"
 #include "ctl/show.h"
+#include "ctl/statfs.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
 
@@ -263,55 +259,6 @@ static void doctor_sessions_check_losses(struct doctor *d, struct patient *p)
 	}
 }
 
-struct disk_answer {
-	int error;
-	struct statvfs fs;
-};
-
-/* Only @out is left open: a child that can't be killed must not hold the pipes of our output. */
-static _Noreturn void answer_for_disk(const char *path, int out)
-{
-	struct disk_answer answer = { 0 };
-
-	if (dup2(out, STDIN_FILENO) == STDIN_FILENO)
-		syscall(SYS_close_range, STDIN_FILENO + 1, ~0u, 0);
-	close(STDOUT_FILENO);
-	close(STDERR_FILENO);
-	answer.error = statvfs(path, &answer.fs) == 0 ? 0 : errno;
-	_exit(write(STDIN_FILENO, &answer, sizeof(answer)) != sizeof(answer));
-}
-
-/* All that is read of an output is read by a child: the kernel may hold a process that uses a
- * file system whose server or disk hangs, and its threads, for ever. Return: 0, or an errno,
- * ETIMEDOUT among them. */
-static int ask_disk(const char *path, struct statvfs *ret)
-{
-	struct disk_answer answer = { .error = ETIMEDOUT };
-	struct pollfd pfd = { .events = POLLIN };
-	int ends[2];
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return errno;
-	pid = fork();
-	if (pid == 0)
-		answer_for_disk(path, ends[1]);
-	if (pid < 0)
-		answer.error = errno;
-	close(ends[1]);
-	pfd.fd = ends[0];
-	if (pid > 0 && poll(&pfd, 1, DISK_ANSWER_MS) == 1 &&
-	    read(ends[0], &answer, sizeof(answer)) != sizeof(answer))
-		answer.error = EIO;
-	close(ends[0]);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, answer.error == ETIMEDOUT ? WNOHANG : 0);
-	}
-	*ret = answer.fs;
-	return answer.error;
-}
-
 static void doctor_sessions_check_output(struct doctor *d, struct patient *p)
 {
 	const char *path = record_str(p->session, "output");
@@ -330,7 +277,7 @@ static void doctor_sessions_check_output(struct doctor *d, struct patient *p)
 	}
 	if (*path != '/') /* a relay has it: an error there is reported as the session's problem */
 		return;
-	error = ask_disk(path, &fs);
+	error = statfs_ask(path, DISK_ANSWER_MS, &fs);
 	if (error == ETIMEDOUT) {
 		doctor_found(d, GRADE_BAD, "output",
 			     "session '%s': the file system of %s does not answer", p->name, path);

@@ -668,7 +668,9 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	o.output = opt.output;
 	o.scope = scope;
 	o.snapshots = opt.flight != NULL;
-	o.keep_free = reserve.bytes = opt.no_limit ? 0 : reserve_choose(opt.output);
+	if (reserve_choose(opt.output, &reserve.bytes, &ctl->err) != 0)
+		return STATUS_ERROR;
+	o.keep_free = reserve.bytes = opt.no_limit ? 0 : reserve.bytes;
 	if (create_session(ctl, &o, &created) != 0)
 		return interrupted_or(&run, STATUS_ERROR);
 	reserve.session = created.session;
