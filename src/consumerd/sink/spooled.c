@@ -690,8 +690,10 @@ static int send_alone(struct spooled *sp)
 {
 	int ret = sp->nr_ahead ? relay_conn_drain(sp->spool->link) : 0;
 
+	sp->spool->nr_ahead++; /* it has a copy: the wait for it may be long */
 	if (ret == 0)
 		ret = transmit(sp, &sp->header, sp->body);
+	sp->spool->nr_ahead--;
 	leave_body(sp);
 	if (ret < 0)
 		return ret;
