@@ -71,7 +71,7 @@ static void request_answer_behind(const struct request *rq, struct output *outpu
 {
 	struct job *job = request_job(rq, JOB_WAIT, output);
 
-	job->spec.id = ring;
+	job->id = ring;
 	worker_post(output->worker, job);
 }
 
@@ -156,8 +156,8 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 					   c->loop); /* else a relay that is gone is noticed late */
 	job = request_job(rq, JOB_START, output);
 	if (req->dir < 0 && req->path[0]) {
-		job->path = xstrdup(req->path);
-		job->dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
+		job->start.path = xstrdup(req->path);
+		job->start.dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
 	}
 	worker_post(worker, job);
 	return 0;
@@ -202,7 +202,7 @@ static int control_trace(const struct request *rq, struct req_con_trace *req, st
 		return err->code;
 	if (trace && (!req->adopt || trace->output != output))
 		return request_id_in_use(err, "trace", req->trace);
-	if (req->uuid.len != sizeof(job->uuid))
+	if (req->uuid.len != sizeof(job->trace.uuid))
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes, not %u",
 			       req->uuid.len);
 	if (chunk_check_path(req->path, err))
@@ -210,14 +210,14 @@ static int control_trace(const struct request *rq, struct req_con_trace *req, st
 	if (!trace)
 		trace_ref_new(rq->control, output, req->trace);
 	job = request_job(rq, JOB_TRACE, output);
-	job->adopt = req->adopt != 0;
+	job->trace.adopt = req->adopt != 0;
 	job->id = req->trace;
-	job->path = xstrdup(req->path);
-	if (job->adopt) {
-		job->bytes = req->metadata_bytes;
-		job->fds.data = TAKE_FD(req->metadata);
+	job->trace.path = xstrdup(req->path);
+	if (job->trace.adopt) {
+		job->trace.metadata_bytes = req->metadata_bytes;
+		job->trace.metadata = TAKE_FD(req->metadata);
 	}
-	memcpy(job->uuid, req->uuid.data, sizeof(job->uuid));
+	memcpy(job->trace.uuid, req->uuid.data, sizeof(job->trace.uuid));
 	worker_post(output->worker, job);
 	return 0;
 }
@@ -267,10 +267,10 @@ static int on_con_metadata_append(const struct request *rq, struct req_con_metad
 		return err->code;
 	job = request_job(rq, JOB_METADATA, trace->output);
 	job->id = req->trace;
-	job->text_len = req->text.len;
-	job->text = xalloc(req->text.len);
+	job->metadata.text_len = req->text.len;
+	job->metadata.text = xalloc(req->text.len);
 	if (req->text.len)
-		memcpy(job->text, req->text.data, req->text.len);
+		memcpy(job->metadata.text, req->text.data, req->text.len);
 	worker_post(trace->output->worker, job);
 	return 0;
 }
@@ -311,13 +311,15 @@ static int post_ring(const struct request *rq, struct req_con_ring *req, struct 
 	ring->connection = rq->control->connection;
 	ring->adopting = req->adopt;
 	job = request_job(rq, JOB_RING, trace->output);
-	job->adopt = ring->adopting;
-	job->id = req->trace;
-	if (job->adopt) {
-		job->fds = (struct ringmem_fds){ TAKE_FD(req->data), -1, TAKE_FD(req->ctl_rw) };
-		job->module = TAKE_FD(req->module);
+	job->id = req->ring;
+	job->ring.adopt = ring->adopting;
+	job->ring.trace = req->trace;
+	if (job->ring.adopt) {
+		job->ring.fds =
+			(struct ringmem_fds){ TAKE_FD(req->data), -1, TAKE_FD(req->ctl_rw) };
+		job->ring.module = TAKE_FD(req->module);
 	}
-	job->spec = (struct ringset_spec){
+	job->ring.spec = (struct ringset_spec){
 		.id = req->ring,
 		.desc = desc,
 		.channel = xstrdup(req->channel),
@@ -327,7 +329,7 @@ static int post_ring(const struct request *rq, struct req_con_ring *req, struct 
 		.tracefile_count = req->tracefile_count,
 		.clock_add = req->clock_add,
 		.boxes = ring->boxes,
-		.module = job->module >= 0,
+		.module = job->ring.module >= 0,
 		.splice = req->splice,
 	};
 	worker_post(trace->output->worker, job);
@@ -452,9 +454,9 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 			       req->name);
 	job = request_job(rq, JOB_SNAPSHOT, output);
 	job->id = req->output;
-	job->path = xstrdup(req->name);
-	job->fds.data = TAKE_FD(req->dir);
-	job->bytes = req->max_size;
+	job->snapshot.name = xstrdup(req->name);
+	job->snapshot.dir_fd = TAKE_FD(req->dir);
+	job->snapshot.max_size = req->max_size;
 	worker_post(output->worker, job);
 	return 0;
 }
@@ -486,7 +488,7 @@ static int on_con_ring_close(const struct request *rq, struct req_con_ring_close
 	ring_ref_begin_closing(ring);
 	ring->closing_life = rq->control->connection;
 	job = request_job(rq, JOB_RING_CLOSE, ring->output);
-	job->spec.id = req->ring;
+	job->id = req->ring;
 	worker_post(ring->output->worker, job);
 	return 0;
 }
@@ -509,7 +511,7 @@ static void close_ring(struct ring_ref *ring)
 	struct job *job = job_new(JOB_RING_CLOSE, ring->output);
 
 	ring_ref_begin_closing(ring);
-	job->spec.id = ring->node.id;
+	job->id = ring->node.id;
 	worker_post(ring->output->worker, job);
 }
 
@@ -517,7 +519,7 @@ static void leave_output(struct output *output)
 {
 	struct job *job = job_new(JOB_END, output);
 
-	job->leave = true;
+	job->end.leave = true;
 	output_begin_leaving(output);
 	worker_post(output->worker, job);
 }

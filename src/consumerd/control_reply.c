@@ -147,7 +147,7 @@ void control_send_held(struct control *c, uint32_t serial, const struct output *
 /* --- jobs that workers have done ---------------------------------------------------- */
 
 /* For a session daemon that has lost them: see control_send_held(). */
-static void keep_fds(struct ring_ref *ring, struct job *job)
+static void keep_fds(struct ring_ref *ring, struct job_ring *job)
 {
 	if (ring->closing)
 		return;
@@ -158,8 +158,8 @@ static void keep_fds(struct ring_ref *ring, struct job *job)
 
 static void answer_ring(struct control *c, struct job *job)
 {
-	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
-	struct rep_con_ring rep = { -1, -1, -1, -1, job->bytes };
+	struct ring_ref *ring = ring_ref_find(c, job->id);
+	struct rep_con_ring rep = { -1, -1, -1, -1, job->ring.cut_bytes };
 
 	ring->adopting = false;
 	if (job->err.code) {
@@ -167,22 +167,23 @@ static void answer_ring(struct control *c, struct job *job)
 		ring_ref_free(ring);
 		return;
 	}
-	if (!job->set) { /* its files were only repaired */
+	if (!job->ring.set) { /* its files were only repaired */
 		ring->closing = ring->closed = true;
 		ring->repaired = true;
 		control_send_counters(c, job->serial, ring);
 	}
 	if (!ring->closing)
-		ring->set = job->set;
+		ring->set = job->ring.set;
 	if (ring->set)
 		ringmem_add_to_clock(&ring->set->mem, ring->output->clock_add);
 	if (ring->set && ring->switched)
 		ringset_switch(ring->set, ring->on);
-	if (!job->adopt)
-		rep = (struct rep_con_ring){ job->fds.data, job->fds.ctl, job->fds.ctl_rw,
+	if (!job->ring.adopt)
+		rep = (struct rep_con_ring){ job->ring.fds.data, job->ring.fds.ctl,
+					     job->ring.fds.ctl_rw,
 					     worker_doorbell_fd(ring->output->worker), 0 };
 	control_answer_ring(c, job->serial, &rep);
-	keep_fds(ring, job);
+	keep_fds(ring, &job->ring);
 }
 
 static void report_output_error(struct control *c, const struct job *note)
@@ -190,10 +191,10 @@ static void report_output_error(struct control *c, const struct job *note)
 	const struct output *output = note->owner;
 	struct msg_con_output_error msg = {
 		.output = output->node.id,
-		.error = (uint32_t)note->error,
+		.error = (uint32_t)note->note.error,
 		.text = note->err.text,
-		.limit = note->limit,
-		.spooled = note->spooled,
+		.limit = note->note.limit,
+		.spooled = note->note.spooled,
 	};
 	uint8_t buf[1024];
 	struct encoder enc;
@@ -206,7 +207,7 @@ static void report_output_error(struct control *c, const struct job *note)
 
 static void report_output(struct control *c, struct output *output, int error, const char *text)
 {
-	struct job note = { .owner = output, .error = error, .limit = error };
+	struct job note = { .owner = output, .note = { .error = error, .limit = error } };
 
 	snprintf(note.err.text, sizeof(note.err.text), "%s", text);
 	report_output_error(c, &note);
@@ -228,12 +229,12 @@ static void noted(struct control *c, struct job *note)
 {
 	struct output *output = note->owner;
 
-	output->failing = note->error;
+	output->failing = note->note.error;
 	output->hanging = false; /* its worker has continued: the report is valid */
 	report_output_error(c, note);
 }
 
-static void damaged(struct control *c, const struct job *note)
+static void damaged(struct control *c, struct job *note)
 {
 	const struct output *output = note->owner;
 	struct msg_con_ring_damaged msg = { .output = output->node.id, .ring = note->id };
@@ -284,7 +285,7 @@ static void send_snapshot_ring(struct control *c, uint32_t serial, const struct 
 static void answer_trace(struct control *c, struct job *job)
 {
 	struct trace_ref *trace = trace_ref_find(c, job->id);
-	struct rep_con_trace rep = { .metadata = job->fds.data };
+	struct rep_con_trace rep = { .metadata = job->trace.metadata };
 	uint8_t buf[1024];
 	struct encoder enc;
 
@@ -296,35 +297,37 @@ static void answer_trace(struct control *c, struct job *job)
 	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
 	rep_con_trace_encode(&enc, &rep);
 	control_send(c, &enc);
-	if (job->fds.data >= 0)
-		trace->metadata = TAKE_FD(job->fds.data);
+	if (job->trace.metadata >= 0)
+		trace->metadata = TAKE_FD(job->trace.metadata);
 }
 
-static void answer_snapshot(struct control *c, const struct job *job)
+static void answer_snapshot(struct control *c, struct job *job)
 {
-	for (size_t i = 0; !job->err.code && i < job->snapshot->nr_rings; i++)
-		send_snapshot_ring(c, job->serial, &job->snapshot->rings[i]);
+	for (size_t i = 0; !job->err.code && i < job->snapshot.snapshot->nr_rings; i++)
+		send_snapshot_ring(c, job->serial, &job->snapshot.snapshot->rings[i]);
 	control_answer(c, job->type, job->serial, &job->err);
 }
 
-static void answer_started(struct control *c, const struct job *job)
+static void answer_started(struct control *c, struct job *job)
 {
-	const struct output *output = job->owner;
+	struct output *output = job->owner;
 	struct rep_con_output_open rep = {
 		.doorbell = worker_doorbell_fd(output->worker),
-		.dir = job->path ? worker_dir_fd(output->worker) : -1,
+		.dir = job->start.path ? worker_dir_fd(output->worker) : -1,
 	};
 	uint8_t buf[1024];
 	struct encoder enc;
 
+	if (job->err.code && !output->closing)
+		output_end(output);
 	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
 	rep_con_output_open_encode(&enc, &rep);
 	control_send(c, &enc);
 }
 
-static void answer_appended(struct control *c, const struct job *job)
+static void answer_appended(struct control *c, struct job *job)
 {
-	struct rep_con_metadata_append rep = { job->bytes };
+	struct rep_con_metadata_append rep = { job->metadata.bytes };
 	uint8_t buf[1024];
 	struct encoder enc;
 
@@ -336,7 +339,7 @@ static void answer_appended(struct control *c, const struct job *job)
 /* Its last counters; there is none whose adoption has failed. */
 static void ring_closed(struct control *c, struct job *job)
 {
-	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
+	struct ring_ref *ring = ring_ref_find(c, job->id);
 
 	if (ring)
 		ring->closed = true;
@@ -345,14 +348,14 @@ static void ring_closed(struct control *c, struct job *job)
 	if (ring)
 		control_send_counters(c, job->serial, ring);
 	else if (!job->err.code)
-		control_unknown(&job->err, "open ring set", job->spec.id);
+		control_unknown(&job->err, "open ring set", job->id);
 	control_answer(c, job->type, job->serial, &job->err);
 }
 
 /* All earlier requests, of any connection, are done. */
 static void waited(struct control *c, struct job *job)
 {
-	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
+	struct ring_ref *ring = ring_ref_find(c, job->id);
 
 	if (job->type == MSG_con_ring_close) {
 		ring_closed(c, job);
@@ -369,54 +372,34 @@ static void waited(struct control *c, struct job *job)
 	}
 }
 
-static void job_done(struct control *c, struct job *job)
+static void trace_closed(struct control *c, struct job *job)
 {
-	struct output *output = job->owner;
-
-	switch (job->kind) {
-	case JOB_NOTE:
-		noted(c, job);
-		return;
-	case JOB_DAMAGE:
-		damaged(c, job);
-		return;
-	case JOB_RING:
-		answer_ring(c, job);
-		return;
-	case JOB_END:
-		output_ended(c, job);
-		return;
-	case JOB_START:
-		if (job->err.code && !output->closing)
-			output_end(output);
-		answer_started(c, job);
-		return;
-	case JOB_COMPLETE:
-		return; /* no request waits for it */
-	case JOB_WAIT:
-		waited(c, job);
-		return;
-	case JOB_METADATA:
-		answer_appended(c, job);
-		return;
-	case JOB_RING_CLOSE:
-		ring_closed(c, job);
-		return;
-	case JOB_SNAPSHOT:
-		answer_snapshot(c, job);
-		return;
-	case JOB_TRACE_CLOSE:
-		if (!job->err.code)
-			trace_ref_free(trace_ref_find(c, job->id));
-		break;
-	case JOB_TRACE:
-		answer_trace(c, job);
-		return;
-	default:
-		break;
-	}
+	if (!job->err.code)
+		trace_ref_free(trace_ref_find(c, job->id));
 	control_answer(c, job->type, job->serial, &job->err);
 }
+
+static void answer_flushed(struct control *c, struct job *job)
+{
+	control_answer(c, job->type, job->serial, &job->err);
+}
+
+/* NULL: no request waits for it. */
+static void (*const answers[JOB_KINDS])(struct control *c, struct job *job) = {
+	[JOB_START] = answer_started,
+	[JOB_TRACE] = answer_trace,
+	[JOB_METADATA] = answer_appended,
+	[JOB_TRACE_CLOSE] = trace_closed,
+	[JOB_RING] = answer_ring,
+	[JOB_RING_CLOSE] = ring_closed,
+	[JOB_FLUSH] = answer_flushed,
+	[JOB_SNAPSHOT] = answer_snapshot,
+	[JOB_WAIT] = waited,
+	[JOB_COMPLETE] = NULL,
+	[JOB_END] = output_ended,
+	[JOB_NOTE] = noted,
+	[JOB_DAMAGE] = damaged,
+};
 
 void control_on_done(struct loop_fd *source, uint32_t events)
 {
@@ -429,7 +412,8 @@ void control_on_done(struct loop_fd *source, uint32_t events)
 		return;
 	while ((job = job_queue_pop(&c->done))) {
 		c->requester_gone = job->type && job->connection != c->connection;
-		job_done(c, job);
+		if (answers[job->kind])
+			answers[job->kind](c, job);
 		c->requester_gone = false;
 		job_free(job);
 	}

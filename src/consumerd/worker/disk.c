@@ -51,20 +51,21 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 
 static void disk_report(struct worker *w, int error, const char *doing)
 {
-	struct job *note = job_new(JOB_NOTE, w->owner);
+	struct job *job = job_new(JOB_NOTE, w->owner);
+	struct job_note *note = &job->note;
 	const char *why;
 	char text[WORKER_TEXT_BYTES];
 
 	note->error = error;
 	note->limit = *worker_limit_text(w, text) != '\0';
-	snprintf(note->err.text, sizeof(note->err.text), "%s", note->limit ? text : doing);
+	snprintf(job->err.text, sizeof(job->err.text), "%s", note->limit ? text : doing);
 	w->trouble_reported = sink_trouble(w->sink, &why);
 	if (!error && w->trouble_reported) {
 		note->error = -w->trouble_reported;
 		note->limit = note->spooled = true;
-		snprintf(note->err.text, sizeof(note->err.text), "%s", why);
+		snprintf(job->err.text, sizeof(job->err.text), "%s", why);
 	}
-	job_queue_push(w->config.done, note);
+	job_queue_push(w->config.done, job);
 }
 
 void worker_note_trouble(struct worker *w)
@@ -108,11 +109,6 @@ void worker_note(struct worker *w, int error, const char *doing)
 	}
 	w->failing = error;
 	worker_note_trouble(w);
-}
-
-int worker_append(struct worker *w, struct chunk_trace *dir, const void *text, uint32_t len)
-{
-	return sink_append(w->sink, dir, text, len);
 }
 
 bool worker_is_any_gone(const struct worker *w)

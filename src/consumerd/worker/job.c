@@ -14,9 +14,30 @@ struct job *job_new(enum job_kind kind, void *owner)
 	list_init(&job->node);
 	job->kind = kind;
 	job->owner = owner;
-	job->fds = (struct ringmem_fds){ -1, -1, -1 };
-	job->module = -1;
+	if (kind == JOB_TRACE)
+		job->trace.metadata = -1;
+	else if (kind == JOB_SNAPSHOT)
+		job->snapshot.dir_fd = -1;
+	else if (kind == JOB_RING)
+		job->ring = (struct job_ring){ .fds = { -1, -1, -1 }, .module = -1 };
 	return job;
+}
+
+static void job_ring_fini(struct job_ring *ring)
+{
+	close_fd(ring->fds.data);
+	close_fd(ring->fds.ctl);
+	close_fd(ring->fds.ctl_rw);
+	close_fd(ring->module);
+	free(ring->spec.channel);
+}
+
+static void job_snapshot_fini(struct job_snapshot *snapshot)
+{
+	close_fd(snapshot->dir_fd);
+	if (snapshot->snapshot)
+		snapshot_free(snapshot->snapshot);
+	free(snapshot->name);
 }
 
 struct job *job_free(struct job *job)
@@ -24,15 +45,18 @@ struct job *job_free(struct job *job)
 	if (!job)
 		return NULL;
 	list_remove(&job->node);
-	close_fd(job->fds.data);
-	close_fd(job->fds.ctl);
-	close_fd(job->fds.ctl_rw);
-	close_fd(job->module);
-	if (job->snapshot)
-		snapshot_free(job->snapshot);
-	free(job->spec.channel);
-	free(job->text);
-	free(job->path);
+	if (job->kind == JOB_START) {
+		free(job->start.path);
+	} else if (job->kind == JOB_TRACE) {
+		close_fd(job->trace.metadata);
+		free(job->trace.path);
+	} else if (job->kind == JOB_METADATA) {
+		free(job->metadata.text);
+	} else if (job->kind == JOB_RING) {
+		job_ring_fini(&job->ring);
+	} else if (job->kind == JOB_SNAPSHOT) {
+		job_snapshot_fini(&job->snapshot);
+	}
 	free(job);
 	return NULL;
 }

@@ -18,22 +18,69 @@
 struct snapshot;
 
 enum job_kind {
-	/* arguments -> results */
-	JOB_START,	 /* change to the output's user, open the directory path if it is dir */
-	JOB_TRACE,	 /* id, path, uuid; adopt, bytes of metadata */
-	JOB_METADATA,	 /* id of the trace, text */
-	JOB_RING,	 /* id of the trace, spec; adopt, fds -> set, fds; bytes */
-	JOB_RING_CLOSE,	 /* id of the ring */
-	JOB_TRACE_CLOSE, /* id of the trace */
-	JOB_FLUSH,
-	JOB_SNAPSHOT, /* id of the output; path: the new directory, in that of the output or in
-		       * fds.data; bytes: greatest size, or 0 -> snapshot */
-	JOB_WAIT,     /* no work: it is done when the jobs before it are */
-	JOB_COMPLETE, /* id of the output: all of an earlier consumer was adopted */
-	JOB_END,      /* close everything and end the thread */
+	JOB_START,	 /* change to the output's user, open its directory */
+	JOB_TRACE,	 /* open a trace */
+	JOB_METADATA,	 /* append to that of a trace */
+	JOB_TRACE_CLOSE, /* no data: close the trace */
+	JOB_RING,	 /* open a ring set */
+	JOB_RING_CLOSE,	 /* no data: close the ring set */
+	JOB_FLUSH,	 /* no data: write all that the rings have */
+	JOB_SNAPSHOT,	 /* write copies of the rings to a new directory */
+	JOB_WAIT,	 /* no data: it is done when the jobs before it are */
+	JOB_COMPLETE,	 /* no data: all of an earlier consumer was adopted */
+	JOB_END,	 /* close everything and end the thread */
 	/* notifications by a worker */
-	JOB_NOTE,   /* writing fails (error) or works again (0) */
-	JOB_DAMAGE, /* id of a ring that was found damaged */
+	JOB_NOTE,   /* the state of the output has changed */
+	JOB_DAMAGE, /* no data: a ring set was found damaged */
+	JOB_KINDS
+};
+
+/** @path: the directory, if the output has no descriptor of it; else NULL. */
+struct job_start {
+	char *path;
+	struct dirid dir;
+};
+
+struct job_trace {
+	bool adopt; /* of an earlier consumer: it is continued */
+	char *path;
+	uint8_t uuid[16];
+	uint64_t metadata_bytes; /* adopt: the acknowledged ones */
+	int metadata;		 /* memory with them, for the next consumer; -1: in a file */
+};
+
+struct job_metadata {
+	uint8_t *text;
+	uint32_t text_len;
+	uint64_t bytes; /* result: of the metadata */
+};
+
+struct job_ring {
+	bool adopt; /* of an earlier consumer: it is continued */
+	uint64_t trace;
+	struct ringset_spec spec;
+	struct ringmem_fds fds; /* adopt: its memory, or none; result: the same */
+	int module;		/* the kernel module's channel; or -1 */
+	/* results */
+	struct ringset *set; /* owned by the worker; the main thread may switch and read it */
+	uint64_t cut_bytes;  /* that were cut off adopted streams */
+};
+
+struct job_snapshot {
+	char *name;
+	int dir_fd;		   /* the directory in which it is made; -1: that of the output */
+	uint64_t max_size;	   /* bytes; 0: no limit */
+	struct snapshot *snapshot; /* result; NULL: it failed */
+};
+
+struct job_end {
+	bool leave; /* rings stay unchanged, for the next consumer */
+};
+
+struct job_note {
+	int error;    /* errno: writing fails; 0: it works again */
+	bool spooled; /* not an error: data goes to the spool; err.text has the reason */
+	bool limit;   /* not an error, but a limit was reached, which err.text names */
 };
 
 struct job {
@@ -45,33 +92,24 @@ struct job {
 	uint32_t serial;
 	uint32_t connection; /* number of the connection on which it was received */
 
-	uint64_t id;
-	bool adopt; /* of an earlier consumer: it is continued */
-	char *path;
-	struct dirid dir;
-	uint8_t uuid[16];
-	uint8_t *text;
-	uint32_t text_len;
-	struct ringset_spec spec;
-
-	/* results */
 	struct err err;
-	bool leave;		/* JOB_END: rings stay unchanged, for the next consumer */
-	int error;		/* errno */
-	bool spooled;		/* not an error: data goes to the spool; err.text has the reason */
-	bool limit;		/* not an error, but a limit was reached, which err.text names */
-	struct ringset *set;	/* owned by the worker; the main thread may switch and read it */
-	struct ringmem_fds fds; /* owned by the job */
-	int module;		/* the kernel module's channel, owned by the job; or -1 */
-	uint64_t bytes;		/* of metadata; or bytes that were cut off adopted streams */
-	struct snapshot *snapshot; /* owned by the job; NULL: it failed */
+	uint64_t id; /* of the trace, of the ring set, or of the output */
+	union {	     /* the job's own, with the memory that it points to */
+		struct job_start start;
+		struct job_trace trace;
+		struct job_metadata metadata;
+		struct job_ring ring;
+		struct job_snapshot snapshot;
+		struct job_end end;
+		struct job_note note;
+	};
 };
 
 /** Whether the job opens a trace or a ring set, or writes metadata for one. */
 static inline bool job_opens(const struct job *job)
 {
-	return job->kind == JOB_METADATA ||
-	       ((job->kind == JOB_TRACE || job->kind == JOB_RING) && !job->adopt);
+	return job->kind == JOB_METADATA || (job->kind == JOB_TRACE && !job->trace.adopt) ||
+	       (job->kind == JOB_RING && !job->ring.adopt);
 }
 
 struct job *job_new(enum job_kind kind, void *owner);

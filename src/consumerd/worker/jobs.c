@@ -33,20 +33,19 @@ static bool is_other_user(const struct worker *w)
 }
 
 /* Runs with the owner's rights: a directory that the owner may not enter is not opened. */
-static void find_dir(struct worker *w, struct job *job)
+static void find_dir(struct worker *w, const struct job_start *start, struct err *err)
 {
-	int fd = dirid_open(job->path, &job->dir);
+	int fd = dirid_open(start->path, &start->dir);
 
 	if (fd == -ESTALE)
-		err_set(&job->err, ERR_OUTPUT, "%s has been replaced by another directory",
-			job->path);
+		err_set(err, ERR_OUTPUT, "%s has been replaced by another directory", start->path);
 	else if (fd < 0)
-		err_errno(&job->err, ERR_OUTPUT, -fd, "can't open %s again", job->path);
+		err_errno(err, ERR_OUTPUT, -fd, "can't open %s again", start->path);
 	else
 		w->config.dir_fd = w->chunk.fd = fd;
 }
 
-static void do_start(struct worker *w, struct job *job)
+static bool do_start(struct worker *w, struct job *job)
 {
 	int ret = 0;
 
@@ -60,17 +59,18 @@ static void do_start(struct worker *w, struct job *job)
 	if (ret < 0)
 		err_errno(&job->err, ERR_DENIED, -ret, "can't create files as user %u",
 			  (unsigned int)w->config.uid);
-	else if (job->path)
-		find_dir(w, job);
+	else if (job->start.path)
+		find_dir(w, &job->start, &job->err);
 	if (!job->err.code) {
 		const struct sink_start start = {
 			.dir_fd = w->config.dir_fd,
 			.leftover = w->config.leftover,
-			.connect = !job->path && !w->config.relay_later,
+			.connect = !job->start.path && !w->config.relay_later,
 		};
 
 		(void)sink_start(w->sink, &start, &job->err);
 	}
+	return true;
 }
 
 /* --- traces ------------------------------------------------------------------- */
@@ -95,28 +95,31 @@ static void announce_trace(struct worker *w, struct chunk_trace *dir)
 }
 
 /* In memory it is kept for the next consumer. */
-static void add_trace(struct worker *w, struct job *job, bool adopted, struct chunk_trace **ret)
+static struct chunk_trace *add_trace(struct worker *w, struct job *job)
 {
+	struct job_trace *trace = &job->trace;
 	const struct chunk_trace_spec spec = {
 		.id = job->id,
-		.path = job->path,
-		.uuid = job->uuid,
-		.metadata_bytes = job->bytes,
-		.metadata_fd = TAKE_FD(job->fds.data),
+		.path = trace->path,
+		.uuid = trace->uuid,
+		.metadata_bytes = trace->metadata_bytes,
+		.metadata_fd = TAKE_FD(trace->metadata),
 	};
-
-	if ((adopted ? chunk_trace_continue : chunk_trace_open)(&w->chunk, &spec, ret, &job->err) ==
-		    0 &&
-	    w->chunk.in_memory)
-		job->fds.data = fcntl((*ret)->metadata_fd, F_DUPFD_CLOEXEC, 3);
-}
-
-static void do_trace_open(struct worker *w, struct job *job)
-{
 	struct chunk_trace *dir;
 
-	add_trace(w, job, false, &dir);
-	if (!job->err.code)
+	if ((trace->adopt ? chunk_trace_continue : chunk_trace_open)(&w->chunk, &spec, &dir,
+								     &job->err))
+		return NULL;
+	if (w->chunk.in_memory)
+		trace->metadata = fcntl(dir->metadata_fd, F_DUPFD_CLOEXEC, 3);
+	return dir;
+}
+
+static void open_trace(struct worker *w, struct job *job)
+{
+	struct chunk_trace *dir = add_trace(w, job);
+
+	if (dir)
 		announce_trace(w, dir);
 }
 
@@ -151,47 +154,54 @@ static int cut_metadata(struct worker *w, struct chunk_trace *dir, uint64_t byte
 
 static void adopt_trace(struct worker *w, struct job *job)
 {
-	struct chunk_trace *dir;
-
-	add_trace(w, job, true, &dir);
-	if (job->err.code)
-		return;
-	w->measure = true;
-	(void)!cut_metadata(w, dir, job->bytes);
-	sink_find_streams(w->sink, dir);
-}
-
-static void do_trace_adopt(struct worker *w, struct job *job)
-{
 	struct chunk_trace *dir = worker_find_trace(w, job->id);
 	int ret;
 
 	w->unreported = true;
 	if (dir || !w->config.snapshots)
-		job->fds.data = close_fd(job->fds.data);
-	if (!dir) {
-		adopt_trace(w, job);
+		job->trace.metadata = close_fd(job->trace.metadata);
+	if (dir) {
+		drop_delayed(w, job->id);
+		ret = cut_metadata(w, dir, job->trace.metadata_bytes);
+		if (ret < 0)
+			err_errno(&job->err, ERR_OUTPUT, -ret, "can't continue the trace '%s'",
+				  dir->path);
 		return;
 	}
-	drop_delayed(w, job->id);
-	ret = cut_metadata(w, dir, job->bytes);
-	if (ret < 0)
-		err_errno(&job->err, ERR_OUTPUT, -ret, "can't continue the trace '%s'", dir->path);
+	dir = add_trace(w, job);
+	if (!dir)
+		return;
+	w->measure = true;
+	(void)!cut_metadata(w, dir, job->trace.metadata_bytes);
+	sink_find_streams(w->sink, dir);
+}
+
+static bool do_trace(struct worker *w, struct job *job)
+{
+	(job->trace.adopt ? adopt_trace : open_trace)(w, job);
+	return true;
+}
+
+int worker_append(struct worker *w, struct job *job)
+{
+	struct chunk_trace *dir = worker_find_trace(w, job->id);
+	int ret = sink_append(w->sink, dir, job->metadata.text, job->metadata.text_len);
+
+	job->metadata.bytes = dir->metadata_bytes;
+	return ret;
 }
 
 /* Metadata that can't be written now is written first when that is possible
- * again; its answer waits until then. Return: whether the job is done. */
+ * again; its answer waits until then. */
 static bool do_metadata(struct worker *w, struct job *job)
 {
-	struct chunk_trace *dir = worker_find_trace(w, job->id);
 	int ret;
 
-	if (!dir) {
+	if (!worker_find_trace(w, job->id)) {
 		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
 		return true;
 	}
-	ret = list_empty(&w->delayed) ? worker_append(w, dir, job->text, job->text_len) : -EAGAIN;
-	job->bytes = dir->metadata_bytes;
+	ret = list_empty(&w->delayed) ? worker_append(w, job) : -EAGAIN;
 	if (ret == 0)
 		return true;
 	list_append(&w->delayed, &job->node);
@@ -204,30 +214,60 @@ static bool do_metadata(struct worker *w, struct job *job)
 
 /* The control pages belong to us and not to the output's user: an application
  * of that user could otherwise open its read-only descriptor again for writing. */
-static void do_ring_open(struct worker *w, struct job *job)
+static void open_ring(struct worker *w, struct job_ring *ring, struct chunk_trace *dir,
+		      struct err *err)
 {
-	struct chunk_trace *dir = worker_find_trace(w, job->id);
 	int ret = 0;
 
-	if (!dir) {
-		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
-		return;
-	}
-	job->spec.sink = w->sink;
 	if (is_other_user(w))
 		ret = set_fs_ids(geteuid(), getegid());
 	if (ret == 0)
-		ret = ringset_new(&job->spec, dir, &job->set, &job->fds, &job->err);
+		ret = ringset_new(&ring->spec, dir, &ring->set, &ring->fds, err);
 	if (is_other_user(w) && set_fs_ids(w->config.uid, w->config.gid) < 0)
-		err_set(&job->err, ERR_DENIED, "can't create files as user %u",
+		err_set(err, ERR_DENIED, "can't create files as user %u",
 			(unsigned int)w->config.uid);
 	if (ret == 0) {
-		list_append(&w->sets, &job->set->node);
+		list_append(&w->sets, &ring->set->node);
 		if (worker_attach(w) < 0)
 			worker_flow(w); /* the next round sees to it */
 		if (w->pace != PACE_FLOWING)
-			ringset_set_state(job->set, LTT_RING_WAKE);
+			ringset_set_state(ring->set, LTT_RING_WAKE);
 	}
+}
+
+/* Data waits in the rings, and the producers may or may not know that this thread sleeps. */
+static void adopt_ring(struct worker *w, struct job_ring *ring, struct chunk_trace *dir,
+		       struct err *err)
+{
+	int ret;
+
+	if (ring->fds.data < 0) {
+		ringset_repair(&ring->spec, dir, &ring->cut_bytes, err);
+		return;
+	}
+	if (ringset_adopt(&ring->spec, dir, &ring->fds, &ring->set, &ring->cut_bytes, err))
+		return;
+	ret = notifier_add(&w->notifier, ring->set);
+	if (ret < 0) {
+		ring->set = ringset_leave(ring->set);
+		err_errno(err, ERR_INTERNAL, -ret, "can't poll the kernel's buffers");
+		return;
+	}
+	list_append(&w->sets, &ring->set->node);
+	worker_flow(w);
+}
+
+static bool do_ring(struct worker *w, struct job *job)
+{
+	struct chunk_trace *dir = worker_find_trace(w, job->ring.trace);
+
+	job->ring.spec.sink = w->sink;
+	if (dir)
+		(job->ring.adopt ? adopt_ring : open_ring)(w, &job->ring, dir, &job->err);
+	else
+		err_set(&job->err, ERR_INVALID, "no trace %llu",
+			(unsigned long long)job->ring.trace);
+	return true;
 }
 
 static struct ringset *jobs_find_set(const struct worker *w, uint64_t id)
@@ -238,33 +278,6 @@ static struct ringset *jobs_find_set(const struct worker *w, uint64_t id)
 		if (set->id == id)
 			return set;
 	return NULL;
-}
-
-/* Data waits in the rings, and the producers may or may not know that this thread sleeps. */
-static void do_ring_adopt(struct worker *w, struct job *job)
-{
-	struct chunk_trace *dir = worker_find_trace(w, job->id);
-	int ret;
-
-	if (!dir) {
-		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
-		return;
-	}
-	job->spec.sink = w->sink;
-	if (job->fds.data < 0) {
-		ringset_repair(&job->spec, dir, &job->bytes, &job->err);
-		return;
-	}
-	if (ringset_adopt(&job->spec, dir, &job->fds, &job->set, &job->bytes, &job->err))
-		return;
-	ret = notifier_add(&w->notifier, job->set);
-	if (ret < 0) {
-		job->set = ringset_leave(job->set);
-		err_errno(&job->err, ERR_INTERNAL, -ret, "can't poll the kernel's buffers");
-		return;
-	}
-	list_append(&w->sets, &job->set->node);
-	worker_flow(w);
 }
 
 static bool jobs_is_in_use(const struct worker *w, const struct chunk_trace *dir)
@@ -284,7 +297,7 @@ void worker_close_trace(struct worker *w, struct chunk_trace *dir)
 	chunk_trace_free(dir);
 }
 
-/* Where data waits for a relay, when that has everything. Return: whether the job is done. */
+/* Where data waits for a relay, when that has everything. */
 static bool do_trace_close(struct worker *w, struct job *job)
 {
 	struct chunk_trace *dir = worker_find_trace(w, job->id);
@@ -303,11 +316,10 @@ static bool do_trace_close(struct worker *w, struct job *job)
 	return true;
 }
 
-/* The last counters of a set include the snapshot that is being written. Return: whether the job is
- * done. */
+/* The last counters of a set include the snapshot that is being written. */
 static bool do_ring_close(struct worker *w, struct job *job)
 {
-	struct ringset *set = jobs_find_set(w, job->spec.id);
+	struct ringset *set = jobs_find_set(w, job->id);
 
 	if (set && w->saving && ringset_is_overwritten(set)) {
 		list_append(&w->held, &job->node);
@@ -317,24 +329,22 @@ static bool do_ring_close(struct worker *w, struct job *job)
 		notifier_remove(&w->notifier, set);
 		ringset_free(set);
 	} else {
-		err_set(&job->err, ERR_INVALID, "no ring set %llu",
-			(unsigned long long)job->spec.id);
+		err_set(&job->err, ERR_INVALID, "no ring set %llu", (unsigned long long)job->id);
 	}
 	return true;
 }
 
 /* --- snapshots ------------------------------------------------------------------ */
 
-/* Return: whether the job is done: else it is when the files are written. */
+/* It is done when the files are written. */
 static bool do_snapshot(struct worker *w, struct job *job)
 {
 	const struct snapshot_spec spec = {
 		.sets = &w->sets,
 		.traces = &w->chunk.traces,
 		.disk = &w->disk,
-		.dir_fd = job->fds.data >= 0 ? job->fds.data : w->config.dir_fd,
-		.is_elsewhere = job->fds.data >= 0,
-		.max_size = job->bytes,
+		.dir_fd = job->snapshot.dir_fd >= 0 ? job->snapshot.dir_fd : w->config.dir_fd,
+		.is_elsewhere = job->snapshot.dir_fd >= 0,
 		.doorbell = &w->doorbell,
 		.job = job,
 	};
@@ -345,8 +355,8 @@ static bool do_snapshot(struct worker *w, struct job *job)
 		return true;
 	}
 	disk_leave(&w->disk); /* buffers are copied, and another thread writes them */
-	job->snapshot = snapshot_recall(&spec);
-	return job->snapshot || snapshot_begin(&spec, &w->saving) != 0;
+	job->snapshot.snapshot = snapshot_recall(&spec);
+	return job->snapshot.snapshot || snapshot_begin(&spec, &w->saving) != 0;
 }
 
 bool worker_finish_snapshot(struct worker *w, bool wait)
@@ -362,7 +372,7 @@ bool worker_finish_snapshot(struct worker *w, bool wait)
 	w->disk.used += bytes;
 	w->closed_bytes += bytes;
 	w->saving = NULL;
-	s->job->snapshot = s;
+	s->job->snapshot.snapshot = s;
 	job_queue_push(w->config.done, s->job);
 	list_for_each_safe(job, tmp, &w->held, node) {
 		list_remove(&job->node);
@@ -410,7 +420,7 @@ static void wait_for_output(struct worker *w)
 	}
 }
 
-static void do_flush(struct worker *w, struct job *job)
+static bool do_flush(struct worker *w, struct job *job)
 {
 	w->awaited = true;
 	drain_kernel(w);
@@ -424,6 +434,7 @@ static void do_flush(struct worker *w, struct job *job)
 	if (!w->failing)
 		worker_sync(w);
 	report_failure(w, "the trace could not be written", &job->err);
+	return true;
 }
 
 static void give_up_jobs(struct worker *w, struct list_node *jobs, const char *what)
@@ -447,78 +458,63 @@ static void end_sets(struct worker *w, bool leave)
 	}
 }
 
-static void do_end(struct worker *w, struct job *job)
+static bool do_end(struct worker *w, struct job *job)
 {
-	bool whole = !job->leave && w->sink->ops->on_disk && (!w->failing || w->at_limit);
+	bool whole = !job->end.leave && w->sink->ops->on_disk && (!w->failing || w->at_limit);
 	struct chunk_trace *dir;
 
 	worker_finish_snapshot(w, true);
 	w->awaited = true;
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
-	if (!job->leave) {
+	if (!job->end.leave) {
 		wait_for_output(w);
 		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
 	}
 	sink_prepare_end(w->sink, w->failing);
-	if (w->failing && !job->leave)
+	if (w->failing && !job->end.leave)
 		list_for_each(dir, &w->chunk.traces, node)
 			chunk_trace_release(dir);
-	end_sets(w, job->leave);
+	end_sets(w, job->end.leave);
 	report_failure(w, "the end of the trace could not be written", &job->err);
 	give_up_jobs(w, &w->delayed, "the metadata could not be written");
 	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");
-	sink_finish(w->sink, job->leave ? SINK_LEFT : SINK_ENDED, &job->err);
+	sink_finish(w->sink, job->end.leave ? SINK_LEFT : SINK_ENDED, &job->err);
 	if (whole)
 		(void)!chunk_close(&w->chunk);
 	chunk_fini(&w->chunk);
 	w->ended = true;
+	return true;
 }
 
 /* --- all of them ---------------------------------------------------------------- */
 
-/* Return: whether the job is done and goes back. */
-static bool jobs_do_job(struct worker *w, struct job *job)
+static bool do_complete(struct worker *w, struct job *job)
 {
-	switch (job->kind) {
-	case JOB_START:
-		do_start(w, job);
-		break;
-	case JOB_TRACE:
-		(job->adopt ? do_trace_adopt : do_trace_open)(w, job);
-		break;
-	case JOB_METADATA:
-		return do_metadata(w, job);
-	case JOB_RING:
-		(job->adopt ? do_ring_adopt : do_ring_open)(w, job);
-		break;
-	case JOB_RING_CLOSE:
-		return do_ring_close(w, job);
-	case JOB_SNAPSHOT:
-		return do_snapshot(w, job);
-	case JOB_TRACE_CLOSE:
-		return do_trace_close(w, job);
-	case JOB_FLUSH:
-		do_flush(w, job);
-		break;
-	case JOB_END:
-		do_end(w, job);
-		break;
-	case JOB_COMPLETE:
-		w->incomplete = false;
-		if (w->config.dir_fd >= 0 && !w->saving)
-			snapshot_clean(w->config.dir_fd, job->id);
-		break;
-	case JOB_WAIT: /* also for those that are held */
-		if (list_empty(&w->held))
-			break;
-		list_append(&w->held, &job->node);
-		return false;
-	case JOB_NOTE:
-	case JOB_DAMAGE:
-		break; /* never come this way */
-	}
+	w->incomplete = false;
+	if (w->config.dir_fd >= 0 && !w->saving)
+		snapshot_clean(w->config.dir_fd, job->id);
 	return true;
 }
+
+/* Jobs that are held are before it, too. */
+static bool do_wait(struct worker *w, struct job *job)
+{
+	if (list_empty(&w->held))
+		return true;
+	list_append(&w->held, &job->node);
+	return false;
+}
+
+/* They return whether the job is done and goes back: else it is kept in one of the worker's
+ * lists. */
+static bool (*const jobs_do[JOB_KINDS])(struct worker *w, struct job *job) = {
+	[JOB_START] = do_start,	      [JOB_TRACE] = do_trace,
+	[JOB_METADATA] = do_metadata, [JOB_TRACE_CLOSE] = do_trace_close,
+	[JOB_RING] = do_ring,	      [JOB_RING_CLOSE] = do_ring_close,
+	[JOB_FLUSH] = do_flush,	      [JOB_SNAPSHOT] = do_snapshot,
+	[JOB_WAIT] = do_wait,	      [JOB_COMPLETE] = do_complete,
+	[JOB_END] = do_end,
+};
 
 /* Within one that opens something, or ends everything, no other is begun. */
 static void jobs_take(struct worker *w, struct job *job)
@@ -526,7 +522,7 @@ static void jobs_take(struct worker *w, struct job *job)
 	bool before = w->opening, done;
 
 	w->opening = before || job_opens(job) || job->kind == JOB_END;
-	done = jobs_do_job(w, job);
+	done = jobs_do[job->kind](w, job);
 	w->opening = before;
 	if (!w->ended)
 		worker_note_trouble(w);

@@ -93,9 +93,8 @@ bool worker_is_any_gone(const struct worker *worker);
 /** Measure the size of the output's files. */
 void worker_measure(struct worker *worker);
 
-/** Append metadata to the trace @dir. Return: 0 or negative errno. */
-int worker_append(struct worker *worker, struct chunk_trace *dir, const void *text,
-		  uint32_t len) MUST_CHECK;
+/** Append the text of a JOB_METADATA to its trace, which exists. Return: 0 or negative errno. */
+int worker_append(struct worker *worker, struct job *job) MUST_CHECK;
 
 /** Open all streams at the relay, if that is necessary before newer data is sent. */
 int worker_attach(struct worker *worker) MUST_CHECK;

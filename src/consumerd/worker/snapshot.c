@@ -188,22 +188,22 @@ static void snapshot_limit_rings(struct snapshot *s, const struct list_node *set
 		stream_update(stream);
 		used += stream->reader.raw.count != 0;
 	}
-	part = s->max_size / MAX(used, (uint64_t)1);
+	part = s->job->snapshot.max_size / MAX(used, (uint64_t)1);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		s->rings[i].copy.limit = part > sizeof(struct packet_header) ?
 						 part - sizeof(struct packet_header) :
-						 s->max_size != 0;
+						 s->job->snapshot.max_size != 0;
 }
 
 static int snapshot_is_empty(struct snapshot *s)
 {
-	if (s->max_size)
+	if (s->job->snapshot.max_size)
 		return err_set(
 			&s->job->err, ERR_NO_EVENT,
 			"the last sub-buffers of the CPUs have no events, or are larger than "
 			"the snapshot may be (%llu bytes): use a larger --max-size, or "
 			"smaller sub-buffers",
-			(unsigned long long)s->max_size);
+			(unsigned long long)s->job->snapshot.max_size);
 	return err_set(&s->job->err, ERR_NO_EVENT,
 		       "the buffers have no events: no snapshot is written");
 }
@@ -270,7 +270,7 @@ static int snapshot_write_parts(const struct snapshot *s, int dir_fd)
 /* Return: @ret_nr parts, allocated; NULL: there are none of this output. */
 static struct snapshot_part *snapshot_read_parts(const struct snapshot_spec *spec, size_t *ret_nr)
 {
-	AUTO_FD int dir_fd = openat(spec->dir_fd, spec->job->path,
+	AUTO_FD int dir_fd = openat(spec->dir_fd, spec->job->snapshot.name,
 				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_FD int fd =
 		dir_fd < 0 ? -1 :
@@ -405,13 +405,14 @@ static int snapshot_failed(struct snapshot *s, int error)
 		return err_set(err, ERR_OUTPUT,
 			       "snapshot '%s': the session would become larger than its greatest "
 			       "size (--max-size); remove older snapshots",
-			       s->job->path);
+			       s->job->snapshot.name);
 	if (error == -EDQUOT && s->disk.limit == DISK_KEEP_FREE)
 		return err_set(err, ERR_OUTPUT,
 			       "snapshot '%s': the disk would have less free space than it must "
 			       "(--keep-free); make room there",
-			       s->job->path);
-	return err_errno(err, ERR_OUTPUT, -error, "snapshot '%s' can't be written", s->job->path);
+			       s->job->snapshot.name);
+	return err_errno(err, ERR_OUTPUT, -error, "snapshot '%s' can't be written",
+			 s->job->snapshot.name);
 }
 
 static int write_trace(struct snapshot *s, struct chunk *chunk, const struct chunk_trace *from)
@@ -464,7 +465,7 @@ static void snapshot_fill(struct snapshot *s, struct chunk *chunk)
 /* A snapshot is there as a whole, or not at all. */
 static void snapshot_write(struct snapshot *s)
 {
-	const struct chunk_place place = { s->dir_fd, s->unfinished, s->job->path };
+	const struct chunk_place place = { s->dir_fd, s->unfinished, s->job->snapshot.name };
 	struct chunk chunk;
 	int ret = chunk_open(&chunk, &place, &s->disk);
 
@@ -472,7 +473,7 @@ static void snapshot_write(struct snapshot *s)
 		err_set(&s->job->err, ERR_OUTPUT,
 			"snapshot '%s' can't be written: '%s' in the output directory is in the "
 			"way, and is no directory; remove it",
-			s->job->path, s->unfinished);
+			s->job->snapshot.name, s->unfinished);
 	else if (ret < 0)
 		snapshot_failed(s, ret);
 	if (ret < 0)
@@ -530,7 +531,6 @@ int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 	s->dir_fd = spec->dir_fd;
 	snapshot_name_unfinished(s->job->id, s->unfinished);
 	s->is_elsewhere = spec->is_elsewhere;
-	s->max_size = spec->max_size;
 	s->doorbell = spec->doorbell;
 	s->disk = (struct disk){ .keep_free = spec->disk->keep_free,
 				 .max_size = s->is_elsewhere ? 0 : spec->disk->max_size,

@@ -32,7 +32,6 @@ struct snapshot {
 	struct job *job;     /* JOB_SNAPSHOT */
 	int dir_fd;	     /* owned by the worker or the job */
 	bool is_elsewhere;   /* it is not the output's */
-	uint64_t max_size;   /* bytes of the stream files; 0: no limit */
 	char unfinished[32]; /* name of the directory until it has all files */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
@@ -49,7 +48,6 @@ struct snapshot_spec {
 	const struct disk *disk;
 	int dir_fd;		   /* the directory in which that of the snapshot is made */
 	bool is_elsewhere;	   /* it is not the output's */
-	uint64_t max_size;	   /* bytes of the stream files; 0: no limit */
 	struct doorbell *doorbell; /* rung when the files are written */
 	struct job *job;	   /* the snapshot's until it is finished */
 };

@@ -156,10 +156,9 @@ static int write_delayed(struct worker *w)
 	int ret = 0;
 
 	list_for_each_safe(job, tmp, &w->delayed, node) {
-		ret = worker_append(w, worker_find_trace(w, job->id), job->text, job->text_len);
+		ret = worker_append(w, job);
 		if (ret < 0)
 			return ret;
-		job->bytes = worker_find_trace(w, job->id)->metadata_bytes;
 		list_remove(&job->node);
 		job_queue_push(w->config.done, job);
 	}
