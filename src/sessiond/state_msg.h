@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* state_msg.h - structs, encoders and decoders of state.def (see proto/expand.h). */
+/* state_msg.h - structs, encoders and decoders of state.def. */
 #ifndef SESSIOND_STATE_MSG_H
 #define SESSIOND_STATE_MSG_H
 
-#define PROTO_TABLE "sessiond/state.def"
-#include "proto/expand.h"
-#undef PROTO_TABLE
+#include "gen/proto_state.h"
 
 /**
  * struct state_space - memory in which nested lists are encoded: one encoder for each list that may

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * prototool - generates texts and seeds from the .def tables, besides the code.
+ * prototool - generates C, texts and seeds from the .def tables.
  *
+ *   prototool header TABLE   the table's messages in C: gen/proto_TABLE.h
  *   prototool manual         the protocol manual, Markdown, on stdout
  *   prototool rows           one line a row: TABLE KIND NAME ACCESS
  *   prototool seeds TABLE    one sample message a row, each behind its length
  *                            (u32, little-endian): seeds for the fuzzers
  *
- * Run at build and test time only; not installed.
+ * Run at build and test time only, on the machine that builds; not installed.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/app.h"
-#include "proto/client.h"
-#include "proto/consumer.h"
-#include "proto/keeper.h"
-#include "proto/relay.h"
+#include "proto/codec.h"
 
 /* --- rows as data: every word of the language prints itself --------------------- */
 
@@ -52,12 +49,16 @@ static const struct row relay_rows[] = {
 #include "rows.h"
 #include "proto/relay.def"
 };
+static const struct row state_rows[] = {
+#include "rows.h"
+#include "sessiond/state.def"
+};
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct table {
 	const char *name;
-	const char *title;
+	const char *title; /* in the manual; NULL: no protocol */
 	const struct row *rows;
 	size_t nr;
 } tables[] = {
@@ -69,6 +70,7 @@ static const struct table {
 	  NR(keeper_rows) },
 	{ "relay", "The consumer and a relay (TCP, each message behind its length as u32)",
 	  relay_rows, NR(relay_rows) },
+	{ "state", NULL, state_rows, NR(state_rows) },
 };
 
 static const char intro[] =
@@ -125,7 +127,7 @@ static void print_row(const struct row *row)
 static int manual(void)
 {
 	fputs(intro, stdout);
-	for (size_t t = 0; t < NR(tables); t++) {
+	for (size_t t = 0; t < NR(tables) && tables[t].title; t++) {
 		printf("\n## %s\n", tables[t].title);
 		for (size_t i = 0; i < tables[t].nr; i++) {
 			const struct row *row = &tables[t].rows[i];
@@ -141,7 +143,7 @@ static int manual(void)
 
 static int rows(void)
 {
-	for (size_t t = 0; t < NR(tables); t++)
+	for (size_t t = 0; t < NR(tables) && tables[t].title; t++)
 		for (size_t i = 0; i < tables[t].nr; i++) {
 			const struct row *row = &tables[t].rows[i];
 
@@ -150,6 +152,115 @@ static int rows(void)
 				       row->word == COMMAND_ROW ? "command" : "message", row->name,
 				       row->type);
 		}
+	return 0;
+}
+
+/* --- C ------------------------------------------------------------------------------- */
+
+/* The rows of a struct: the fields of a message, the inputs or the outputs of a command. */
+struct part {
+	const char *prefix;
+	enum word field, list;
+};
+
+static const struct part message_part = { "msg", FIELD, LIST_FIELD };
+static const struct part request_part = { "req", INPUT, INPUT_LIST };
+static const struct part reply_part = { "rep", OUTPUT, OUTPUT_LIST };
+
+static const char *c_type(const char *type)
+{
+	static const char *const types[][2] = {
+		{ "u8", "uint8_t " }, { "u32", "uint32_t " },	  { "u64", "uint64_t " },
+		{ "i64", "int64_t " }, { "str", "const char *" }, { "blob", "struct blob " },
+	};
+
+	for (size_t i = 0; i < NR(types); i++)
+		if (strcmp(types[i][0], type) == 0)
+			return types[i][1];
+	return "int "; /* fd */
+}
+
+/* The next row after @row that belongs to @part, or NULL. */
+static const struct row *next_field(const struct row *row, const struct part *part)
+{
+	for (row++; row->word != END; row++)
+		if (row->word == part->field || row->word == part->list)
+			return row;
+	return NULL;
+}
+
+static void c_struct(const struct row *row, const struct part *part)
+{
+	printf("\n/** %s */\nstruct %s_%s {\n", row->doc, part->prefix, row->name);
+	for (const struct row *f = row; (f = next_field(f, part)) != NULL;) {
+		if (f->word == part->list)
+			printf("\tstruct list %s; /**< of %s%s%s */\n", f->name, f->type,
+			       *f->doc ? ": " : "", f->doc);
+		else
+			printf(*f->doc ? "\t%s%s; /**< %s */\n" : "\t%s%s;\n", c_type(f->type),
+			       f->name, f->doc);
+	}
+	printf("};\n");
+}
+
+static void c_codec(const struct row *row, const struct part *part)
+{
+	printf("static inline void %1$s_%2$s_encode(struct encoder *enc, const struct %1$s_%2$s *m)\n"
+	       "{\n\t(void)enc, (void)m;\n",
+	       part->prefix, row->name);
+	for (const struct row *f = row; (f = next_field(f, part)) != NULL;)
+		printf("\tencode_%s(enc, m->%s);\n", f->word == part->list ? "list" : f->type, f->name);
+	printf("}\n"
+	       "static inline int %1$s_%2$s_decode(struct decoder *dec, struct %1$s_%2$s *m)\n"
+	       "{\n\t(void)m;\n",
+	       part->prefix, row->name);
+	for (const struct row *f = row; (f = next_field(f, part)) != NULL;)
+		printf("\tm->%s = decode_%s(dec);\n", f->name, f->word == part->list ? "list" : f->type);
+	printf("\treturn decoder_finish(dec);\n}\n");
+}
+
+/* A message may be a record of a list. */
+static void c_record(const char *name)
+{
+	printf("static inline void msg_%1$s_add(struct encoder *enc, const struct msg_%1$s *m)\n"
+	       "{\n"
+	       "\tsize_t mark = record_begin(enc);\n"
+	       "\n"
+	       "\tmsg_%1$s_encode(enc, m);\n"
+	       "\trecord_end(enc, mark);\n"
+	       "}\n"
+	       "static inline bool msg_%1$s_next(struct list *list, struct msg_%1$s *m)\n"
+	       "{\n"
+	       "\tstruct decoder record;\n"
+	       "\n"
+	       "\treturn list_next(list, &record) && msg_%1$s_decode(&record, m) == 0;\n"
+	       "}\n",
+	       name);
+}
+
+static int header(const struct table *table)
+{
+	printf("/* SPDX-License-Identifier: %s */\n"
+	       "/* The messages of %s.def in C (see proto/codec.h). Made by `prototool header %s`: do\n"
+	       " * not edit. */\n"
+	       "#include \"proto/codec.h\"\n\nenum {\n",
+	       table->title ? "LGPL-2.1-or-later" : "GPL-2.0-only", table->name, table->name);
+	for (const struct row *row = table->rows; row < table->rows + table->nr; row++)
+		if (is_row(row))
+			printf("\tMSG_%s = %u,\n", row->name, row->number);
+	printf("};\n");
+	for (const struct row *row = table->rows; row < table->rows + table->nr; row++) {
+		if (row->word == MESSAGE_ROW) {
+			c_struct(row, &message_part);
+			c_codec(row, &message_part);
+			c_record(row->name);
+		} else if (row->word == COMMAND_ROW) {
+			c_struct(row, &request_part);
+			c_codec(row, &request_part);
+			c_struct(row, &reply_part);
+			c_codec(row, &reply_part);
+		}
+	}
 	return 0;
 }
 
@@ -205,31 +316,36 @@ static void sample_list(struct encoder *enc, const struct table *table, const ch
 	encode_list(enc, encoder_list(&one));
 }
 
-static int seeds(const char *name)
+static int seeds(const struct table *table)
 {
-	for (size_t t = 0; t < NR(tables); t++) {
-		if (strcmp(tables[t].name, name) != 0)
-			continue;
-		for (size_t i = 0; i < tables[t].nr; i++) {
-			const struct row *row = &tables[t].rows[i];
-			uint8_t bytes[4096];
-			struct encoder enc;
-			uint32_t len;
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct row *row = &table->rows[i];
+		uint8_t bytes[4096];
+		struct encoder enc;
+		uint32_t len;
 
-			if (!is_row(row) || !row->number)
-				continue;
-			encoder_init(&enc, bytes, sizeof(bytes));
-			encode_header(&enc, (uint16_t)row->number, 0, 7);
-			sample_fields(&enc, &tables[t], row);
-			len = (uint32_t)enc.len;
-			if (encoder_finish(&enc) < 0)
-				return 1;
-			fwrite(&len, sizeof(len), 1, stdout);
-			fwrite(bytes, 1, len, stdout);
-		}
-		return 0;
+		if (!is_row(row) || !row->number)
+			continue;
+		encoder_init(&enc, bytes, sizeof(bytes));
+		encode_header(&enc, (uint16_t)row->number, 0, 7);
+		sample_fields(&enc, table, row);
+		len = (uint32_t)enc.len;
+		if (encoder_finish(&enc) < 0)
+			return 1;
+		fwrite(&len, sizeof(len), 1, stdout);
+		fwrite(bytes, 1, len, stdout);
 	}
-	fprintf(stderr, "prototool: no table '%s'; there are client, app, consumer, keeper and relay\n", name);
+	return 0;
+}
+
+/* Print @what of the table with this name. */
+static int of_table(int (*what)(const struct table *table), const char *name)
+{
+	for (size_t t = 0; t < NR(tables); t++)
+		if (strcmp(tables[t].name, name) == 0)
+			return what(&tables[t]);
+	fprintf(stderr, "prototool: no table '%s'; there are client, app, consumer, keeper, relay and state\n",
+		name);
 	return 1;
 }
 
@@ -239,8 +355,10 @@ int main(int argc, char **argv)
 		return manual();
 	if (argc == 2 && strcmp(argv[1], "rows") == 0)
 		return rows();
+	if (argc == 3 && strcmp(argv[1], "header") == 0)
+		return of_table(header, argv[2]);
 	if (argc == 3 && strcmp(argv[1], "seeds") == 0)
-		return seeds(argv[2]);
-	fputs("usage: prototool manual | rows | seeds TABLE\n", stderr);
+		return of_table(seeds, argv[2]);
+	fputs("usage: prototool header TABLE | manual | rows | seeds TABLE\n", stderr);
 	return 2;
 }

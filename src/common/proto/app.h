@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* app.h - structs, encoders and decoders of app.def (see expand.h). */
+/* app.h - structs, encoders and decoders of app.def. */
 #ifndef PROTO_APP_H
 #define PROTO_APP_H
 
-#define PROTO_TABLE "app.def"
-#include "expand.h"
-#undef PROTO_TABLE
+#include "gen/proto_app.h"
 
 /** app_ready.part: while a session can't be written, applications do not wait for it, but continue
  *  with buffers of it that they have. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* client.h - messages between clients (lttctl, libltt-ctl) and the session daemon: structs,
- * encoders and decoders of client.def (see expand.h). */
+ * encoders and decoders of client.def. */
 #ifndef PROTO_CLIENT_H
 #define PROTO_CLIENT_H
 
-#define PROTO_TABLE "client.def"
-#include "expand.h"
-#undef PROTO_TABLE
+#include "gen/proto_client.h"
 
 #endif

@@ -7,7 +7,7 @@
  * little-endian. Descriptors are sent as ancillary data (SCM_RIGHTS), in the same
  * order. Needs libc only and does not allocate, as the tracer uses this file, too.
  *
- * A table (app.def, client.def, consumer.def) consists of
+ * A table (app.def, client.def and others) consists of
  *
  *   MESSAGE(name, number, SENDER, "doc")   a message, or (number 0) a nested record
  *           F(type, field, "doc")       a field
@@ -22,6 +22,19 @@
  * later requests.
  *
  * types: u8 u32 u64 i64 str blob fd.
+ *
+ * The build writes the table in C to gen/proto_TABLE.h (src/tools/prototool.c), which proto/TABLE.h
+ * includes:
+ *
+ *   struct msg_NAME, req_NAME, rep_NAME
+ *   msg_NAME_encode(enc, &msg)     msg_NAME_decode(dec, &msg)   (req_, rep_ too)
+ *   msg_NAME_add(enc, &msg)        append as a record to a list being built
+ *   msg_NAME_next(&list, &msg)     take the next record off a list
+ *   MSG_NAME                       the number
+ *
+ * A decoder sets all members, also if it fails (descriptors to -1), and returns 0 or -EBADMSG. On
+ * success the caller owns the descriptors in the struct; after a failure all of them still belong
+ * to the receiver of the message.
  *
  * An answer to a COMMAND is any number of items (MSG_ITEM; their type is the
  * item's MESSAGE number) and one reply (MSG_REPLY; type of the command). Each
@@ -38,6 +51,7 @@
 #ifndef PROTO_CODEC_H
 #define PROTO_CODEC_H
 
+#include <errno.h> /* -EBADMSG of decoders */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,8 +78,7 @@ struct blob {
 	uint32_t len;
 };
 
-/** An encoded list: decode it with msg_NAME_next(), build it with msg_NAME_add() (see
- *  expand.h). */
+/** An encoded list: decode it with msg_NAME_next(), build it with msg_NAME_add(). */
 struct list {
 	const uint8_t *data;
 	uint32_t len;

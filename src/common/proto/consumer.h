@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* consumer.h - structs, encoders and decoders of consumer.def (see expand.h). */
+/* consumer.h - structs, encoders and decoders of consumer.def. */
 #ifndef PROTO_CONSUMER_H
 #define PROTO_CONSUMER_H
 
-#define PROTO_TABLE "consumer.def"
-#include "expand.h"
-#undef PROTO_TABLE
+#include "gen/proto_consumer.h"
 
 /** Exit status of a consumer if its predecessor still runs: EX_TEMPFAIL. */
 #define CON_EXIT_BUSY 75

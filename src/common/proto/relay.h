@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* relay.h - structs, encoders and decoders of relay.def (see expand.h). */
+/* relay.h - structs, encoders and decoders of relay.def. */
 #ifndef PROTO_RELAY_H
 #define PROTO_RELAY_H
 
-#define PROTO_TABLE "relay.def"
-#include "expand.h"
-#undef PROTO_TABLE
+#include "gen/proto_relay.h"
 
 #define RELAY_PORT 5342u /* LTTng's control port; one connection carries control and data */
 #define RELAY_ID_BYTES 16u
