@@ -2154,11 +2154,11 @@ def test_group():
     end_daemons()
 
 
-def as_user(call):
+def as_user(call, groups=()):
     """In a process of another user's, without any right: errno, or 0."""
     pid = os.fork()
     if not pid:
-        os.setgroups([])
+        os.setgroups(groups)
         os.setgid(USER)
         os.setuid(USER)
         try:
@@ -2167,6 +2167,25 @@ def as_user(call):
             os._exit(e.errno)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_control_refused():
+    """No other user writes lines that control traces, member of the group or not; if the files' modes
+    permit it, the module does not."""
+    mount_debugfs()
+    control = f"{DEBUGFS}/ltt/control"
+    modes = {DEBUGFS: 0o755, f"{DEBUGFS}/ltt": 0o755, control: 0o666, "/dev/ltt": 0o666}
+    before = {path: os.stat(path).st_mode & 0o777 for path in modes}
+    for error in errno.EACCES, errno.EPERM:
+        for path in "/dev/ltt", control:
+            for groups in [], [grp.getgrnam(GROUP).gr_gid]:
+                got = as_user(lambda path=path: say(path, b"create theirs\n"), groups)
+                check(got == error, f"{path}, groups {groups}: {got}, not {error}")
+        for path, mode in modes.items():
+            os.chmod(path, mode)
+    for path, mode in before.items():
+        os.chmod(path, mode)
+    check(not text_folders(), text_folders())
 
 
 def test_rights():
@@ -2542,7 +2561,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
