@@ -159,13 +159,13 @@ def test_record():
 
 
 def test_list():
+    ctl("create", "slip", "-o", "/dev/shm/slip")  # which starts the daemons, if no test before did
     points = ctl("list", "-k", "--fields")["result"]["points"]
     switch = [p for p in points if p["name"] == "sched_switch"]
     check(len(switch) == 1 and switch[0]["process"] == "sched", switch)
     check([f["name"] for f in switch[0]["field_list"]][:2] == ["prev_comm", "prev_pid"], switch)
     calls = ctl("list", "-k", "--syscall")["result"]["points"]
     check("syscall_entry_openat" in {p["name"] for p in calls}, f"{len(calls)} calls")
-    ctl("create", "slip", "-o", "/dev/shm/slip")
     wrong = ctl("enable-event", "-k", "sched_swich", status=1)["error"]["text"]
     check("did you mean 'sched_switch'?" in wrong, wrong)
     ctl("destroy", "slip")
