@@ -21,6 +21,7 @@
 
 #define REGISTER_NS 5000000000u /* most applications register within milliseconds */
 #define REGISTER_POLL_MS 50
+#define EXEC_POLL_MS 10
 #define THREAD_POLL_MS 200 /* the end of a thread is not reported */
 #define COMM_BYTES 64
 
@@ -165,11 +166,14 @@ void attach_fini(struct attach *attach)
 	free(attach->threads);
 }
 
+/* `PROG & lttctl record -p $!`: the process may still have the shell's name. */
 char *attach_name(const struct attach *attach)
 {
-	char comm[COMM_BYTES] = "";
-	char *name = xstrdup(attach->nr ? attach_comm(attach->pids[0], comm) : "all");
+	char comm[COMM_BYTES] = "", *name;
 
+	while (attach->nr && linger_awaits_exec((int)attach->pids[0]))
+		poll(NULL, 0, EXEC_POLL_MS);
+	name = xstrdup(attach->nr ? attach_comm(attach->pids[0], comm) : "all");
 	for (char *at = name; *at; at++)
 		if (!isalnum((unsigned char)*at) && *at != '-')
 			*at = '_';

@@ -34,6 +34,7 @@
 #define REGISTER_MS 5000
 /* A process that has just been forked may be about to execute a program that has it. */
 #define YOUNG_MS 1000
+#define FORKED_NO_EXEC 0x40u /* PF_FORKNOEXEC of the kernel */
 #define DEPTH 4096 /* of a tree of processes */
 
 static uint64_t linger_now_ms(void)
@@ -90,6 +91,7 @@ bool linger_has_libltt(const char *pid)
 struct process {
 	char state;
 	int parent;
+	unsigned int flags;
 	unsigned long long begin; /* clock ticks since the start of the machine */
 };
 
@@ -100,11 +102,11 @@ static bool read_process(int pid, struct process *ret)
 	char text[1024];
 	const char *at = text_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
 
-	/* the third and fourth field, and the 22nd; the name is the second */
+	/* the third, fourth, ninth and 22nd field; the name is the second */
 	return at && sscanf(at,
-			    ") %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 			    "%*s %*s %llu",
-			    &ret->state, &ret->parent, &ret->begin) == 3;
+			    &ret->state, &ret->parent, &ret->flags, &ret->begin) == 4;
 }
 
 uint64_t linger_age_ms(int pid)
@@ -123,6 +125,14 @@ uint64_t linger_age_ms(int pid)
 bool linger_is_young(const char *pid)
 {
 	return linger_age_ms(atoi(pid)) < YOUNG_MS;
+}
+
+bool linger_awaits_exec(int pid)
+{
+	struct process process;
+
+	return read_process(pid, &process) && process.flags & FORKED_NO_EXEC &&
+	       linger_age_ms(pid) < YOUNG_MS;
 }
 
 int linger_is_descendant(int pid)

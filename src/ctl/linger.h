@@ -28,6 +28,9 @@ bool linger_has_libltt(const char *pid);
 uint64_t linger_age_ms(int pid);
 /** Whether a process has begun just now, so that it may have libltt soon. */
 bool linger_is_young(const char *pid);
+/** Whether a process has begun just now, and may be a shell's child that will execute its
+ *  program. */
+bool linger_awaits_exec(int pid);
 /** Return: 1: a process is a descendant of this one; 0: not; negative: it has ended, or one of its
  *  ancestors did in the meantime. */
 int linger_is_descendant(int pid) MUST_CHECK;

@@ -117,6 +117,15 @@ static void interrupted(void)
 	      !strstr(ctl_output.err, "could not be destroyed"));
 }
 
+/* A shell's child has the shell's name until it executes the program. */
+static void attaches(void)
+{
+	ctl_model.requests[0] = '\0';
+	EXPECT("(sleep 0.5; exec sleep 0.3) & lttctl record -k -p $! -o k; wait", 0, "",
+	       "The trace is in ");
+	CHECK(strstr(ctl_model.requests, "create sleep-"));
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_DFL); /* reset the state that the test runner left */
@@ -127,5 +136,6 @@ int main(void)
 	cannot();
 	signals();
 	interrupted();
+	attaches();
 	return 0;
 }
