@@ -14,11 +14,10 @@
 #define RELAY_FEATURE_PACKED 16u
 #define RELAY_FEATURE_PARTS 32u
 #define RELAY_FEATURE_SYNC 64u
-#define RELAY_FEATURE_HIDING 128u
 #define RELAY_FEATURES                                                           \
 	(RELAY_FEATURE_LIVE | RELAY_FEATURE_SPOOL | RELAY_FEATURE_CLOCK |        \
 	 RELAY_FEATURE_SUM_BEHIND | RELAY_FEATURE_PACKED | RELAY_FEATURE_PARTS | \
-	 RELAY_FEATURE_SYNC | RELAY_FEATURE_HIDING)
+	 RELAY_FEATURE_SYNC)
 
 /* A relay's addresses, separated by commas. */
 #define RELAY_ADDRS_MAX 8u
