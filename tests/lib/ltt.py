@@ -138,8 +138,11 @@ def take_away(pid, how):
 
 def is_stopped(pid):
     """Whether SIGSTOP has taken effect."""
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rsplit(")", 1)[1].split()[0] == "T"
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] == "T"
+    except FileNotFoundError:
+        return False
 
 
 def go_on(pid):
