@@ -15,71 +15,58 @@
 /* By application, then by name. */
 static int by_application(const void *a, const void *b)
 {
-	struct json_object *x = *(struct json_object *const *)a;
-	struct json_object *y = *(struct json_object *const *)b;
-	uint64_t p = record_num(x, "pid"), q = record_num(y, "pid");
+	const struct ltt_ctl_point *x = *(const struct ltt_ctl_point *const *)a;
+	const struct ltt_ctl_point *y = *(const struct ltt_ctl_point *const *)b;
 	int names;
 
-	if (p != q)
-		return p < q ? -1 : 1;
-	names = p ? 0 : strcmp(record_str(x, "process"), record_str(y, "process"));
-	if (names)
-		return names;
-	names = strcmp(record_str(x, "name"), record_str(y, "name"));
-	if (names)
-		return names;
-	p = record_num(x, "line");
-	q = record_num(y, "line");
-	return p < q ? -1 : p > q;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	names = x->pid ? 0 : strcmp(x->process, y->process);
+	if (!names)
+		names = strcmp(x->name, y->name);
+	return names ? names : (x->line > y->line) - (x->line < y->line);
 }
 
-int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct json_object **ret,
-		 struct json_object **ret_presets, struct err *err)
+int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct points *points,
+		 struct err *err)
 {
-	struct json_object *points AUTO_RECORD = json_object_new_array();
-	struct json_object *presets AUTO_RECORD = json_object_new_array();
 	struct ltt_ctl_points *list;
 	int code = ltt_ctl_list_points(ctl->library, (enum ltt_ctl_domain)domain,
 				       fields ? LTT_CTL_FIELDS : 0, &list);
 
 	if (ctl_done(ctl, code, err) != 0)
 		return err->code;
+	points->list = list;
+	points->nr = list->nr;
+	points->sorted = xalloc((list->nr + 1) * sizeof(*points->sorted));
 	for (size_t i = 0; i < list->nr; i++)
-		json_object_array_add(points, record_point(list->points[i]));
-	for (size_t i = 0; i < list->nr_presets; i++)
-		json_object_array_add(presets, record_preset(list->presets[i]));
-	ltt_ctl_points_free(list);
-	json_object_array_sort(points, by_application);
-	*ret = TAKE(points);
-	if (ret_presets)
-		*ret_presets = TAKE(presets);
+		points->sorted[i] = list->points[i];
+	qsort(points->sorted, points->nr, sizeof(*points->sorted), by_application);
 	return 0;
 }
 
-/* @process: only its points; NULL: only active ones. */
-static struct json_object *points_kept(struct json_object *points, const char *process)
+void points_free(struct points *points)
 {
-	struct json_object *kept = json_object_new_array();
-
-	for (size_t i = 0; i < json_object_array_length(points); i++) {
-		struct json_object *point = json_object_array_get_idx(points, i);
-
-		if (process ? strcmp(record_str(point, "process"), process) == 0 :
-			      record_num(point, "active") > 0)
-			json_object_array_add(kept, json_object_get(point));
-	}
-	json_object_put(points);
-	return kept;
+	ltt_ctl_points_free(points->list);
+	free(points->sorted);
+	*points = (struct points){ 0 };
 }
 
-struct json_object *points_of_process(struct json_object *points, const char *process)
+void points_keep(struct points *points, const char *process)
 {
-	return points_kept(points, process);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < points->nr; i++)
+		if (process ? strcmp(points->sorted[i]->process, process) == 0 :
+			      points->sorted[i]->active > 0)
+			points->sorted[nr++] = points->sorted[i];
+	points->nr = nr;
 }
 
-struct json_object *points_active(struct json_object *points)
+void points_record(const struct points *points, struct json_object *array)
 {
-	return points_kept(points, NULL);
+	for (size_t i = 0; i < points->nr; i++)
+		json_object_array_add(array, record_point(points->sorted[i]));
 }
 
 /* The last word of digits alone, from behind @text on: a name may have blanks and digits, too. */
@@ -132,14 +119,13 @@ int points_kernel_probes(struct json_object **ret)
 	return 0;
 }
 
-const char *points_nearest(struct json_object *points, const char *name)
+const char *points_nearest(const struct points *points, const char *name)
 {
-	size_t nr = json_object_array_length(points);
-	const char **words = xalloc((nr + 1) * sizeof(*words));
+	const char **words = xalloc((points->nr + 1) * sizeof(*words));
 	const char *near;
 
-	for (size_t i = 0; i < nr; i++)
-		words[i] = record_str(json_object_array_get_idx(points, i), "name");
+	for (size_t i = 0; i < points->nr; i++)
+		words[i] = points->sorted[i]->name;
 	near = nearest_word(name, words);
 	free(words);
 	return near;
@@ -190,29 +176,26 @@ static void head_text(FILE *out, struct json_object *point)
 	fputc('\n', out);
 }
 
-static bool same_head(struct json_object *a, struct json_object *b)
+static bool same_head(const struct ltt_ctl_point *a, const struct ltt_ctl_point *b)
 {
-	return record_num(a, "pid") == record_num(b, "pid") &&
-	       (!is_kernel(a) || strcmp(record_str(a, "process"), record_str(b, "process")) == 0);
+	return a->pid == b->pid &&
+	       (a->domain != LTT_CTL_KERNEL || strcmp(a->process, b->process) == 0);
 }
 
-void points_text(FILE *out, struct json_object *points)
+/* There may be 100,000: a record, which is 3 KiB, is made of one at a time. */
+void points_text(FILE *out, const struct points *points)
 {
-	struct json_object *before = NULL;
+	for (size_t i = 0; i < points->nr; i++) {
+		struct json_object *record AUTO_RECORD = record_point(points->sorted[i]);
+		struct json_object *point AUTO_RECORD = text_printable(record);
 
-	for (size_t i = 0; i < json_object_array_length(points); i++) {
-		struct json_object *point = json_object_array_get_idx(points, i);
-
-		if (!before || !same_head(before, point)) {
-			if (before)
+		if (i == 0 || !same_head(points->sorted[i - 1], points->sorted[i])) {
+			if (i > 0)
 				fputc('\n', out);
 			head_text(out, point);
 		}
 		point_text(out, point);
-		before = point;
 	}
-	if (json_object_array_length(points) == 0)
-		fputs("No application with instrumentation points is running.\n", out);
 }
 
 /* Sizes that it does not set are the defaults. */

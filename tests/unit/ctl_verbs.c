@@ -252,6 +252,12 @@ static void lists(void)
 	       "  web:request (tracepoint, INFO) web.c:10\n",
 	       NULL);
 	EXPECT_PART("lttctl list -uf", 0, "      id: integer\n");
+#ifndef LTT_SANITIZED
+	/* whose records were 3 KiB each */
+	ctl_model.more_points = 20000;
+	EXPECT("(ulimit -d 40000; lttctl list -u) | wc -l", 0, "20003\n", NULL);
+	ctl_model.more_points = 0;
+#endif
 	EXPECT("lttctl list --no-truncate | wc -l", 0, "2\n", NULL);
 	EXPECT("lttctl list demo --mem-usage=total", 5, "", "always shows the memory");
 	EXPECT("lttctl list --style=compact", 5, "", "--json");

@@ -389,18 +389,14 @@ static void check_quotas(struct doctor *d)
 /* Points that applications announce and that can't be recorded. */
 static void check_points(struct doctor *d)
 {
-	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
-		struct json_object *point = json_object_array_get_idx(d->points, i);
-		const char *why = record_str(point, "refused");
+	for (size_t i = 0; i < d->points.nr; i++) {
+		const struct ltt_ctl_point *point = d->points.sorted[i];
 
-		if (!*why)
+		if (!*point->refused)
 			continue;
 		doctor_found(d, GRADE_WARN, "point",
-			     "'%s' of %s (process %" PRIu64 ", %s:%" PRIu64
-			     ") is never recorded: it %s",
-			     record_str(point, "name"), record_str(point, "process"),
-			     record_num(point, "pid"), record_str(point, "file"),
-			     record_num(point, "line"), why);
+			     "'%s' of %s (process %u, %s:%u) is never recorded: it %s", point->name,
+			     point->process, point->pid, point->file, point->line, point->refused);
 		doctor_repair(d, "man 3 ltt_tracepoint # see the limits of a tracepoint");
 	}
 }
@@ -432,7 +428,6 @@ void doctor_daemon(struct doctor *d)
 	check_descriptors(d, daemon->pid);
 	check_limits(d, daemon->pid);
 	check_quotas(d);
-	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, NULL, &ignored) != 0)
-		d->points = NULL;
-	check_points(d);
+	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, &ignored) == 0)
+		check_points(d);
 }

@@ -10,6 +10,7 @@
 #define CTL_DOCTOR_DOCTOR_H
 
 #include "ctl/ctl.h"
+#include "ctl/points.h"
 
 enum grade {
 	GRADE_OK,
@@ -22,7 +23,7 @@ enum grade {
  * @rundir: runtime directory of the daemon that answers, or else of the one that was tried;
  *	allocated.
  * @pid: of the daemon that answered; 0: none does.
- * @points: points of all applications of the caller; NULL if no daemon answers.
+ * @points: points of all applications of the caller; none if no daemon answers.
  * @events: events of the kernel, likewise; set by doctor_kernel() (@kernel_reported).
  * @findings: array of objects with the keys grade, about, text, command.
  * @counts: number of findings of each grade.
@@ -31,8 +32,8 @@ struct doctor {
 	struct ctl *ctl;
 	char *rundir;
 	uint32_t pid;
-	struct json_object *points;
-	struct json_object *events;
+	struct points points;
+	struct points events;
 	bool kernel_reported;
 	struct json_object *findings;
 	unsigned int counts[GRADE_BAD + 1];

@@ -155,15 +155,14 @@ void doctor_kernel(struct doctor *d)
 	if (d->kernel_reported)
 		return;
 	d->kernel_reported = true;
-	if (points_fetch(d->ctl, DOMAIN_KERNEL, false, &d->events, NULL, &err) != 0) {
-		d->events = NULL;
+	if (points_fetch(d->ctl, DOMAIN_KERNEL, false, &d->events, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
 		repair_module(d);
 		report_facts(d);
 		return;
 	}
 	doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events",
-		     json_object_array_length(d->events));
+		     d->events.nr);
 	report_facts(d);
 }
 
@@ -174,9 +173,9 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 {
 	char *word AUTO_FREE = text_shell_word(session);
 	const char *pattern = record_str(rule, "pattern");
-	const char *near = d->events ? points_nearest(d->events, pattern) : NULL;
+	const char *near = d->events.list ? points_nearest(&d->events, pattern) : NULL;
 
-	if (!d->events) /* which has been reported */
+	if (!d->events.list) /* which has been reported */
 		return;
 	doctor_found(d, GRADE_WARN, "match",
 		     "session '%s': rule '%s' matches no event of this kernel%s%s%s", session,

@@ -277,11 +277,8 @@ static unsigned int points_of(const struct doctor *d, pid_t pid)
 {
 	unsigned int nr = 0;
 
-	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
-		struct json_object *point = json_object_array_get_idx(d->points, i);
-
-		nr += record_num(point, "pid") == (uint64_t)pid && !*record_str(point, "refused");
-	}
+	for (size_t i = 0; i < d->points.nr; i++)
+		nr += d->points.sorted[i]->pid == (uint32_t)pid && !*d->points.sorted[i]->refused;
 	return nr;
 }
 
@@ -392,10 +389,10 @@ bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
 	struct err ignored = { 0 };
 	unsigned int nr = 0;
 
-	if (points_fetch(ctl, DOMAIN_USER, false, &d.points, NULL, &ignored) != 0)
-		d.points = NULL;
+	if (points_fetch(ctl, DOMAIN_USER, false, &d.points, &ignored) != 0)
+		points_free(&d.points); /* none */
 	doctor_process(&d, pid);
-	json_object_put(d.points);
+	points_free(&d.points);
 	for (size_t i = 0; i < json_object_array_length(findings); i++) {
 		struct json_object *finding = json_object_array_get_idx(findings, i);
 

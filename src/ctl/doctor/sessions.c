@@ -43,45 +43,36 @@ static const char *domain_of(const struct patient *p)
 
 /* ---- rules ---- */
 
-static bool fits_name(struct json_object *rule, struct json_object *point)
+static bool fits_name(struct json_object *rule, const struct ltt_ctl_point *point)
 {
 	const char *exclude = record_str(rule, "exclude");
 
-	return glob_match(record_str(rule, "pattern"), record_str(point, "name")) &&
-	       !*record_str(point, "refused") &&
-	       !(*exclude && glob_match_list(exclude, record_str(point, "name")));
+	return glob_match(record_str(rule, "pattern"), point->name) && !*point->refused &&
+	       !(*exclude && glob_match_list(exclude, point->name));
 }
 
 /* A point that the rule would match except for its log level; NULL. */
-static struct json_object *refused_by_level(struct doctor *d, struct json_object *rule)
+static const struct ltt_ctl_point *refused_by_level(struct doctor *d, struct json_object *rule)
 {
-	size_t nr = d->points ? json_object_array_length(d->points) : 0;
-
 	if (strcmp(record_str(rule, "loglevel_type"), "all") == 0)
 		return NULL;
-	for (size_t i = 0; i < nr; i++) {
-		struct json_object *point = json_object_array_get_idx(d->points, i);
-
-		if (fits_name(rule, point))
-			return point;
-	}
+	for (size_t i = 0; i < d->points.nr; i++)
+		if (fits_name(rule, d->points.sorted[i]))
+			return d->points.sorted[i];
 	return NULL;
 }
 
 /* Whether there is a point that the pattern matches and only the exclusion rejects. */
 static bool all_excluded(struct doctor *d, struct json_object *rule)
 {
-	size_t nr = d->points ? json_object_array_length(d->points) : 0;
-
-	for (size_t i = 0; *record_str(rule, "exclude") && i < nr; i++)
-		if (glob_match(record_str(rule, "pattern"),
-			       record_str(json_object_array_get_idx(d->points, i), "name")))
+	for (size_t i = 0; *record_str(rule, "exclude") && i < d->points.nr; i++)
+		if (glob_match(record_str(rule, "pattern"), d->points.sorted[i]->name))
 			return true;
 	return false;
 }
 
 static void level_too_low(struct doctor *d, struct patient *p, const char *channel,
-			  struct json_object *rule, struct json_object *point)
+			  struct json_object *rule, const struct ltt_ctl_point *point)
 {
 	char *pattern AUTO_FREE = text_shell_word(record_str(rule, "pattern"));
 	char buf[64];
@@ -89,17 +80,17 @@ static void level_too_low(struct doctor *d, struct patient *p, const char *chann
 	doctor_found(d, GRADE_WARN, "level",
 		     "session '%s': rule '%s' matches events of log level %s, but '%s' is %s",
 		     p->name, record_str(rule, "pattern"), record_loglevel(rule, buf, sizeof(buf)),
-		     record_str(point, "name"), record_str(point, "loglevel"));
+		     point->name, loglevel_name(point->loglevel));
 	doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s --loglevel=%s", p->word, channel,
-		      pattern, record_str(point, "loglevel"));
+		      pattern, loglevel_name(point->loglevel));
 }
 
 static void fits_nothing(struct doctor *d, struct patient *p, const char *channel,
 			 struct json_object *rule)
 {
 	const char *pattern = record_str(rule, "pattern");
-	bool any = d->points && json_object_array_length(d->points) > 0;
-	const char *near = any ? points_nearest(d->points, pattern) : NULL;
+	bool any = d->points.nr > 0;
+	const char *near = any ? points_nearest(&d->points, pattern) : NULL;
 
 	doctor_found(d, GRADE_WARN, "match",
 		     "session '%s': rule '%s' matches no instrumentation point %s%s%s%s", p->name,
@@ -140,7 +131,7 @@ static void repair_rule(struct doctor *d, const struct patient *p, const char *c
 static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 		       struct json_object *rule, bool kernel)
 {
-	struct json_object *point;
+	const struct ltt_ctl_point *point;
 
 	if (!record_bool(rule, "enabled")) {
 		doctor_found(d, GRADE_WARN, "rule", "session '%s': rule '%s' is disabled", p->name,

@@ -39,8 +39,8 @@ static enum status doctor_check(struct ctl *ctl)
 static void doctor_fini(struct doctor *d)
 {
 	free(d->rundir);
-	json_object_put(d->points);
-	json_object_put(d->events);
+	points_free(&d->points);
+	points_free(&d->events);
 }
 
 static enum status doctor_run(struct ctl *ctl)

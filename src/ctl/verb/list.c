@@ -105,17 +105,30 @@ static enum status list_verb_list_sessions(struct ctl *ctl)
 	return report_unknown(ctl, sessions);
 }
 
+/* The points to print as text: of the domain that was requested, and of the kernel where there was
+ * no request. A record has them for JSON only, as it takes much more memory. */
+static struct points listed, listed_kernel;
+
+static void points_to_record(struct ctl *ctl)
+{
+	record_set(ctl->record, "points", json_object_new_array());
+	if (!ctl->json)
+		return;
+	points_record(&listed, record_get(ctl->record, "points"));
+	points_record(&listed_kernel, record_get(ctl->record, "points"));
+	points_free(&listed);
+	points_free(&listed_kernel);
+}
+
 static enum status list_points(struct ctl *ctl)
 {
-	struct json_object *points = NULL, *presets = NULL;
+	struct json_object *presets = json_object_new_array();
 
-	if (points_fetch(ctl, domain_named(&opt.domain), opt.fields, &points, &presets,
-			 &ctl->err) != 0)
-		return STATUS_ERROR;
+	for (size_t i = 0; i < listed.list->nr_presets; i++)
+		json_object_array_add(presets, record_preset(listed.list->presets[i]));
 	if (opt.syscall)
-		points = points_of_process(points, "syscalls");
-	ctl->record = json_object_new_object();
-	record_set(ctl->record, "points", points);
+		points_keep(&listed, "syscalls");
+	points_to_record(ctl);
 	record_set(ctl->record, "presets", presets);
 	return STATUS_OK;
 }
@@ -140,26 +153,20 @@ static void add_probes(struct ctl *ctl)
 /* Without a domain: those of both, of the kernel where this user may see them. */
 static enum status list_active(struct ctl *ctl)
 {
-	struct json_object *kernel = NULL;
 	bool both = !domain_any(&opt.domain);
-	enum status status = list_points(ctl);
 	struct err err = { 0 };
 
-	if (status != STATUS_OK)
-		return status;
-	record_set(ctl->record, "points",
-		   points_active(json_object_get(record_get(ctl->record, "points"))));
-	record_set_bool(ctl->record, "only_active", true);
-	json_object_object_del(ctl->record, "presets");
-	if (both && points_fetch(ctl, DOMAIN_KERNEL, false, &kernel, NULL, &err) != 0)
+	if (opt.syscall)
+		points_keep(&listed, "syscalls");
+	points_keep(&listed, NULL);
+	if (both && points_fetch(ctl, DOMAIN_KERNEL, false, &listed_kernel, &err) != 0)
 		print_verbose(ctl, "events of the kernel are not listed: %s", err.text);
-	for (size_t i = 0; kernel && i < json_object_array_length(kernel); i++)
-		if (record_num(json_object_array_get_idx(kernel, i), "active"))
-			record_append(ctl->record, "points",
-				      json_object_get(json_object_array_get_idx(kernel, i)));
-	if (kernel || opt.domain.kernel)
+	points_keep(&listed_kernel, NULL);
+	both = listed_kernel.list; /* they are listed */
+	points_to_record(ctl);
+	record_set_bool(ctl->record, "only_active", true);
+	if (both || opt.domain.kernel)
 		add_probes(ctl);
-	json_object_put(kernel);
 	return STATUS_OK;
 }
 
@@ -292,9 +299,12 @@ static enum status list_verb_run(struct ctl *ctl)
 		return target_each(ctl, list_each);
 	if (operand(ctl, 0))
 		return list_session(ctl, operand(ctl, 0), &ctl->record);
-	if (opt.active)
-		return list_active(ctl);
-	return domain_any(&opt.domain) ? list_points(ctl) : list_verb_list_sessions(ctl);
+	if (!opt.active && !domain_any(&opt.domain))
+		return list_verb_list_sessions(ctl);
+	if (points_fetch(ctl, domain_named(&opt.domain), opt.fields, &listed, &ctl->err) != 0)
+		return STATUS_ERROR;
+	ctl->record = json_object_new_object();
+	return opt.active ? list_active(ctl) : list_points(ctl);
 }
 
 /* ---- text ---- */
@@ -360,10 +370,15 @@ static void several_text(FILE *out, struct json_object *record)
 
 static void list_verb_list_text(FILE *out, struct json_object *record)
 {
-	if (record_bool(record, "only_active") && record_len(record, "points") == 0)
-		fputs("No event is recorded now.\n", out);
-	else
-		points_text(out, record_get(record, "points"));
+	points_text(out, &listed);
+	if (listed.nr && listed_kernel.nr)
+		fputc('\n', out);
+	points_text(out, &listed_kernel);
+	if (listed.nr + listed_kernel.nr == 0)
+		fputs(record_bool(record, "only_active") ?
+			      "No event is recorded now.\n" :
+			      "No application with instrumentation points is running.\n",
+		      out);
 	if (record_get(record, "presets"))
 		points_presets_text(out, record_get(record, "presets"));
 	if (record_get(record, "probes"))

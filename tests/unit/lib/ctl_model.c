@@ -146,12 +146,13 @@ static void ctl_model_item_points(struct ctl_answer *a, bool fields)
 	encoder_init(&list, buf, sizeof(buf));
 	if (fields)
 		msg_point_field_add(&list, &field);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names) + ctl_model.more_points; i++) {
+		char name[32];
 		struct msg_point m = {
 			.pid = 42,
 			.uid = 1000,
 			.process = "webd",
-			.name = names[i],
+			.name = i < ARRAY_SIZE(names) ? names[i] : name,
 			.domain = DOMAIN_USER,
 			.kind = 1,
 			.loglevel = 6,
@@ -160,6 +161,7 @@ static void ctl_model_item_points(struct ctl_answer *a, bool fields)
 			.fields = encoder_list(&list),
 		};
 
+		snprintf(name, sizeof(name), "web:another%zu", i);
 		msg_point_encode(ctl_model_begin(a, MSG_point, MSG_ITEM), &m);
 		ctl_model_send(a);
 	}

@@ -32,6 +32,7 @@ struct ctl_model {
 	unsigned int recording; /* applications that record, half of those that may */
 	bool bad_news;		/* one of the news can't be decoded */
 	bool matched;
+	unsigned int more_points; /* that an application announces, beside the two */
 	uid_t uid; /* owner of the session */
 	bool conflict;
 	bool refusal; /* with the conflict */
