@@ -259,26 +259,15 @@ static void output_ended(struct control *c, struct job *job)
 		c->ops->ended(c);
 }
 
-static void send_snapshot_ring(struct control *c, uint32_t serial, const struct snapshot_ring *ring)
+static void send_snapshot_ring(struct control *c, uint32_t serial,
+			       const struct msg_con_snapshot_ring *msg)
 {
-	const struct ring_copy *copy = &ring->copy;
-	const struct msg_con_snapshot_ring msg = {
-		.ring = ring->set,
-		.cpu = ring->cpu,
-		.records = copy->count,
-		.before = copy->before,
-		.lost = ring->lost,
-		.bytes = ring->bytes,
-		.begin = copy->count || copy->whole ? copy->begin_ts : copy->taken_ts,
-		.end = copy->taken_ts,
-		.copy_ns = ring->copy_ns,
-	};
 	struct encoder enc;
 	uint8_t buf[128];
 
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, MSG_con_snapshot_ring, MSG_ITEM, serial);
-	msg_con_snapshot_ring_encode(&enc, &msg);
+	msg_con_snapshot_ring_encode(&enc, msg);
 	control_send(c, &enc);
 }
 
@@ -304,7 +293,7 @@ static void answer_trace(struct control *c, struct job *job)
 static void answer_snapshot(struct control *c, struct job *job)
 {
 	for (size_t i = 0; !job->err.code && i < job->snapshot.snapshot->nr_rings; i++)
-		send_snapshot_ring(c, job->serial, &job->snapshot.snapshot->rings[i]);
+		send_snapshot_ring(c, job->serial, &job->snapshot.snapshot->parts[i].answer);
 	control_answer(c, job->type, job->serial, &job->err);
 }
 

@@ -148,13 +148,13 @@ static void check_saved(void)
 	records(100);
 	CHECK_IS(ring_copy_init(&copy, &reader), ==, 0);
 	ring_copy_take(&copy, &reader, START);
-	ring_set_saved(&reader, &copy, 5000);
+	ring_set_saved(&reader, copy.count, copy.end, 5000);
 	CHECK(cons.saved_records == 100 && cons.saved_end == 100 && cons.saved_bytes == 5000);
 	CHECK_IS(ring_unsaved(&reader, &reader.raw), ==, 0);
 	records(30);
 	CHECK_IS(ring_unsaved(&reader, &reader.raw), ==, 30);
 	ring_copy_take(&copy, &reader, START);
-	ring_set_saved(&reader, &copy, 6000);
+	ring_set_saved(&reader, copy.count, copy.end, 6000);
 	CHECK(cons.saved_records == 130 && cons.saved_bytes == 11000 && cons.saved_packets == 2);
 	ring_copy_fini(&copy);
 }

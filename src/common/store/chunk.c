@@ -384,6 +384,16 @@ static void chunk_trace_uuid_text(const uint8_t uuid[16], char ret[UUID_TEXT_BYT
 }
 
 /* The last packet may have lines in front of the text for its place in @from: they do no harm. */
+struct chunk_trace *chunk_find(const struct chunk *chunk, uint64_t id)
+{
+	struct chunk_trace *trace;
+
+	list_for_each(trace, &chunk->traces, node)
+		if (trace->id == id)
+			return trace;
+	return NULL;
+}
+
 int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to)
 {
 	char old[UUID_TEXT_BYTES + 1], new[UUID_TEXT_BYTES + 1], *at;

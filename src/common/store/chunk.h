@@ -90,6 +90,9 @@ void chunk_fini(struct chunk *chunk);
 
 #define CHUNK_MAX_DEPTH 8u /* components of a trace's path, below the output's directory */
 
+/** Return: the chunk's trace with this id, or NULL. */
+struct chunk_trace *chunk_find(const struct chunk *chunk, uint64_t id);
+
 /** Check that @path is relative, has at most CHUNK_MAX_DEPTH components, and that these are
  *  valid names, not "." or "..". */
 int chunk_check_path(const char *path, struct err *err);

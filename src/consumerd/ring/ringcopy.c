@@ -12,7 +12,7 @@
 #define STEP_BYTES (64u << 10)
 #define WORK_NS 400000u /* between two rests */
 #define REST_NS 1000	/* the timer's slack comes on top, 50 us by default */
-#define TRIES 4 /* while less than half of the ring was copied */
+#define TRIES 4		/* while less than half of the ring was copied */
 
 /** A position at which reading can start. */
 struct entry {
@@ -214,12 +214,12 @@ static void add(uint64_t *word, uint64_t more)
 	__atomic_store_n(word, *word + more, __ATOMIC_RELAXED);
 }
 
-void ring_set_saved(const struct ring_reader *r, const struct ring_copy *copy, uint64_t bytes)
+void ring_set_saved(const struct ring_reader *r, uint64_t records, uint64_t end, uint64_t bytes)
 {
 	struct ltt_ring_cons *cons = r->cons;
 
-	add(&cons->saved_records, MIN(copy->count, copy->end - cons->saved_end));
+	add(&cons->saved_records, MIN(records, end - cons->saved_end));
 	add(&cons->saved_bytes, bytes);
 	add(&cons->saved_packets, bytes != 0);
-	__atomic_store_n(&cons->saved_end, copy->end, __ATOMIC_RELEASE);
+	__atomic_store_n(&cons->saved_end, end, __ATOMIC_RELEASE);
 }

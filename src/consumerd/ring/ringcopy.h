@@ -52,7 +52,9 @@ void ring_copy_rest(uint64_t *since_ns);
 
 /** Number of records that the ring has at @words and no snapshot has. */
 uint64_t ring_unsaved(const struct ring_reader *reader, const struct ring_words *words);
-/** Note that a snapshot has the records of @copy. */
-void ring_set_saved(const struct ring_reader *reader, const struct ring_copy *copy, uint64_t bytes);
+/** Note that a snapshot has @records records, up to @end of the ring's `count`. @bytes: of its
+ *  file. */
+void ring_set_saved(const struct ring_reader *reader, uint64_t records, uint64_t end,
+		    uint64_t bytes);
 
 #endif

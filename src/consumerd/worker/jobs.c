@@ -75,16 +75,6 @@ static bool do_start(struct worker *w, struct job *job)
 
 /* --- traces ------------------------------------------------------------------- */
 
-struct chunk_trace *worker_find_trace(const struct worker *w, uint64_t id)
-{
-	struct chunk_trace *dir;
-
-	list_for_each(dir, &w->chunk.traces, node)
-		if (dir->id == id)
-			return dir;
-	return NULL;
-}
-
 /* An unreachable relay receives it later; metadata waits for that. */
 static void announce_trace(struct worker *w, struct chunk_trace *dir)
 {
@@ -154,7 +144,7 @@ static int cut_metadata(struct worker *w, struct chunk_trace *dir, uint64_t byte
 
 static void adopt_trace(struct worker *w, struct job *job)
 {
-	struct chunk_trace *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = chunk_find(&w->chunk, job->id);
 	int ret;
 
 	w->unreported = true;
@@ -184,7 +174,7 @@ static bool do_trace(struct worker *w, struct job *job)
 
 int worker_append(struct worker *w, struct job *job)
 {
-	struct chunk_trace *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = chunk_find(&w->chunk, job->id);
 	int ret = sink_append(w->sink, dir, job->metadata.text, job->metadata.text_len);
 
 	job->metadata.bytes = dir->metadata_bytes;
@@ -197,7 +187,7 @@ static bool do_metadata(struct worker *w, struct job *job)
 {
 	int ret;
 
-	if (!worker_find_trace(w, job->id)) {
+	if (!chunk_find(&w->chunk, job->id)) {
 		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
 		return true;
 	}
@@ -259,7 +249,7 @@ static void adopt_ring(struct worker *w, struct job_ring *ring, struct chunk_tra
 
 static bool do_ring(struct worker *w, struct job *job)
 {
-	struct chunk_trace *dir = worker_find_trace(w, job->ring.trace);
+	struct chunk_trace *dir = chunk_find(&w->chunk, job->ring.trace);
 
 	job->ring.spec.sink = w->sink;
 	if (dir)
@@ -268,16 +258,6 @@ static bool do_ring(struct worker *w, struct job *job)
 		err_set(&job->err, ERR_INVALID, "no trace %llu",
 			(unsigned long long)job->ring.trace);
 	return true;
-}
-
-static struct ringset *jobs_find_set(const struct worker *w, uint64_t id)
-{
-	struct ringset *set;
-
-	list_for_each(set, &w->sets, node)
-		if (set->id == id)
-			return set;
-	return NULL;
 }
 
 static bool jobs_is_in_use(const struct worker *w, const struct chunk_trace *dir)
@@ -300,7 +280,7 @@ void worker_close_trace(struct worker *w, struct chunk_trace *dir)
 /* Where data waits for a relay, when that has everything. */
 static bool do_trace_close(struct worker *w, struct job *job)
 {
-	struct chunk_trace *dir = worker_find_trace(w, job->id);
+	struct chunk_trace *dir = chunk_find(&w->chunk, job->id);
 
 	if (!dir || jobs_is_in_use(w, dir)) {
 		err_set(&job->err, ERR_INVALID, "no trace %llu without ring sets",
@@ -319,7 +299,7 @@ static bool do_trace_close(struct worker *w, struct job *job)
 /* The last counters of a set include the snapshot that is being written. */
 static bool do_ring_close(struct worker *w, struct job *job)
 {
-	struct ringset *set = jobs_find_set(w, job->id);
+	struct ringset *set = ringset_find(&w->sets, job->id);
 
 	if (set && w->saving && ringset_is_overwritten(set)) {
 		list_append(&w->held, &job->node);
@@ -341,7 +321,6 @@ static bool do_snapshot(struct worker *w, struct job *job)
 {
 	const struct snapshot_spec spec = {
 		.sets = &w->sets,
-		.traces = &w->chunk.traces,
 		.disk = &w->disk,
 		.dir_fd = job->snapshot.dir_fd >= 0 ? job->snapshot.dir_fd : w->config.dir_fd,
 		.is_elsewhere = job->snapshot.dir_fd >= 0,

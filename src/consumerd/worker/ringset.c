@@ -18,6 +18,16 @@
 
 #define DAMAGE_PERIOD_NS 1000000000u
 
+struct ringset *ringset_find(const struct list_node *sets, uint64_t id)
+{
+	struct ringset *set;
+
+	list_for_each(set, sets, node)
+		if (set->id == id)
+			return set;
+	return NULL;
+}
+
 int ringset_check_channel(const char *channel, struct err *err)
 {
 	const char *wrong = name_check_channel(channel);

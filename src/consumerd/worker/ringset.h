@@ -24,7 +24,7 @@ struct ringset {
 	 * to populate it; NULL: there was no memory. */
 	struct ring_copy *copies;
 	uint64_t damage, damage_ns; /* that was reported, and when */
-	struct stream streams[]; /* mem.desc.nr_rings */
+	struct stream streams[];    /* mem.desc.nr_rings */
 };
 
 /** Arguments of ringset_new() and others. */
@@ -45,6 +45,9 @@ struct ringset_spec {
 
 /** Check that @channel is a valid prefix of file names. Return: the code. */
 int ringset_check_channel(const char *channel, struct err *err);
+
+/** Return: the one of @sets (struct ringset) with this id, or NULL. */
+struct ringset *ringset_find(const struct list_node *sets, uint64_t id);
 
 /** Make a ring set, with recording off. Return: 0 or the error's code. */
 int ringset_new(const struct ringset_spec *spec, const struct chunk_trace *trace,

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "snapshot.h"
+#include "priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ioprio.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/dir.h"
 #include "base/mem.h"
 #include "consumerd/now.h"
 #include "io/memfile.h"
@@ -22,19 +18,12 @@
 #include "store/append.h"
 #include "trace/crc32c.h"
 
-#define STACK_BYTES (256u << 10)
 #define PARTS ".parts"	  /* file with the struct snapshot_part of all rings */
 #define PARTS_MOST 65536u /* rings */
 #define PIECE_BYTES (64u << 10)
 #define WRITER_NICE 10 /* it must get on, too, where programs that record use all CPUs */
 
 /* --- memory ---------------------------------------------------------------------- */
-
-/* Rings that are overwritten are the session's; in other sessions, all rings of applications. */
-static bool snapshot_wants(const struct ringset *set)
-{
-	return set->module < 0;
-}
 
 static int check_memory(struct snapshot *s, uint64_t bytes)
 {
@@ -48,15 +37,6 @@ static int check_memory(struct snapshot *s, uint64_t bytes)
 		       (unsigned long long)bytes >> 20, (unsigned long long)room >> 20);
 }
 
-static int new_uuid(uint8_t ret[16])
-{
-	if (getrandom(ret, 16, 0) != 16)
-		return -EIO;
-	ret[6] = (ret[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
-	ret[8] = (ret[8] & 0x3f) | 0x80;
-	return 0;
-}
-
 /* With a UUID of its own: the traces of two snapshots are not parts of one trace. */
 static int add_trace(struct snapshot *s, const struct chunk_trace *from, struct chunk_trace **ret)
 {
@@ -64,8 +44,10 @@ static int add_trace(struct snapshot *s, const struct chunk_trace *from, struct 
 	const struct chunk_trace_spec spec = {
 		.id = from->id, .path = from->path, .uuid = uuid, .metadata_fd = -1
 	};
-	int result = new_uuid(uuid);
+	int result = getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid) ? 0 : -EIO;
 
+	uuid[6] = (uuid[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
+	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 	if (result == 0 && chunk_trace_open(&s->copies, &spec, ret, &s->job->err))
 		return s->job->err.code;
 	if (result == 0)
@@ -75,105 +57,90 @@ static int add_trace(struct snapshot *s, const struct chunk_trace *from, struct 
 			    0;
 }
 
-static int add_ring(struct snapshot *s, const struct ringset *set, uint32_t cpu,
-		    const struct chunk_trace *trace)
+static int add_set(struct snapshot *s, const struct ringset *set)
 {
-	struct snapshot_ring *ring = &s->rings[s->nr_rings];
-	int ret = 0;
+	struct chunk_trace *trace = chunk_find(&s->copies, set->config.trace->id);
 
-	ring->lent = set->copies != NULL;
-	if (ring->lent)
-		ring->copy = set->copies[cpu];
-	else
-		ret = ring_copy_init(&ring->copy, &set->streams[cpu].reader);
-	if (ret < 0)
-		return err_errno(&s->job->err, ERR_NO_MEMORY, -ret, "can't copy the buffers");
-	ring->set = set->id;
-	ring->cpu = cpu;
-	ring->config = set->config;
-	ring->trace = trace;
-	ring->config.disk = &s->disk;
-	ring->config.channel = xstrdup(set->config.channel);
-	ring->config.tracefile_size = ring->config.tracefile_count = 0;
-	s->nr_rings++;
-	return 0;
-}
+	if (!trace && add_trace(s, set->config.trace, &trace))
+		return s->job->err.code;
+	for (uint32_t cpu = 0; cpu < set->mem.desc.nr_rings; cpu++) {
+		struct snapshot_ring *ring = &s->rings[s->nr_rings];
+		int ret = 0;
 
-static int add_sets(struct snapshot *s, const struct snapshot_spec *spec,
-		    const struct chunk_trace *trace)
-{
-	struct chunk_trace *copy = NULL;
-	const struct ringset *set;
-
-	list_for_each(set, spec->sets, node) {
-		if (set->config.trace != trace || !snapshot_wants(set))
-			continue;
-		if (!copy && add_trace(s, trace, &copy))
-			return s->job->err.code;
-		for (uint32_t cpu = 0; cpu < set->mem.desc.nr_rings; cpu++)
-			if (add_ring(s, set, cpu, copy))
-				return s->job->err.code;
+		ring->lent = set->copies != NULL;
+		if (ring->lent)
+			ring->copy = set->copies[cpu];
+		else
+			ret = ring_copy_init(&ring->copy, &set->streams[cpu].reader);
+		if (ret < 0)
+			return err_errno(&s->job->err, ERR_NO_MEMORY, -ret,
+					 "can't copy the buffers");
+		s->parts[s->nr_rings++].answer =
+			(struct msg_con_snapshot_ring){ .ring = set->id, .cpu = cpu };
+		ring->trace = trace;
+		ring->config = set->config;
+		ring->config.disk = &s->disk;
+		ring->config.channel = xstrdup(set->config.channel);
+		ring->config.tracefile_size = ring->config.tracefile_count = 0;
 	}
 	return 0;
 }
 
 /* All memory before the first copy, so that all copies are made at nearly the same time. Sets that
  * are overwritten have it already. */
-static int snapshot_allocate(struct snapshot *s, const struct snapshot_spec *spec)
+static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
 {
-	const struct chunk_trace *trace;
 	const struct ringset *set;
 	size_t rings = 0;
 	uint64_t bytes = 0;
 
-	list_for_each(set, spec->sets, node) {
+	list_for_each(set, sets, node) {
 		rings += set->mem.desc.nr_rings;
 		bytes += set->copies ? 0 : set->mem.desc.nr_rings * set->mem.desc.data_size;
 	}
 	s->rings = xalloc((rings + 1) * sizeof(*s->rings));
+	s->parts = xalloc((rings + 1) * sizeof(*s->parts));
 	if (check_memory(s, bytes))
 		return s->job->err.code;
-	list_for_each(trace, spec->traces, node)
-		if (add_sets(s, spec, trace))
+	list_for_each(set, sets, node)
+		if (set->module < 0 && add_set(s, set))
 			return s->job->err.code;
 	return 0;
 }
 
 struct snapshot *snapshot_free(struct snapshot *s)
 {
-	for (size_t i = 0; i < s->nr_rings; i++) {
+	for (size_t i = 0; s->rings && i < s->nr_rings; i++) {
 		if (!s->rings[i].lent)
 			ring_copy_fini(&s->rings[i].copy);
 		free(s->rings[i].config.channel);
 	}
 	chunk_fini(&s->copies);
 	free(s->rings);
+	free(s->parts);
 	free(s);
 	return NULL;
 }
 
 /* --- copying --------------------------------------------------------------------- */
 
-static struct ringset *snapshot_find_set(const struct list_node *sets, uint64_t id)
+static void copy_ring(struct ring_copy *copy, struct snapshot_part *part, struct ringset *set)
 {
-	struct ringset *set;
-
-	list_for_each(set, sets, node)
-		if (set->id == id)
-			return set;
-	return NULL;
-}
-
-static void copy_ring(struct snapshot_ring *ring, struct ringset *set)
-{
-	const struct ring_reader *reader = &set->streams[ring->cpu].reader;
+	struct msg_con_snapshot_ring *answer = &part->answer;
+	struct stream *stream = &set->streams[answer->cpu];
 	uint64_t begin = now_ns();
 
-	ring_copy_take(&ring->copy, reader, set->mem.start_ts);
-	ring->copy_ns = now_ns() - begin;
-	stream_update(&set->streams[ring->cpu]);
+	ring_copy_take(copy, &stream->reader, set->mem.start_ts);
+	answer->copy_ns = now_ns() - begin;
+	stream_update(stream);
 	for (int i = 0; i < LOST_KINDS; i++)
-		ring->lost += reader->lost[i];
+		answer->lost += stream->reader.lost[i];
+	answer->records = copy->count;
+	answer->before = copy->before;
+	answer->bytes = copy->count ? sizeof(struct packet_header) + copy->len : 0;
+	answer->begin = copy->count || copy->whole ? copy->begin_ts : copy->taken_ts;
+	answer->end = copy->taken_ts;
+	part->end = copy->end;
 }
 
 /* Each ring that has records may have the same part of the size. */
@@ -182,8 +149,8 @@ static void snapshot_limit_rings(struct snapshot *s, const struct list_node *set
 	uint64_t used = 0, part;
 
 	for (size_t i = 0; i < s->nr_rings; i++) {
-		struct ringset *set = snapshot_find_set(sets, s->rings[i].set);
-		struct stream *stream = &set->streams[s->rings[i].cpu];
+		const struct msg_con_snapshot_ring *answer = &s->parts[i].answer;
+		struct stream *stream = &ringset_find(sets, answer->ring)->streams[answer->cpu];
 
 		stream_update(stream);
 		used += stream->reader.raw.count != 0;
@@ -214,20 +181,17 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 
 	snapshot_limit_rings(s, sets);
 	for (size_t i = 0; i < s->nr_rings; i++) {
-		copy_ring(&s->rings[i], snapshot_find_set(sets, s->rings[i].set));
-		records += s->rings[i].copy.count;
+		copy_ring(&s->rings[i].copy, &s->parts[i],
+			  ringset_find(sets, s->parts[i].answer.ring));
+		records += s->parts[i].answer.records;
 	}
 	return records ? 0 : snapshot_is_empty(s);
 }
 
 /* --- the parts, for a request that is repeated ----------------------------------- */
 
-/* Read by a later consumer on this machine only. */
-struct snapshot_part {
-	uint64_t set, cpu, count, before, end, lost, bytes, begin_ts, taken_ts, copy_ns;
-};
-
-struct snapshot_parts {
+/* The file begins with it, and is read by a later consumer on this machine only. */
+struct snapshot_head {
 	uint64_t output;
 	uint32_t nr;
 	uint32_t crc32c; /* of the parts */
@@ -238,33 +202,15 @@ static int snapshot_write_parts(const struct snapshot *s, int dir_fd)
 {
 	AUTO_FD int fd =
 		openat(dir_fd, PARTS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-	struct snapshot_parts head = { .output = s->job->id, .nr = (uint32_t)s->nr_rings };
-	AUTO_FREE struct snapshot_part *parts = xalloc((s->nr_rings + 1) * sizeof(*parts));
-	size_t bytes = s->nr_rings * sizeof(*parts);
+	const size_t bytes = s->nr_rings * sizeof(*s->parts);
+	const struct snapshot_head head = { s->job->id, (uint32_t)s->nr_rings,
+					    crc32c(0, s->parts, bytes) };
 	int ret;
 
-	for (size_t i = 0; i < s->nr_rings; i++) {
-		const struct snapshot_ring *ring = &s->rings[i];
-		const struct ring_copy *copy = &ring->copy;
-
-		parts[i] = (struct snapshot_part){
-			.set = ring->set,
-			.cpu = ring->cpu,
-			.count = copy->count,
-			.before = copy->before,
-			.end = copy->end,
-			.lost = ring->lost,
-			.bytes = ring->bytes,
-			.begin_ts = copy->count || copy->whole ? copy->begin_ts : copy->taken_ts,
-			.taken_ts = copy->taken_ts,
-			.copy_ns = ring->copy_ns,
-		};
-	}
 	if (fd < 0)
 		return -errno;
-	head.crc32c = crc32c(0, parts, bytes);
 	ret = append_bytes(fd, &head, sizeof(head), 0);
-	return ret < 0 ? ret : append_bytes(fd, parts, bytes, sizeof(head));
+	return ret < 0 ? ret : append_bytes(fd, s->parts, bytes, sizeof(head));
 }
 
 /* Return: @ret_nr parts, allocated; NULL: there are none of this output. */
@@ -276,7 +222,7 @@ static struct snapshot_part *snapshot_read_parts(const struct snapshot_spec *spe
 		dir_fd < 0 ? -1 :
 			     openat(dir_fd, PARTS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	AUTO_FREE struct snapshot_part *parts = NULL;
-	struct snapshot_parts head;
+	struct snapshot_head head;
 	size_t bytes;
 
 	if (fd < 0 || pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
@@ -291,33 +237,22 @@ static struct snapshot_part *snapshot_read_parts(const struct snapshot_spec *spe
 	return TAKE(parts);
 }
 
-static void snapshot_recall_ring(struct snapshot_ring *ring, const struct snapshot_part *part,
-				 struct ringset *set)
+/* Note in its ring that a snapshot has these records. @again: it may have been noted. */
+static void snapshot_note(const struct snapshot_part *part, const struct list_node *sets,
+			  bool again)
 {
+	const struct msg_con_snapshot_ring *answer = &part->answer;
+	struct ringset *set = ringset_find(sets, answer->ring);
 	struct stream *stream;
 
-	*ring = (struct snapshot_ring){
-		.set = part->set,
-		.cpu = (uint32_t)part->cpu,
-		.lent = true, /* it has no room */
-		.lost = part->lost,
-		.bytes = part->bytes,
-		.copy_ns = part->copy_ns,
-		.copy = { .count = part->count,
-			  .before = part->before,
-			  .end = part->end,
-			  .whole = true,
-			  .begin_ts = part->begin_ts,
-			  .taken_ts = part->taken_ts },
-	};
-	if (!set || !ringset_is_overwritten(set) || part->cpu >= set->mem.desc.nr_rings)
+	if (!set || !ringset_is_overwritten(set) || answer->cpu >= set->mem.desc.nr_rings)
 		return;
-	stream = &set->streams[part->cpu];
+	stream = &set->streams[answer->cpu];
 	stream_update(stream);
-	if (part->count > part->end || part->end > stream->reader.raw.count ||
-	    part->end <= stream->reader.cons->saved_end) /* noted already */
+	if (answer->records > part->end || part->end > stream->reader.raw.count ||
+	    (again && part->end <= stream->reader.cons->saved_end))
 		return;
-	ring_set_saved(&stream->reader, &ring->copy, part->bytes);
+	ring_set_saved(&stream->reader, answer->records, part->end, answer->bytes);
 	stream_update(stream);
 }
 
@@ -331,46 +266,17 @@ struct snapshot *snapshot_recall(const struct snapshot_spec *spec)
 		return NULL;
 	s->job = spec->job;
 	chunk_init_in_memory(&s->copies, &s->disk);
-	s->rings = xalloc((nr + 1) * sizeof(*s->rings));
+	s->parts = TAKE(parts);
 	s->nr_rings = nr;
 	for (size_t i = 0; i < nr; i++)
-		snapshot_recall_ring(&s->rings[i], &parts[i],
-				     snapshot_find_set(spec->sets, parts[i].set));
+		snapshot_note(&s->parts[i], spec->sets, true);
 	return s;
 }
 
 /* --- writing --------------------------------------------------------------------- */
 
-/* Return: 0 or negative errno. */
-static int snapshot_write_body(struct snapshot *s, struct chunk_stream *file,
-			       struct packet_header *header, const struct ring_copy *copy)
-{
-	int ret = 0;
-
-	header->crc32c = packet_checksum(header, NULL, 0);
-	for (uint64_t at = 0, len; ret == 0 && at < copy->len; at += len) {
-		len = MIN(copy->len - at, (uint64_t)PIECE_BYTES);
-		header->crc32c = crc32c(header->crc32c, copy->at + at, len);
-		ret = chunk_stream_body(file, at, copy->at + at, len);
-		ring_copy_rest(&s->rested_ns);
-	}
-	return ret < 0 ? ret : chunk_stream_sum(file, header);
-}
-
-static int snapshot_write_packet(struct snapshot *s, struct chunk_stream *file,
-				 struct packet_header *header, const struct ring_copy *copy)
-{
-	int ret = chunk_stream_begin(file, header);
-
-	ring_copy_rest(&s->rested_ns);
-	if (ret == 0)
-		ret = snapshot_write_body(s, file, header, copy);
-	if (ret == 0)
-		ret = chunk_stream_finish(file, header);
-	return ret == 0 ? chunk_stream_sync(file) : ret;
-}
-
-static int write_ring(struct snapshot *s, struct snapshot_ring *ring,
+/* One packet with all records. Return: 0 or negative errno. */
+static int write_ring(struct snapshot *s, struct snapshot_ring *ring, uint32_t cpu,
 		      const struct chunk_trace *trace)
 {
 	const struct ring_copy *copy = &ring->copy;
@@ -382,39 +288,34 @@ static int write_ring(struct snapshot *s, struct snapshot_ring *ring,
 	if (!copy->count)
 		return 0;
 	ring->config.trace = trace;
-	stream = stream_config_packets(&ring->config, ring->cpu);
+	stream = stream_config_packets(&ring->config, cpu);
 	header = packet_make(&stream);
 	packet_set_body(&header, copy->len);
 	header.timestamp_begin = copy->begin_ts;
 	header.timestamp_end = copy->end_ts;
 	header.events_recorded = copy->count;
-	chunk_stream_init(&file, &ring->config, ring->cpu);
-	ret = snapshot_write_packet(s, &file, &header, copy);
+	chunk_stream_init(&file, &ring->config, cpu);
+	ret = chunk_stream_begin(&file, &header);
+	header.crc32c = packet_checksum(&header, NULL, 0);
+	for (uint64_t at = 0, len; ret == 0 && at < copy->len; at += len) {
+		ring_copy_rest(&s->rested_ns);
+		len = MIN(copy->len - at, (uint64_t)PIECE_BYTES);
+		header.crc32c = crc32c(header.crc32c, copy->at + at, len);
+		ret = chunk_stream_body(&file, at, copy->at + at, len);
+	}
+	ring_copy_rest(&s->rested_ns);
 	if (ret == 0)
-		ring->bytes = header.packet_size / 8;
+		ret = chunk_stream_sum(&file, &header);
+	if (ret == 0)
+		ret = chunk_stream_finish(&file, &header);
+	if (ret == 0)
+		ret = chunk_stream_sync(&file);
 	chunk_stream_close(&file);
 	ring_copy_rest(&s->rested_ns);
 	return ret;
 }
 
-static int snapshot_failed(struct snapshot *s, int error)
-{
-	struct err *err = &s->job->err;
-
-	if (error == -EDQUOT && s->disk.limit == DISK_MAX_SIZE)
-		return err_set(err, ERR_OUTPUT,
-			       "snapshot '%s': the session would become larger than its greatest "
-			       "size (--max-size); remove older snapshots",
-			       s->job->snapshot.name);
-	if (error == -EDQUOT && s->disk.limit == DISK_KEEP_FREE)
-		return err_set(err, ERR_OUTPUT,
-			       "snapshot '%s': the disk would have less free space than it must "
-			       "(--keep-free); make room there",
-			       s->job->snapshot.name);
-	return err_errno(err, ERR_OUTPUT, -error, "snapshot '%s' can't be written",
-			 s->job->snapshot.name);
-}
-
+/* Return: 0, a negative errno, or the code in the job's error. */
 static int write_trace(struct snapshot *s, struct chunk *chunk, const struct chunk_trace *from)
 {
 	const struct chunk_trace_spec spec = { .id = from->id,
@@ -429,12 +330,61 @@ static int write_trace(struct snapshot *s, struct chunk *chunk, const struct chu
 	ret = chunk_copy_metadata(from, to);
 	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
 		if (s->rings[i].trace == from)
-			ret = write_ring(s, &s->rings[i], to);
-	return ret < 0 ? snapshot_failed(s, ret) : 0;
+			ret = write_ring(s, &s->rings[i], s->parts[i].answer.cpu, to);
+	return ret;
+}
+
+static void snapshot_failed(struct snapshot *s, int error)
+{
+	const char *name = s->job->snapshot.name;
+	struct err *err = &s->job->err;
+
+	if (error == -EDQUOT && s->disk.limit == DISK_MAX_SIZE)
+		err_set(err, ERR_OUTPUT,
+			"snapshot '%s': the session would become larger than its greatest "
+			"size (--max-size); remove older snapshots",
+			name);
+	else if (error == -EDQUOT && s->disk.limit == DISK_KEEP_FREE)
+		err_set(err, ERR_OUTPUT,
+			"snapshot '%s': the disk would have less free space than it must "
+			"(--keep-free); make room there",
+			name);
+	else
+		err_errno(err, ERR_OUTPUT, -error, "snapshot '%s' can't be written", name);
+}
+
+/* A snapshot is there as a whole, or not at all. */
+static void snapshot_write(struct snapshot *s)
+{
+	const struct chunk_place place = { s->dir_fd, s->hidden, s->job->snapshot.name };
+	const struct chunk_trace *trace;
+	struct chunk chunk;
+	int ret = chunk_open(&chunk, &place, &s->disk);
+
+	if (ret == -EEXIST)
+		err_set(&s->job->err, ERR_OUTPUT,
+			"snapshot '%s' can't be written: '%s' in the output directory is in the "
+			"way, and is no directory; remove it",
+			place.name, place.hidden);
+	else if (ret < 0)
+		snapshot_failed(s, ret);
+	if (ret < 0)
+		return;
+	list_for_each(trace, &s->copies.traces, node)
+		ret = ret ? ret : write_trace(s, &chunk, trace);
+	if (ret == 0)
+		ret = snapshot_write_parts(s, chunk.fd);
+	if (ret == 0)
+		ret = chunk_close(&chunk);
+	if (ret < 0)
+		snapshot_failed(s, ret);
+	chunk_fini(&chunk);
+	if (ret)
+		chunk_discard(&place);
 }
 
 /* Outputs may share a directory. */
-static void snapshot_name_unfinished(uint64_t output, char ret[32])
+static void snapshot_name_hidden(uint64_t output, char ret[32])
 {
 	snprintf(ret, 32, ".snapshot-%llu", (unsigned long long)output);
 }
@@ -443,48 +393,9 @@ void snapshot_clean(int dir_fd, uint64_t output)
 {
 	char name[32];
 
-	snapshot_name_unfinished(output, name);
+	snapshot_name_hidden(output, name);
 	chunk_discard(&(struct chunk_place){ .dir_fd = dir_fd, .hidden = name });
 }
-
-static void snapshot_fill(struct snapshot *s, struct chunk *chunk)
-{
-	const struct chunk_trace *trace;
-	int ret;
-
-	list_for_each(trace, &s->copies.traces, node)
-		if (write_trace(s, chunk, trace))
-			return;
-	ret = snapshot_write_parts(s, chunk->fd);
-	if (ret == 0)
-		ret = chunk_close(chunk);
-	if (ret < 0)
-		snapshot_failed(s, ret);
-}
-
-/* A snapshot is there as a whole, or not at all. */
-static void snapshot_write(struct snapshot *s)
-{
-	const struct chunk_place place = { s->dir_fd, s->unfinished, s->job->snapshot.name };
-	struct chunk chunk;
-	int ret = chunk_open(&chunk, &place, &s->disk);
-
-	if (ret == -EEXIST)
-		err_set(&s->job->err, ERR_OUTPUT,
-			"snapshot '%s' can't be written: '%s' in the output directory is in the "
-			"way, and is no directory; remove it",
-			s->job->snapshot.name, s->unfinished);
-	else if (ret < 0)
-		snapshot_failed(s, ret);
-	if (ret < 0)
-		return;
-	snapshot_fill(s, &chunk);
-	chunk_fini(&chunk);
-	if (s->job->err.code)
-		chunk_discard(&place);
-}
-
-/* --- the thread ------------------------------------------------------------------ */
 
 static void *snapshot_main(void *data)
 {
@@ -502,25 +413,16 @@ static void *snapshot_main(void *data)
 	return NULL;
 }
 
-static int snapshot_start_thread(struct snapshot *s)
-{
-	sigset_t all, old;
-	pthread_attr_t attr;
-	int error;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&s->thread, &attr, snapshot_main, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return error ? err_errno(&s->job->err, ERR_INTERNAL, error,
-				 "can't start a thread that writes the snapshot") :
-		       0;
-}
-
 /* --- for the worker -------------------------------------------------------------- */
+
+static int snapshot_start(struct snapshot *s)
+{
+	int ret = worker_start_thread(&s->thread, snapshot_main, s);
+
+	return ret < 0 ? err_errno(&s->job->err, ERR_INTERNAL, -ret,
+				   "can't start a thread that writes the snapshot") :
+			 0;
+}
 
 int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 {
@@ -529,7 +431,7 @@ int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 	s->job = spec->job;
 	chunk_init_in_memory(&s->copies, &s->disk);
 	s->dir_fd = spec->dir_fd;
-	snapshot_name_unfinished(s->job->id, s->unfinished);
+	snapshot_name_hidden(s->job->id, s->hidden);
 	s->is_elsewhere = spec->is_elsewhere;
 	s->doorbell = spec->doorbell;
 	s->disk = (struct disk){ .keep_free = spec->disk->keep_free,
@@ -537,7 +439,7 @@ int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 				 .sync = spec->disk->sync,
 				 .used = s->is_elsewhere ? 0 : spec->disk->used };
 	s->used_before = s->disk.used;
-	if (snapshot_allocate(s, spec) || copy_rings(s, spec->sets) || snapshot_start_thread(s)) {
+	if (snapshot_allocate(s, spec->sets) || copy_rings(s, spec->sets) || snapshot_start(s)) {
 		snapshot_free(s);
 		return spec->job->err.code;
 	}
@@ -553,13 +455,6 @@ bool snapshot_is_written(const struct snapshot *s)
 void snapshot_finish(struct snapshot *s, const struct list_node *sets)
 {
 	pthread_join(s->thread, NULL);
-	for (size_t i = 0; i < s->nr_rings && !s->job->err.code; i++) {
-		const struct snapshot_ring *ring = &s->rings[i];
-		struct ringset *set = snapshot_find_set(sets, ring->set);
-
-		if (!set || !ringset_is_overwritten(set))
-			continue;
-		ring_set_saved(&set->streams[ring->cpu].reader, &ring->copy, ring->bytes);
-		stream_update(&set->streams[ring->cpu]);
-	}
+	for (size_t i = 0; i < s->nr_rings && !s->job->err.code; i++)
+		snapshot_note(&s->parts[i], sets, false);
 }

@@ -11,40 +11,41 @@
 #include "consumerd/doorbell.h"
 #include "consumerd/ring/ringcopy.h"
 #include "job.h"
+#include "proto/consumer.h"
 
-/** One ring's part of a snapshot. */
+/** The answer for one ring. The files of a snapshot have it, too, for the next consumer. */
+struct snapshot_part {
+	struct msg_con_snapshot_ring answer;
+	uint64_t end; /* value of the ring's `count` behind the last record */
+};
+
 struct snapshot_ring {
 	const struct chunk_trace *trace; /* of @copies */
-	uint64_t set;			 /* id of the ring set */
-	uint32_t cpu;
-	struct stream_config config; /* @config.channel is owned */
+	struct stream_config config;	 /* @config.channel is owned */
 	struct ring_copy copy;
-	bool lent;	/* its room is the ring set's */
-	uint64_t lost;	/* records that the ring has lost since it was made */
-	uint64_t bytes; /* of the packet; 0: there is none */
-	uint64_t copy_ns;
+	bool lent; /* its room is the ring set's */
 };
 
 struct snapshot {
 	pthread_t thread;
 	uint32_t written; /* atomic: the thread has ended, or will at once */
 	struct doorbell *doorbell;
-	struct job *job;     /* JOB_SNAPSHOT */
-	int dir_fd;	     /* owned by the worker or the job */
-	bool is_elsewhere;   /* it is not the output's */
-	char unfinished[32]; /* name of the directory until it has all files */
+	struct job *job;   /* JOB_SNAPSHOT */
+	int dir_fd;	   /* owned by the worker or the job */
+	bool is_elsewhere; /* it is not the output's */
+	char hidden[32];   /* name of the directory until it has all files */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
 	uint64_t rested_ns;   /* of the thread: see ring_copy_rest() */
 	struct chunk copies;  /* in memory: the metadata of the snapshot's traces */
 	size_t nr_rings;
-	struct snapshot_ring *rings; /* those of one trace follow each other */
+	struct snapshot_ring *rings; /* @nr_rings; NULL: they were written by an earlier consumer */
+	struct snapshot_part *parts; /* @nr_rings */
 };
 
 /** Arguments of snapshot_begin(). */
 struct snapshot_spec {
-	const struct list_node *sets;	/* struct ringset */
-	const struct list_node *traces; /* struct chunk_trace */
+	const struct list_node *sets; /* struct ringset */
 	const struct disk *disk;
 	int dir_fd;		   /* the directory in which that of the snapshot is made */
 	bool is_elsewhere;	   /* it is not the output's */

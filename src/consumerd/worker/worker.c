@@ -286,7 +286,7 @@ static void finish_closing(struct worker *w)
 
 	list_for_each_safe(job, tmp, &w->closing, node) {
 		list_remove(&job->node);
-		worker_close_trace(w, worker_find_trace(w, job->id));
+		worker_close_trace(w, chunk_find(&w->chunk, job->id));
 		job_queue_push(w->config.done, job);
 	}
 }
@@ -504,7 +504,7 @@ static void *worker_main(void *data)
 
 /* --- life --------------------------------------------------------------------- */
 
-static int start_thread(struct worker *w)
+int worker_start_thread(pthread_t *ret, void *(*run)(void *), void *data)
 {
 	sigset_t all, old;
 	pthread_attr_t attr;
@@ -514,7 +514,7 @@ static int start_thread(struct worker *w)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&w->thread, &attr, worker_main, w);
+	err = pthread_create(ret, &attr, run, data);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return -err;
@@ -607,7 +607,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	if (err == 0)
 		err = doorbell_init(&w->doorbell, config->doorbell_fd);
 	if (err == 0)
-		err = start_thread(w);
+		err = worker_start_thread(&w->thread, worker_main, w);
 	if (err < 0) {
 		worker_release(w);
 		return err;
