@@ -57,7 +57,7 @@ static struct packet_header written[8]; /* by order */
 static unsigned int nr_written;
 static int fate, knowledge, position;
 static struct packet_header last; /* as reported by attach() and adopt() */
-static bool refuses_once;	  /* await_outcomes() reports the packet in flight as failed */
+static bool refuses_once;	  /* settle() reports the packet in flight as failed */
 static bool is_attached;
 
 static struct sink_stream *double_open(struct sink *s, const struct stream_config *config,
@@ -100,7 +100,7 @@ static int double_write(struct sink_stream *o, const struct packet_header *heade
 }
 
 /* The packet in flight has arrived, or not. */
-static int double_await_outcomes(struct sink *s)
+static int double_settle(struct sink *s)
 {
 	int error = refuses_once ? -EPIPE : 0;
 
@@ -201,12 +201,12 @@ static void check_opening(void)
 /* Space is released when the outcome is known, and not before. */
 static void check_in_flight(void)
 {
-	start((struct sink_ops){ .await_outcomes = double_await_outcomes });
+	start((struct sink_ops){ .settle = double_settle });
 	fate = SINK_SENDING;
 	publish(0);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1 && nr_written == 1);
 	CHECK(cons.consumed == 0 && stream.state == STREAM_SENT && stats_now().written == 0);
-	CHECK_IS(sink_await_outcomes(&sink), ==, 0);
+	CHECK_IS(sink_settle(&sink), ==, 0);
 	CHECK(cons.consumed == 16 && stream.state == STREAM_READY && stats_now().written == 1);
 	CHECK(stream_write_again(&stream) == 0 && nr_written == 1);
 }
@@ -235,12 +235,12 @@ static void check_failure(void)
 /* A packet that did not arrive has another way. */
 static void check_another_way(void)
 {
-	start((struct sink_ops){ .keeps_packet = true, .await_outcomes = double_await_outcomes });
+	start((struct sink_ops){ .keeps_packet = true, .settle = double_settle });
 	fate = SINK_SENDING;
 	publish(0);
 	CHECK_IS(stream_cut(&stream, STREAM_TAKE), ==, 1);
 	refuses_once = true;
-	CHECK(sink_await_outcomes(&sink) == 0 && stream.state == STREAM_SENT && cons.consumed == 0);
+	CHECK(sink_settle(&sink) == 0 && stream.state == STREAM_SENT && cons.consumed == 0);
 	fate = SINK_STORED;
 	CHECK(stream_write_again(&stream) == 1 && nr_written == 2 && cons.consumed == 16);
 	CHECK_IS(memcmp(&written[0], &written[1], sizeof(written[0])), ==, 0);
@@ -248,13 +248,13 @@ static void check_another_way(void)
 
 static void send_and_break(void)
 {
-	start((struct sink_ops){ .attaches_first = true, .await_outcomes = double_await_outcomes });
+	start((struct sink_ops){ .attaches_first = true, .settle = double_settle });
 	knowledge = SINK_HAS;
 	fate = SINK_SENDING;
 	publish(0);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1 && nr_written == 1);
 	refuses_once = true;
-	CHECK(sink_await_outcomes(&sink) == -EPIPE && stream.state == STREAM_SENT);
+	CHECK(sink_settle(&sink) == -EPIPE && stream.state == STREAM_SENT);
 	is_attached = false;
 }
 

@@ -187,8 +187,10 @@ int chunk_trace_cut(struct chunk_trace *dir, uint64_t metadata_bytes, bool may_b
 {
 	struct stat st;
 
-	if (dir->metadata_fd < 0)
+	if (dir->metadata_fd < 0) {
+		dir->metadata_bytes = metadata_bytes;
 		return 0;
+	}
 	if (fstat(dir->metadata_fd, &st) < 0)
 		return -errno;
 	if ((uint64_t)st.st_size < metadata_bytes && !may_be_shorter)

@@ -32,7 +32,7 @@ static int file_sync(struct sink *sink)
 
 /* --- traces --------------------------------------------------------------------- */
 
-static uint64_t file_close_trace(struct sink *sink, struct chunk_trace *dir)
+static uint64_t file_close_chunk(struct sink *sink, struct chunk_trace *dir)
 {
 	(void)sink;
 	return chunk_trace_measure(dir);
@@ -91,7 +91,7 @@ static const struct sink_ops file_ops = {
 	.on_disk = true,
 	.full = { "nothing more is written: the trace has its greatest size, ", " (--max-size)" },
 	.sync = file_sync,
-	.close_trace = file_close_trace,
+	.close_chunk = file_close_chunk,
 	.open = file_open,
 	.adopt = file_adopt,
 	.write = file_write,

@@ -6,21 +6,11 @@
 #include "base/mem.h"
 #include "sink.h"
 
-struct relay_sink {
-	struct sink sink;
-	struct relay_conn *conn;
-};
-
 struct relay_stream {
 	struct sink_stream out;
 	uint32_t id;	/* at the relay; 0: not known there */
 	uint32_t epoch; /* the connection on which it was opened */
 };
-
-static struct relay_conn *relay_conn_of(const struct sink *sink)
-{
-	return container_of(sink, struct relay_sink, sink)->conn;
-}
 
 static struct relay_stream *relay_stream_of(struct sink_stream *out)
 {
@@ -29,92 +19,42 @@ static struct relay_stream *relay_stream_of(struct sink_stream *out)
 
 /* --- the output ------------------------------------------------------------------- */
 
-static void relay_free(struct sink *sink)
-{
-	relay_conn_free(relay_conn_of(sink));
-	free(container_of(sink, struct relay_sink, sink));
-}
-
 static int relay_start(struct sink *sink, const struct sink_start *start, struct err *err)
 {
-	struct relay_conn *conn = relay_conn_of(sink);
-
-	if (start->connect && relay_conn_open(conn) < 0)
-		return err_set(err, ERR_OUTPUT, "%s", relay_conn_problem(conn));
+	if (start->connect && relay_conn_open(sink->link) < 0)
+		return err_set(err, ERR_OUTPUT, "%s", relay_conn_problem(sink->link));
 	return 0;
 }
 
-static int relay_revive(struct sink *sink)
+static int relay_settle(struct sink *sink)
 {
-	return relay_conn_open(relay_conn_of(sink));
+	return relay_conn_drain(sink->link);
 }
 
-static bool relay_attaches_all(const struct sink *sink)
+static struct sink_state relay_state(const struct sink *sink)
 {
-	return sink->live;
-}
-
-static int relay_link_failed(struct sink *sink, int error)
-{
-	(void)sink;
-	return error;
-}
-
-static int relay_await_outcomes(struct sink *sink)
-{
-	return relay_conn_drain(relay_conn_of(sink));
-}
-
-static int relay_beacon(struct sink *sink, uint64_t time)
-{
-	return relay_conn_beacon(relay_conn_of(sink), time);
-}
-
-static int relay_check(struct sink *sink)
-{
-	return relay_conn_check(relay_conn_of(sink));
-}
-
-static const char *relay_problem(const struct sink *sink)
-{
-	return relay_conn_problem(relay_conn_of(sink));
-}
-
-static void relay_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
-{
-	relay_conn_clock(relay_conn_of(sink), ret_offset_ns, ret_error_ns);
-}
-
-static void relay_prepare_end(struct sink *sink, bool failing)
-{
-	if (failing)
-		relay_conn_shutdown(relay_conn_of(sink));
+	return (struct sink_state){ .due_ns = UINT64_MAX,
+				    .problem = relay_conn_problem(sink->link) };
 }
 
 static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
 {
 	(void)err;
 	if (how == SINK_ENDED)
-		relay_conn_end(relay_conn_of(sink), false);
+		relay_conn_end(sink->link, false);
 }
 
 /* --- traces --------------------------------------------------------------------- */
 
-static int relay_open_trace(struct sink *sink, struct chunk_trace *dir)
+static int relay_open_chunk(struct sink *sink, struct chunk_trace *dir, bool found)
 {
-	return relay_conn_trace(relay_conn_of(sink), dir);
-}
-
-static int relay_cut_metadata(struct sink *sink, struct chunk_trace *dir, uint64_t bytes)
-{
-	(void)sink;
-	dir->metadata_bytes = bytes;
-	return 0;
+	(void)found;
+	return relay_conn_trace(sink->link, dir);
 }
 
 static int relay_append(struct sink *sink, struct chunk_trace *dir, const void *text, uint32_t len)
 {
-	return relay_conn_metadata(relay_conn_of(sink), dir, text, len);
+	return relay_conn_metadata(sink->link, dir, text, len);
 }
 
 /* --- streams -------------------------------------------------------------------- */
@@ -143,7 +83,7 @@ static int relay_adopt(struct sink_stream *out, const struct ring_reader *reader
 
 static int relay_attach(struct sink_stream *out, struct packet_header *ret_last)
 {
-	struct relay_conn *conn = relay_conn_of(out->sink);
+	struct relay_conn *conn = out->sink->link;
 	struct relay_stream *stream = relay_stream_of(out);
 	int ret = relay_conn_open(conn);
 
@@ -161,7 +101,7 @@ static int relay_attach(struct sink_stream *out, struct packet_header *ret_last)
 static int relay_write(struct sink_stream *out, const struct packet_header *header,
 		       const uint8_t *body)
 {
-	relay_conn_post(relay_conn_of(out->sink), relay_stream_of(out)->id, header, body,
+	relay_conn_post(out->sink->link, relay_stream_of(out)->id, header, body,
 			sink_stream_source(out), out->done, out->data);
 	return SINK_SENDING;
 }
@@ -171,27 +111,18 @@ static void relay_close(struct sink_stream *out, enum sink_end how)
 	struct relay_stream *stream = relay_stream_of(out);
 
 	if (how == SINK_ENDED && stream->id)
-		(void)relay_conn_stream_end(relay_conn_of(out->sink), stream->id, stream->epoch);
+		(void)relay_conn_stream_end(out->sink->link, stream->id, stream->epoch);
 	free(stream);
 }
 
 static const struct sink_ops relay_ops = {
 	.recovers = true,
 	.attaches_first = true,
-	.free = relay_free,
 	.start = relay_start,
-	.revive = relay_revive,
-	.attaches_all = relay_attaches_all,
-	.link_failed = relay_link_failed,
-	.await_outcomes = relay_await_outcomes,
-	.beacon = relay_beacon,
-	.check = relay_check,
-	.problem = relay_problem,
-	.clock = relay_clock,
-	.prepare_end = relay_prepare_end,
+	.settle = relay_settle,
+	.state = relay_state,
 	.end = relay_end,
-	.open_trace = relay_open_trace,
-	.cut_metadata = relay_cut_metadata,
+	.open_chunk = relay_open_chunk,
 	.append = relay_append,
 	.open = relay_open,
 	.adopt = relay_adopt,
@@ -202,11 +133,10 @@ static const struct sink_ops relay_ops = {
 
 struct sink *relay_sink_new(const struct sink_config *config, const struct sink_host *host)
 {
-	struct relay_sink *relay = xalloc(sizeof(*relay));
+	struct sink *sink = xalloc(sizeof(*sink));
 
-	relay->sink.ops = &relay_ops;
-	relay->conn = relay_conn_new(config->relay, &config->chunk->traces);
-	relay->sink.live = relay_conn_is_live(relay->conn);
-	relay_conn_set_watch(relay->conn, host->watch, host->data);
-	return &relay->sink;
+	sink->ops = &relay_ops;
+	sink->link = relay_conn_new(config->relay, &config->chunk->traces);
+	relay_conn_set_watch(sink->link, host->watch, host->data);
+	return sink;
 }

@@ -12,6 +12,7 @@ struct sink *sink_new(const struct sink_config *config, const struct sink_host *
 					      relay_sink_new(config, host);
 	else
 		sink = config->has_dir ? file_sink_new() : null_sink_new();
+	sink->live = sink->link && relay_conn_is_live(sink->link);
 	list_init(&sink->streams);
 	sink->splicer = SPLICER_NONE;
 	return sink;
@@ -19,14 +20,66 @@ struct sink *sink_new(const struct sink_config *config, const struct sink_host *
 
 struct sink *sink_free(struct sink *sink)
 {
-	if (sink)
-		splicer_fini(&sink->splicer);
-	if (sink && sink->ops->free)
-		sink->ops->free(sink);
-	else
-		free(sink);
+	if (!sink)
+		return NULL;
+	splicer_fini(&sink->splicer);
+	if (sink->ops->fini)
+		sink->ops->fini(sink);
+	relay_conn_free(sink->link);
+	free(sink);
 	return NULL;
 }
+
+/* --- the relay ------------------------------------------------------------------------ */
+
+int sink_link_result(struct sink *sink, int error)
+{
+	return error < 0 && sink->ops->link_failed ? sink->ops->link_failed(sink, error) : error;
+}
+
+int sink_revive(struct sink *sink)
+{
+	return sink->link && !sink->ops->link_failed ? relay_conn_open(sink->link) : 0;
+}
+
+bool sink_attaches_all(const struct sink *sink)
+{
+	return sink->live && !sink_state(sink).behind;
+}
+
+int sink_beacon(struct sink *sink, uint64_t time)
+{
+	if (!sink->link || sink_state(sink).behind)
+		return 0;
+	return sink_link_result(sink, relay_conn_beacon(sink->link, time));
+}
+
+int sink_check(struct sink *sink)
+{
+	int error = sink->link ? relay_conn_check(sink->link) : 0;
+	int ret = sink_link_result(sink, error);
+
+	return error < 0 && ret == 0 ? 1 : ret;
+}
+
+void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+{
+	*ret_offset_ns = 0;
+	*ret_error_ns = 0;
+	if (sink->link)
+		relay_conn_clock(sink->link, ret_offset_ns, ret_error_ns);
+}
+
+/* Data that stays in a spool is not the end for the relay: it can be sent later. */
+void sink_begin_end(struct sink *sink, bool failing)
+{
+	if (sink->link && (failing || sink_state(sink).trouble || sink->waiting))
+		relay_conn_shutdown(sink->link);
+	sink->failed = failing;
+	sink->ending = true;
+}
+
+/* --- streams -------------------------------------------------------------------------- */
 
 struct sink_stream *sink_stream_open(struct sink *sink, const struct stream_config *config,
 				     uint32_t cpu, sink_done done, void *data)

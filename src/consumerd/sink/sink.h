@@ -70,6 +70,14 @@ enum sink_drained {
 	SINK_DRAINED, /* all stored data was sent */
 };
 
+/** How a sink is. */
+struct sink_state {
+	bool behind;	     /* data waits in it for its relay */
+	uint64_t due_ns;     /* when to call drain() again; UINT64_MAX: never */
+	int trouble;	     /* negative errno of the relay while the output works without it */
+	const char *problem; /* why the output fails, or the trouble: a sentence; "": not known */
+};
+
 /** How a sink or stream ends. */
 enum sink_end {
 	SINK_LEFT,	/* the next consumer will continue it */
@@ -85,7 +93,7 @@ struct sink_full {
 
 /**
  * struct sink_ops - one kind of output. For an entry that is NULL, the functions at the end of this
- * file do nothing and return 0, false or "", except where noted.
+ * file do nothing and return 0, except where noted.
  *
  * @on_disk: calls may wait for a file system of this host.
  * @recovers: a failure may be temporary, for example while a relay is restarted.
@@ -97,59 +105,33 @@ struct sink_ops {
 	struct sink_full full;
 
 	/* The output. Results: 0 or negative errno, except where noted. */
-	/** NULL: free(). */
-	void (*free)(struct sink *sink);
 	/** Return: 0 or the code in @err. */
 	int (*start)(struct sink *sink, const struct sink_start *start, struct err *err);
-	/** Make the output work again, also while there is nothing to write. */
-	int (*revive)(struct sink *sink);
-	/** Whether the relay must know all streams before it receives more data. */
-	bool (*attaches_all)(const struct sink *sink);
-	/** Handle an error of attach(). Return: @error; 0: the sink stores the data elsewhere. */
-	int (*link_failed)(struct sink *sink, int error);
 	/** Wait for the outcome of all packets in flight. Return: 0: each is stored, or its stream
 	 *  may write it again; negative errno: the output failed. */
-	int (*await_outcomes)(struct sink *sink);
-	/** Send a beacon: all data up to @time, of all streams, has been written. */
-	int (*beacon)(struct sink *sink, uint64_t time);
-	/** Check whether the relay closed the connection. Return: 0: no; 1: yes, and the sink
-	 *  stores the data elsewhere; negative errno: yes. */
-	int (*check)(struct sink *sink);
+	int (*settle)(struct sink *sink);
+	/** A request to the relay failed. NULL: so does the output. Return: 0: the sink stores the
+	 *  data elsewhere. */
+	int (*link_failed)(struct sink *sink, int error);
 	/** Send some stored data. Return: enum sink_drained, or negative errno: the relay
 	 *  failed. */
 	int (*drain)(struct sink *sink, uint64_t now);
-	/** When to call drain() again (ns); UINT64_MAX: never. */
-	uint64_t (*drain_due)(const struct sink *sink);
-	/** Whether data waits in the sink for its relay. */
-	bool (*is_behind)(const struct sink *sink);
-	/** Bytes that wait. Any thread. */
-	uint64_t (*waiting)(const struct sink *sink);
 	/** Sync to this host's disk. */
 	int (*sync)(struct sink *sink);
-	/** The reason why the output fails, a sentence. */
-	const char *(*problem)(const struct sink *sink);
-	/** Negative errno of the relay while the output works without it; *@ret_text: a
-	 *  sentence. */
-	int (*trouble)(const struct sink *sink, const char **ret_text);
-	/** See relay_conn_clock(). Any thread. */
-	void (*clock)(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
-	/** Called before the streams are closed. @failing: the output does not work. */
-	void (*prepare_end)(struct sink *sink, bool failing);
-	/** Called after the streams were closed. Data that could not be sent is reported in
-	 *  @err. */
+	struct sink_state (*state)(const struct sink *sink);
+	/** Called after sink_begin_end(), and after the streams were closed. Data that could not be
+	 *  sent is reported in @err. */
 	void (*end)(struct sink *sink, enum sink_end how, struct err *err);
+	/** Free all but the sink itself and its connection. */
+	void (*fini)(struct sink *sink);
 
 	/* Traces. */
-	int (*open_trace)(struct sink *sink, struct chunk_trace *dir);
-	/** Truncate the metadata to @bytes: the rest was never acknowledged. NULL: truncate its
-	 *  file. */
-	int (*cut_metadata)(struct sink *sink, struct chunk_trace *dir, uint64_t bytes);
-	/** Find the streams that an earlier consumer stored. */
-	void (*find_streams)(struct sink *sink, const struct chunk_trace *dir);
+	/** Add a trace. @found: an earlier consumer left it, and perhaps streams of it. */
+	int (*open_chunk)(struct sink *sink, struct chunk_trace *trace, bool found);
 	/** Append metadata. NULL: to its file. */
-	int (*append)(struct sink *sink, struct chunk_trace *dir, const void *text, uint32_t len);
+	int (*append)(struct sink *sink, struct chunk_trace *trace, const void *text, uint32_t len);
 	/** End a trace. Return: bytes of its files that stay on this host. */
-	uint64_t (*close_trace)(struct sink *sink, struct chunk_trace *dir);
+	uint64_t (*close_chunk)(struct sink *sink, struct chunk_trace *trace);
 
 	/* Streams. */
 	/** Allocate a stream. Its files, if any, are created with the first packet. */
@@ -167,16 +149,17 @@ struct sink_ops {
 	 *  until the outcome is known. Return: enum sink_fate. */
 	int (*write)(struct sink_stream *out, const struct packet_header *header,
 		     const uint8_t *body);
-	/** Number of events that the sink lost after it had accepted their packets. */
-	uint64_t (*missed)(const struct sink_stream *out);
 	/** Close and free the stream. */
 	void (*close)(struct sink_stream *out, enum sink_end how);
 };
 
-/** struct sink - common part of all kinds. */
+/** struct sink - common part of all kinds; at their beginning. */
 struct sink {
 	const struct sink_ops *ops;
+	struct relay_conn *link;  /* NULL: it has no relay */
 	bool live;		  /* viewers may follow its session at the relay */
+	bool ending, failed;	  /* see sink_begin_end() */
+	uint64_t waiting;	  /* bytes that the relay has not received; atomic */
 	struct list_node streams; /* struct sink_stream */
 	struct splicer splicer;	  /* of the streams whose packets are spliced */
 };
@@ -195,6 +178,7 @@ struct sink_stream {
 	void *data;
 	struct splice_source source; /* its ring, if packets are spliced; fd -1: they are not */
 	bool failed;		     /* the last packet failed: it is not spliced again */
+	uint64_t missed; /* events that the sink lost after it had accepted their packets */
 };
 
 /** The ring of the packet to be written; NULL: it is not spliced. */
@@ -222,130 +206,47 @@ struct sink *spool_sink_new(const struct sink_config *config, const struct sink_
 /** The stream's files. @out: a stream of a file sink. */
 struct chunk_stream *file_sink_file(struct sink_stream *out);
 
-/* Calls of the entries of struct sink_ops that may be NULL. */
+/* The relay. */
 
-static inline int sink_start(struct sink *sink, const struct sink_start *start, struct err *err)
-{
-	return sink->ops->start ? sink->ops->start(sink, start, err) : 0;
-}
-
-static inline int sink_revive(struct sink *sink)
-{
-	return sink->ops->revive ? sink->ops->revive(sink) : 0;
-}
-
-static inline bool sink_attaches_all(const struct sink *sink)
-{
-	return sink->ops->attaches_all && sink->ops->attaches_all(sink);
-}
-
-static inline int sink_await_outcomes(struct sink *sink)
-{
-	return sink->ops->await_outcomes ? sink->ops->await_outcomes(sink) : 0;
-}
-
-static inline int sink_beacon(struct sink *sink, uint64_t time)
-{
-	return sink->ops->beacon ? sink->ops->beacon(sink, time) : 0;
-}
-
-static inline int sink_check(struct sink *sink)
-{
-	return sink->ops->check ? sink->ops->check(sink) : 0;
-}
-
-static inline int sink_drain(struct sink *sink, uint64_t now)
-{
-	return sink->ops->drain ? sink->ops->drain(sink, now) : 0;
-}
-
-static inline uint64_t sink_drain_due(const struct sink *sink)
-{
-	return sink->ops->drain_due ? sink->ops->drain_due(sink) : UINT64_MAX;
-}
-
-static inline bool sink_is_behind(const struct sink *sink)
-{
-	return sink->ops->is_behind && sink->ops->is_behind(sink);
-}
-
+/** Make the output work again, also while there is nothing to write. Return: 0 or negative
+ *  errno. */
+int sink_revive(struct sink *sink) MUST_CHECK;
+/** Whether the relay must know all streams before it receives more data. */
+bool sink_attaches_all(const struct sink *sink);
+/** The result of a request to the relay. Return: that of the output. */
+int sink_link_result(struct sink *sink, int error) MUST_CHECK;
+/** Send a beacon: all data up to @time, of all streams, has been written. Return: 0 or negative
+ *  errno. */
+int sink_beacon(struct sink *sink, uint64_t time) MUST_CHECK;
+/** Check whether the relay closed the connection. Return: 0: no; 1: yes, and the sink stores the
+ *  data elsewhere; negative errno: yes. */
+int sink_check(struct sink *sink) MUST_CHECK;
+/** See relay_conn_clock(). Any thread. */
+void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
+/** Bytes that wait for the relay. Any thread. */
 static inline uint64_t sink_waiting(const struct sink *sink)
 {
-	return sink->ops->waiting ? sink->ops->waiting(sink) : 0;
+	return __atomic_load_n(&sink->waiting, __ATOMIC_RELAXED);
+}
+/** Called before the streams are closed. @failing: the output does not work. */
+void sink_begin_end(struct sink *sink, bool failing);
+
+/* Calls of the entries of struct sink_ops that may be NULL. */
+
+static inline int sink_settle(struct sink *sink)
+{
+	return sink->ops->settle ? sink->ops->settle(sink) : 0;
 }
 
-static inline int sink_sync(struct sink *sink)
+static inline struct sink_state sink_state(const struct sink *sink)
 {
-	return sink->ops->sync ? sink->ops->sync(sink) : 0;
-}
-
-static inline const char *sink_problem(const struct sink *sink)
-{
-	return sink->ops->problem ? sink->ops->problem(sink) : "";
-}
-
-static inline int sink_trouble(const struct sink *sink, const char **ret_text)
-{
-	return sink->ops->trouble ? sink->ops->trouble(sink, ret_text) : 0;
-}
-
-static inline void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
-{
-	*ret_offset_ns = 0;
-	*ret_error_ns = 0;
-	if (sink->ops->clock)
-		sink->ops->clock(sink, ret_offset_ns, ret_error_ns);
-}
-
-static inline void sink_prepare_end(struct sink *sink, bool failing)
-{
-	if (sink->ops->prepare_end)
-		sink->ops->prepare_end(sink, failing);
-}
-
-static inline void sink_finish(struct sink *sink, enum sink_end how, struct err *err)
-{
-	if (sink->ops->end)
-		sink->ops->end(sink, how, err);
-}
-
-static inline int sink_open_trace(struct sink *sink, struct chunk_trace *dir)
-{
-	return sink->ops->open_trace ? sink->ops->open_trace(sink, dir) : 0;
-}
-
-static inline int sink_cut_metadata(struct sink *sink, struct chunk_trace *dir, uint64_t bytes)
-{
-	return sink->ops->cut_metadata ? sink->ops->cut_metadata(sink, dir, bytes) :
-					 chunk_trace_cut(dir, bytes, false);
-}
-
-static inline int sink_append(struct sink *sink, struct chunk_trace *dir, const void *text,
-			      uint32_t len)
-{
-	return sink->ops->append ? sink->ops->append(sink, dir, text, len) :
-				   chunk_append(dir, text, len);
-}
-
-static inline uint64_t sink_close_trace(struct sink *sink, struct chunk_trace *dir)
-{
-	return sink->ops->close_trace ? sink->ops->close_trace(sink, dir) : 0;
-}
-
-static inline void sink_find_streams(struct sink *sink, const struct chunk_trace *dir)
-{
-	if (sink->ops->find_streams)
-		sink->ops->find_streams(sink, dir);
+	return sink->ops->state ? sink->ops->state(sink) :
+				  (struct sink_state){ .due_ns = UINT64_MAX, .problem = "" };
 }
 
 static inline int sink_attach(struct sink_stream *out, struct packet_header *ret_last)
 {
 	return out->sink->ops->attach ? out->sink->ops->attach(out, ret_last) : SINK_SAME;
-}
-
-static inline uint64_t sink_missed(const struct sink_stream *out)
-{
-	return out->sink->ops->missed ? out->sink->ops->missed(out) : 0;
 }
 
 #endif

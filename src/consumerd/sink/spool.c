@@ -36,7 +36,7 @@ static struct spooled *spooled_of(const struct sink_stream *out)
 
 static int write_facts(const struct spool *spool)
 {
-	const struct relay_conn_config *config = relay_conn_config(spool->link);
+	const struct relay_conn_config *config = relay_conn_config(spool->sink.link);
 	struct spoolfacts facts = {
 		.link = (uint8_t)config->link,
 		.sync = (uint8_t)config->sync,
@@ -83,12 +83,12 @@ static int take_facts(struct spool *spool)
 {
 	struct spoolfacts facts;
 
-	relay_conn_set_choice(spool->link, note_choice, spool);
+	relay_conn_set_choice(spool->sink.link, note_choice, spool);
 	spool->unfinished = spool->leftover;
 	if (spoolfacts_read(spool->lock, &facts) == 0) {
 		spool->unfinished = spool->leftover && !facts.ended;
 		if (*facts.chosen)
-			relay_conn_choose(spool->link, facts.chosen);
+			relay_conn_choose(spool->sink.link, facts.chosen);
 		return 0;
 	}
 	return spool->leftover ? 0 : write_facts(spool);
@@ -120,7 +120,7 @@ static int spool_claim(struct spool *spool, struct err *err)
 		ret = take_facts(spool);
 	if (ret < 0)
 		log_warn("can't store the session and relay of the spool of '%s': %s",
-			 relay_conn_config(spool->link)->name, strerror(-ret));
+			 relay_conn_config(spool->sink.link)->name, strerror(-ret));
 	return 0;
 }
 
@@ -173,23 +173,20 @@ static int spool_find_rest(struct spool *spool, struct err *err)
 
 /* --- the output ------------------------------------------------------------------------ */
 
-static void spool_free(struct sink *sink)
+static void spool_fini(struct sink *sink)
 {
 	struct spool *spool = spool_of(sink);
 	struct spooled *sp, *tmp;
 
 	list_for_each_safe(sp, tmp, &spool->streams, node)
 		spooled_free(sp, false);
-	relay_conn_free(spool->link);
 	spool_leave(spool);
-	free(spool);
 }
 
-/* The link's failure is not the output's. Return: 0. */
-static int spool_link_result(struct spool *spool, int error)
+/* The link's failure is not the output's. */
+static int spool_on_link_failed(struct sink *sink, int error)
 {
-	if (error < 0)
-		spool_link_failed(spool, error);
+	spool_link_failed(spool_of(sink), error);
 	return 0;
 }
 
@@ -203,11 +200,11 @@ static bool is_away(int error)
 /* A session with a spool may begin before its relay does. */
 static int spool_connect(struct spool *spool, struct err *err)
 {
-	int ret = relay_conn_open(spool->link);
+	int ret = relay_conn_open(spool->sink.link);
 
 	if (ret < 0 && (spool->leftover || !is_away(ret)))
-		return err_set(err, ERR_OUTPUT, "%s", relay_conn_problem(spool->link));
-	return spool_link_result(spool, ret);
+		return err_set(err, ERR_OUTPUT, "%s", relay_conn_problem(spool->sink.link));
+	return sink_link_result(&spool->sink, ret);
 }
 
 static int spool_start(struct sink *sink, const struct sink_start *start, struct err *err)
@@ -223,47 +220,20 @@ static int spool_start(struct sink *sink, const struct sink_start *start, struct
 	if (ret == 0 && start->connect)
 		ret = spool_connect(spool, err);
 	if (ret && spool->leftover) { /* the next attempt need not wait for our end */
-		relay_conn_shutdown(spool->link);
+		relay_conn_shutdown(spool->sink.link);
 		spool_leave(spool);
 	}
 	return ret;
 }
 
-static bool spool_attaches_all(const struct sink *sink)
-{
-	return sink->live && !spool_fills(spool_of(sink));
-}
-
-static int spool_on_link_failed(struct sink *sink, int error)
-{
-	return spool_link_result(spool_of(sink), error);
-}
-
 /* Packets that failed can go to the files. While files are sent, none is sent out of a ring. */
-static int spool_await_outcomes(struct sink *sink)
+static int spool_settle(struct sink *sink)
 {
 	struct spool *spool = spool_of(sink);
 
 	if (!spool->nr_ahead)
-		(void)!relay_conn_drain(spool->link);
+		(void)!relay_conn_drain(spool->sink.link);
 	return 0;
-}
-
-static int spool_beacon(struct sink *sink, uint64_t time)
-{
-	struct spool *spool = spool_of(sink);
-
-	return spool_fills(spool) ? 0 :
-				    spool_link_result(spool, relay_conn_beacon(spool->link, time));
-}
-
-static int spool_check(struct sink *sink)
-{
-	struct spool *spool = spool_of(sink);
-	int error = relay_conn_check(spool->link);
-
-	(void)spool_link_result(spool, error);
-	return error < 0;
 }
 
 /* Viewers learn of streams without data, too, before they get any that is younger. */
@@ -290,23 +260,17 @@ static int spool_drain(struct sink *sink, uint64_t now)
 	return ret ? SINK_MORE : SINK_DRAINED;
 }
 
-static uint64_t spool_drain_due(const struct sink *sink)
+static struct sink_state spool_state(const struct sink *sink)
 {
 	const struct spool *spool = spool_of(sink);
+	uint64_t due_ns = spool->error ? spool->retry_ns : 0;
 
-	if (!spool_fills(spool))
-		return UINT64_MAX;
-	return spool->error ? spool->retry_ns : 0;
-}
-
-static bool spool_is_behind(const struct sink *sink)
-{
-	return spool_fills(spool_of(sink));
-}
-
-static uint64_t spool_waiting(const struct sink *sink)
-{
-	return __atomic_load_n(&spool_of(sink)->waiting, __ATOMIC_RELAXED);
+	return (struct sink_state){
+		.behind = spool_fills(spool),
+		.due_ns = spool_fills(spool) ? due_ns : UINT64_MAX,
+		.trouble = spool->error,
+		.problem = spool->error ? relay_conn_problem(sink->link) : "",
+	};
 }
 
 static int spool_sync(struct sink *sink)
@@ -317,30 +281,6 @@ static int spool_sync(struct sink *sink)
 	list_for_each(sp, &spool_of(sink)->streams, node)
 		ret = ret ? ret : chunk_stream_sync(&sp->file);
 	return ret;
-}
-
-static int spool_trouble(const struct sink *sink, const char **ret_text)
-{
-	const struct spool *spool = spool_of(sink);
-
-	*ret_text = relay_conn_problem(spool->link);
-	return spool->error;
-}
-
-static void spool_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
-{
-	relay_conn_clock(spool_of(sink)->link, ret_offset_ns, ret_error_ns);
-}
-
-/* Data that stays in a spool is not the end for the relay: it can be sent later. */
-static void spool_prepare_end(struct sink *sink, bool failing)
-{
-	struct spool *spool = spool_of(sink);
-
-	if (failing || spool->error || spool->waiting)
-		relay_conn_shutdown(spool->link);
-	spool->unfinished |= failing;
-	spool->closing = true;
 }
 
 static void spool_remove(struct spool *spool)
@@ -359,14 +299,15 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 {
 	struct spool *spool = spool_of(sink);
 
+	spool->unfinished |= sink->failed;
 	if (how == SINK_ENDED) {
 		if (!spool->unfinished)
 			note_end(spool);
-		if (spool->waiting)
+		if (spool->sink.waiting)
 			err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
-				(unsigned long long)spool->waiting,
-				relay_conn_problem(spool->link));
-		relay_conn_end(spool->link, spool->unfinished);
+				(unsigned long long)spool->sink.waiting,
+				relay_conn_problem(spool->sink.link));
+		relay_conn_end(spool->sink.link, spool->unfinished);
 		if (!spool_fills(spool))
 			spool_remove(spool);
 	}
@@ -383,7 +324,7 @@ static int spool_meanwhile(void *data)
 	const struct sink_host *host = spool->host;
 
 	if (host->is_pressed(host->data)) {
-		if (relay_conn_is_posting(spool->link) && !spool->nr_ahead)
+		if (relay_conn_is_posting(spool->sink.link) && !spool->nr_ahead)
 			return -ETIMEDOUT;
 		if (spool_handle(spool, SPOOL_OFFLINE_BEGIN) != SPOOL_FILLING_OFFLINE)
 			return -ETIMEDOUT;
@@ -395,16 +336,13 @@ static int spool_meanwhile(void *data)
 
 /* --- traces ---------------------------------------------------------------------------- */
 
-static int spool_open_trace(struct sink *sink, struct chunk_trace *dir)
+static int spool_open_chunk(struct sink *sink, struct chunk_trace *dir, bool found)
 {
-	struct spool *spool = spool_of(sink);
+	int ret = sink_link_result(sink, relay_conn_trace(sink->link, dir));
 
-	return spool_link_result(spool, relay_conn_trace(spool->link, dir));
-}
-
-static void spool_find_streams(struct sink *sink, const struct chunk_trace *dir)
-{
-	spool_find(spool_of(sink), dir);
+	if (found)
+		spool_find(spool_of(sink), dir);
+	return ret;
 }
 
 static int spool_append(struct sink *sink, struct chunk_trace *dir, const void *text, uint32_t len)
@@ -414,13 +352,13 @@ static int spool_append(struct sink *sink, struct chunk_trace *dir, const void *
 
 	if (ret < 0 || spool_fills(spool))
 		return ret;
-	ret = relay_conn_open(spool->link);
+	ret = relay_conn_open(spool->sink.link);
 	if (ret == 0)
-		ret = relay_conn_metadata_behind(spool->link, dir);
-	return spool_link_result(spool, ret);
+		ret = relay_conn_metadata_behind(spool->sink.link, dir);
+	return sink_link_result(&spool->sink, ret);
 }
 
-static uint64_t spool_close_trace(struct sink *sink, struct chunk_trace *dir)
+static uint64_t spool_close_chunk(struct sink *sink, struct chunk_trace *dir)
 {
 	struct spool *spool = spool_of(sink);
 
@@ -475,9 +413,8 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 		if (ret < 0)
 			return ret;
 		spool_handle(sp->spool, SPOOL_DIVERT);
-	} else if (
-		!sp->drain
-			 .waiting) { /* the relay has acknowledged it, but may have lost it since */
+	} else if (!sp->drain.waiting) {
+		/* the relay has acknowledged it, but may have lost it since */
 		sp->acked = noted;
 		spool_handle(sp->spool, SPOOL_DIVERT);
 	}
@@ -534,11 +471,6 @@ static int spool_write(struct sink_stream *out, const struct packet_header *head
 	return ret < 0 ? ret : SINK_STORED;
 }
 
-static uint64_t spool_missed(const struct sink_stream *out)
-{
-	return spooled_of(out)->missed;
-}
-
 static void spool_close(struct sink_stream *out, enum sink_end how)
 {
 	struct spooled *sp = spooled_of(out);
@@ -556,31 +488,21 @@ static const struct sink_ops spool_ops = {
 	.keeps_packet = true,
 	.full = { "the relay is unreachable, and the spool has its greatest size, ",
 		  " (--spool); recorded data waits in the buffers" },
-	.free = spool_free,
 	.start = spool_start,
-	.attaches_all = spool_attaches_all,
 	.link_failed = spool_on_link_failed,
-	.await_outcomes = spool_await_outcomes,
-	.beacon = spool_beacon,
-	.check = spool_check,
+	.settle = spool_settle,
 	.drain = spool_drain,
-	.drain_due = spool_drain_due,
-	.is_behind = spool_is_behind,
-	.waiting = spool_waiting,
 	.sync = spool_sync,
-	.trouble = spool_trouble,
-	.clock = spool_clock,
-	.prepare_end = spool_prepare_end,
+	.state = spool_state,
 	.end = spool_finish,
-	.open_trace = spool_open_trace,
-	.find_streams = spool_find_streams,
+	.fini = spool_fini,
+	.open_chunk = spool_open_chunk,
 	.append = spool_append,
-	.close_trace = spool_close_trace,
+	.close_chunk = spool_close_chunk,
 	.open = spool_open,
 	.adopt = spool_adopt,
 	.attach = spool_on_attach,
 	.write = spool_write,
-	.missed = spool_missed,
 	.close = spool_close,
 };
 
@@ -594,9 +516,8 @@ struct sink *spool_sink_new(const struct sink_config *config, const struct sink_
 	spool->host = host;
 	spool->dir_fd = spool->lock = -1;
 	list_init(&spool->streams);
-	spool->link = relay_conn_new(config->relay, &config->chunk->traces);
-	spool->sink.live = relay_conn_is_live(spool->link);
-	relay_conn_set_watch(spool->link, host->watch, host->data);
-	relay_conn_set_meanwhile(spool->link, spool_meanwhile, spool);
+	spool->sink.link = relay_conn_new(config->relay, &config->chunk->traces);
+	relay_conn_set_watch(spool->sink.link, host->watch, host->data);
+	relay_conn_set_meanwhile(spool->sink.link, spool_meanwhile, spool);
 	return &spool->sink;
 }

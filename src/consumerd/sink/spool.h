@@ -46,7 +46,6 @@ enum spool_state spool_next(enum spool_state state, enum spool_event event);
 
 struct spool {
 	struct sink sink;
-	struct relay_conn *link;
 	struct disk *disk;
 	struct chunk *chunk; /* owned by the worker */
 	const struct sink_host *host;
@@ -54,11 +53,9 @@ struct spool {
 	int lock;		  /* descriptor of the lock file; -1: the spool is not locked */
 	uint64_t nr_found_traces; /* traces that existed when the spool was opened */
 	struct list_node streams; /* struct spooled */
-	uint64_t waiting;	  /* bytes that the relay has not received; atomic */
 	enum spool_state state;
 	bool leftover;	       /* the spool of an earlier session: it is sent, nothing is added */
 	bool unfinished;       /* it did not end: the events in its buffers are lost */
-	bool closing;	       /* the files are not sent any more */
 	unsigned int nr_ahead; /* sum of the streams' nr_ahead */
 	int error;	       /* last error of the connection; 0: none */
 	uint64_t retry_ns,
@@ -87,8 +84,8 @@ struct spooled {
 
 	uint32_t relay_id,
 		epoch; /* the relay's id of the stream, valid on connection number @epoch */
-	/* Header of the last packet that the relay has stored, without the events in @missed. In
-	 * this and the headers below, magic 0 means none. */
+	/* Header of the last packet that the relay has stored, without the events in @out.missed.
+	 * In this and the headers below, magic 0 means none. */
 	struct packet_header last;
 
 	/* The last packet that a relay has acknowledged, on any connection: a relay that lost its
@@ -97,13 +94,12 @@ struct spooled {
 
 	struct chunk_stream file;    /* where packets are added */
 	struct packet_header stored; /* the last packet in the files that were found */
-	int note_fd;		     /* file with the header in @noted and with @missed */
+	int note_fd;		     /* file with the header in @noted and with @out.missed */
 	struct packet_header noted;  /* the last packet that was sent from its ring */
-	/* Number of events in packets that were damaged in the files, or lost by the relay after it
-	 * had acknowledged them. It is added to the losses in each header that is sent; headers in
-	 * the ring and in the files do not include it. */
-	uint64_t missed;
-	uint64_t missed_end; /* sequence number after the last packet counted in @missed */
+	/* @out.missed: the number of events in packets that were damaged in the files, or lost by
+	 * the relay after it had acknowledged them. It is added to the losses in each header that
+	 * is sent; headers in the ring and in the files do not include it. */
+	uint64_t missed_end; /* sequence number after the last packet counted there */
 
 	struct chunk_drain drain; /* from the files to the relay */
 	/* Packets, or parts of one, that were sent from the files and are not acknowledged, the

@@ -131,7 +131,7 @@ static int spooled_save(const struct spooled *sp)
 		.tracefile_count = sp->relay_config.tracefile_count,
 		.last = sp->noted,
 		.acked = sp->acked,
-		.missed = sp->missed,
+		.missed = sp->out.missed,
 		.missed_end = sp->missed_end,
 	};
 
@@ -189,7 +189,7 @@ static int open_note(struct spooled *sp)
 	if (sp->note_fd >= 0 && read_note(trace, sp->note_fd, &note)) {
 		sp->noted = note.last;
 		sp->acked = note.acked;
-		sp->missed = note.missed;
+		sp->out.missed = note.missed;
 		sp->missed_end = note.missed_end;
 		return 0;
 	}
@@ -230,7 +230,7 @@ struct spooled *spool_stream(struct spool *spool, const struct stream_config *co
 	sp->spool_config.tracefile_count = 0;
 	sp->spool_config.unlisted = true;
 	chunk_stream_init(&sp->file, &sp->spool_config, cpu);
-	chunk_drain_init(&sp->drain, &sp->file, &spool->waiting);
+	chunk_drain_init(&sp->drain, &sp->file, &spool->sink.waiting);
 	list_append(&spool->streams, &sp->node);
 	return sp;
 }
@@ -331,8 +331,8 @@ void spool_end(struct spooled *sp)
 	if (sp->drain.waiting)
 		return;
 	if (sp->relay_id)
-		told |= relay_conn_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
-	if (told || sp->spool->closing)
+		told |= relay_conn_stream_end(sp->spool->sink.link, sp->relay_id, sp->epoch);
+	if (told || sp->spool->sink.ending)
 		spooled_free(sp, true);
 	else
 		spool_handle(sp->spool, SPOOL_DIVERT);
@@ -376,7 +376,7 @@ static bool spooled_account(struct spooled *sp, struct packet_header *header)
 	if (!is_plausible(sp, header, last))
 		return false;
 	if (header->packet_seq_num >= sp->missed_end) {
-		sp->missed += events_until(header) - events_until(last);
+		sp->out.missed += events_until(header) - events_until(last);
 		sp->missed_end = header->packet_seq_num + 1;
 		(void)!spooled_save(sp);
 	}
@@ -400,14 +400,14 @@ static bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
 	if (packet_is_set(&sp->last))
 		last = sp->last;
 	own = MIN(last.lost_output, acked->lost_output);
-	sp->missed =
+	sp->out.missed =
 		last.lost_output - own + events_until(acked) -
 		MIN(last.events_recorded - MIN(own, last.events_recorded), events_until(acked));
 	sp->missed_end = acked->packet_seq_num + 1;
 	(void)!spooled_save(sp);
 	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
 		 "counted as lost",
-		 sp->relay_config.channel, sp->file.cpu, (unsigned long long)sp->missed);
+		 sp->relay_config.channel, sp->file.cpu, (unsigned long long)sp->out.missed);
 	*ret = *acked;
 	ret->stream_pos += packet_body_bytes(acked);
 	packet_set_body(ret, 0);
@@ -422,9 +422,9 @@ static struct packet_header as_spooled(const struct spooled *sp, const struct pa
 {
 	struct packet_header told = *header;
 
-	told.lost_output += sp->missed;
-	told.events_discarded += sp->missed;
-	if (sp->missed)
+	told.lost_output += sp->out.missed;
+	told.events_discarded += sp->out.missed;
+	if (sp->out.missed)
 		told.crc32c = 0; /* is made as it is sent; that of a file was right */
 	return told;
 }
@@ -432,7 +432,7 @@ static struct packet_header as_spooled(const struct spooled *sp, const struct pa
 /* The other way round. */
 static void spooled_read_missed(const struct spooled *sp, struct packet_header *header)
 {
-	uint64_t missed = MIN(sp->missed, header->lost_output);
+	uint64_t missed = MIN(sp->out.missed, header->lost_output);
 
 	if (header->packet_seq_num + 1 < sp->missed_end)
 		return;
@@ -458,7 +458,7 @@ static int report_forgotten(struct spooled *sp)
 	if (!spooled_forgotten(sp, &header))
 		return 0;
 	told = as_spooled(sp, &header);
-	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, NULL);
+	ret = relay_conn_packet(sp->spool->sink.link, sp->relay_id, &told, NULL);
 	if (ret == 0)
 		sp->last = header;
 	return ret;
@@ -466,7 +466,7 @@ static int report_forgotten(struct spooled *sp)
 
 int spool_attach(struct spooled *sp)
 {
-	struct relay_conn *link = sp->spool->link;
+	struct relay_conn *link = sp->spool->sink.link;
 	int ret = sp->spool->state == SPOOL_FILLING_OFFLINE ? -EAGAIN : relay_conn_open(link);
 
 	if (ret == 0)
@@ -511,7 +511,7 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 	if (ret < 0 || has(sp, header))
 		return ret;
 	told = as_spooled(sp, header);
-	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, body);
+	ret = relay_conn_packet(sp->spool->sink.link, sp->relay_id, &told, body);
 	if (ret == 0) {
 		note_stored(sp, header);
 		(void)!spooled_save(sp);
@@ -564,7 +564,7 @@ static int post(struct spooled *sp, const struct packet_header *header, const vo
 	if (has(sp, header))
 		spool_on_sent(sp, 0);
 	else
-		relay_conn_post(sp->spool->link, sp->relay_id, &told, body,
+		relay_conn_post(sp->spool->sink.link, sp->relay_id, &told, body,
 				sink_stream_source(&sp->out), spool_on_sent, sp);
 	return 0;
 }
@@ -574,7 +574,7 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	struct spool *spool = sp->spool;
 	int ret;
 
-	if (relay_conn_is_slow(spool->link, header->packet_size / 8)) {
+	if (relay_conn_is_slow(spool->sink.link, header->packet_size / 8)) {
 		spool_handle(spool, SPOOL_DIVERT); /* it would wait too long in its ring */
 		return 1;
 	}
@@ -662,7 +662,7 @@ static void begin_packet(struct spooled *sp)
 
 static bool in_parts(const struct spooled *sp)
 {
-	return relay_conn_has_parts(sp->spool->link) &&
+	return relay_conn_has_parts(sp->spool->sink.link) &&
 	       sp->header.packet_size / 8 <= RELAY_PARTS_MAX;
 }
 
@@ -671,7 +671,7 @@ static int send_more(struct spooled *sp)
 {
 	uint64_t len = sp->sent_header.packet_size / 8 - sizeof(sp->sent_header);
 	uint64_t at = sp->body_offset;
-	uint64_t bytes = MIN(len - at, relay_conn_part_bytes(sp->spool->link));
+	uint64_t bytes = MIN(len - at, relay_conn_part_bytes(sp->spool->sink.link));
 	bool all = at + bytes == len;
 	struct spooled_sent *sent = &sp->ahead[sp->nr_ahead++];
 	AUTO_FREE uint8_t *body = all ? TAKE(sp->body) : NULL;
@@ -680,15 +680,15 @@ static int send_more(struct spooled *sp)
 	sp->spool->nr_ahead++;
 	sp->body_offset = at + bytes;
 	sp->drain.sent += sent->bytes;
-	relay_conn_post_part(sp->spool->link, sp->relay_id, &sp->sent_header, all ? body : sp->body,
-			     at, bytes, sp->nr_ahead > 1, sent_done, sp);
+	relay_conn_post_part(sp->spool->sink.link, sp->relay_id, &sp->sent_header,
+			     all ? body : sp->body, at, bytes, sp->nr_ahead > 1, sent_done, sp);
 	return 1;
 }
 
 /* The relay has it, or takes no parts of it. Return: 1 or negative errno. */
 static int send_alone(struct spooled *sp)
 {
-	int ret = sp->nr_ahead ? relay_conn_drain(sp->spool->link) : 0;
+	int ret = sp->nr_ahead ? relay_conn_drain(sp->spool->sink.link) : 0;
 
 	sp->spool->nr_ahead++; /* it has a copy: the wait for it may be long */
 	if (ret == 0)
@@ -763,12 +763,12 @@ static int send_round(struct spool *spool)
  * younger. Return: 1: one was opened; 0: there is none; negative errno. */
 static int open_one(struct spool *spool)
 {
-	bool all = relay_conn_is_live(spool->link);
+	bool all = relay_conn_is_live(spool->sink.link);
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node)
 		if ((all || packet_is_set(&sp->acked)) &&
-		    sp->epoch != relay_conn_epoch(spool->link)) {
+		    sp->epoch != relay_conn_epoch(spool->sink.link)) {
 			int ret = spool_attach(sp);
 
 			return ret < 0 ? ret : 1;
@@ -779,7 +779,7 @@ static int open_one(struct spool *spool)
 /* Everything on its way is answered. Return: 0, or the first error. */
 static int spool_await_posted(struct spool *spool)
 {
-	int error = relay_conn_drain(spool->link);
+	int error = relay_conn_drain(spool->sink.link);
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node) {
@@ -823,10 +823,10 @@ static int drain_some(struct spool *spool)
 int spool_send_files(struct spool *spool, uint64_t budget_ns)
 {
 	uint64_t end = now_ns() + budget_ns;
-	int ret = relay_conn_open(spool->link);
+	int ret = relay_conn_open(spool->sink.link);
 
 	if (ret == 0)
-		ret = relay_conn_all_metadata(spool->link);
+		ret = relay_conn_all_metadata(spool->sink.link);
 	while (ret >= 0) {
 		ret = drain_some(spool);
 		if (ret == 0) {

@@ -32,9 +32,10 @@ static void size_text(uint64_t bytes, char ret[32])
 
 const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES])
 {
+	struct sink_state state = sink_state(w->sink);
 	char size[32];
 
-	snprintf(ret, WORKER_TEXT_BYTES, "%s", sink_problem(w->sink));
+	snprintf(ret, WORKER_TEXT_BYTES, "%s", state.trouble ? "" : state.problem);
 	if (w->at_limit == DISK_KEEP_FREE) {
 		size_text(w->disk.keep_free, size);
 		snprintf(ret, WORKER_TEXT_BYTES,
@@ -53,26 +54,24 @@ static void disk_report(struct worker *w, int error, const char *doing)
 {
 	struct job *job = job_new(JOB_NOTE, w->owner);
 	struct job_note *note = &job->note;
-	const char *why;
+	struct sink_state state = sink_state(w->sink);
 	char text[WORKER_TEXT_BYTES];
 
 	note->error = error;
 	note->limit = *worker_limit_text(w, text) != '\0';
 	snprintf(job->err.text, sizeof(job->err.text), "%s", note->limit ? text : doing);
-	w->trouble_reported = sink_trouble(w->sink, &why);
-	if (!error && w->trouble_reported) {
-		note->error = -w->trouble_reported;
+	w->trouble_reported = state.trouble;
+	if (!error && state.trouble) {
+		note->error = -state.trouble;
 		note->limit = note->spooled = true;
-		snprintf(job->err.text, sizeof(job->err.text), "%s", why);
+		snprintf(job->err.text, sizeof(job->err.text), "%s", state.problem);
 	}
 	job_queue_push(w->config.done, job);
 }
 
 void worker_note_trouble(struct worker *w)
 {
-	const char *why;
-
-	if (sink_trouble(w->sink, &why) != w->trouble_reported)
+	if (sink_state(w->sink).trouble != w->trouble_reported)
 		disk_report(w, w->failing, "writing to the spool");
 }
 
@@ -134,7 +133,7 @@ void worker_measure(struct worker *w)
 
 void worker_sync(struct worker *w)
 {
-	int ret = sink_sync(w->sink);
+	int ret = w->sink->ops->sync ? w->sink->ops->sync(w->sink) : 0;
 
 	w->sync_due_ns = ret < 0; /* at once when the output works again */
 	if (ret < 0)

@@ -68,7 +68,8 @@ static bool do_start(struct worker *w, struct job *job)
 			.connect = !job->start.path && !w->config.relay_later,
 		};
 
-		(void)sink_start(w->sink, &start, &job->err);
+		if (w->sink->ops->start)
+			(void)w->sink->ops->start(w->sink, &start, &job->err);
 	}
 	return true;
 }
@@ -76,9 +77,10 @@ static bool do_start(struct worker *w, struct job *job)
 /* --- traces ------------------------------------------------------------------- */
 
 /* An unreachable relay receives it later; metadata waits for that. */
-static void announce_trace(struct worker *w, struct chunk_trace *dir)
+static void announce_trace(struct worker *w, struct chunk_trace *dir, bool found)
 {
-	int ret = sink_open_trace(w->sink, dir);
+	const struct sink_ops *ops = w->sink->ops;
+	int ret = ops->open_chunk ? ops->open_chunk(w->sink, dir, found) : 0;
 
 	if (ret < 0)
 		worker_note(w, -ret, "opening a trace at the relay");
@@ -110,7 +112,7 @@ static void open_trace(struct worker *w, struct job *job)
 	struct chunk_trace *dir = add_trace(w, job);
 
 	if (dir)
-		announce_trace(w, dir);
+		announce_trace(w, dir, false);
 }
 
 /* Jobs that were in flight when the session daemon died are requested again. */
@@ -133,15 +135,6 @@ static void drop_delayed(struct worker *w, uint64_t trace)
 	drop_jobs(w, &w->closing, trace);
 }
 
-static int cut_metadata(struct worker *w, struct chunk_trace *dir, uint64_t bytes)
-{
-	int ret = sink_cut_metadata(w->sink, dir, bytes);
-
-	if (ret == 0)
-		announce_trace(w, dir);
-	return ret;
-}
-
 static void adopt_trace(struct worker *w, struct job *job)
 {
 	struct chunk_trace *dir = chunk_find(&w->chunk, job->id);
@@ -152,18 +145,19 @@ static void adopt_trace(struct worker *w, struct job *job)
 		job->trace.metadata = close_fd(job->trace.metadata);
 	if (dir) {
 		drop_delayed(w, job->id);
-		ret = cut_metadata(w, dir, job->trace.metadata_bytes);
+		ret = chunk_trace_cut(dir, job->trace.metadata_bytes, false);
 		if (ret < 0)
 			err_errno(&job->err, ERR_OUTPUT, -ret, "can't continue the trace '%s'",
 				  dir->path);
+		else
+			announce_trace(w, dir, false);
 		return;
 	}
 	dir = add_trace(w, job);
 	if (!dir)
 		return;
 	w->measure = true;
-	(void)!cut_metadata(w, dir, job->trace.metadata_bytes);
-	sink_find_streams(w->sink, dir);
+	announce_trace(w, dir, true);
 }
 
 static bool do_trace(struct worker *w, struct job *job)
@@ -175,7 +169,10 @@ static bool do_trace(struct worker *w, struct job *job)
 int worker_append(struct worker *w, struct job *job)
 {
 	struct chunk_trace *dir = chunk_find(&w->chunk, job->id);
-	int ret = sink_append(w->sink, dir, job->metadata.text, job->metadata.text_len);
+	const struct sink_ops *ops = w->sink->ops;
+	const char *text = job->metadata.text;
+	uint32_t len = job->metadata.text_len;
+	int ret = ops->append ? ops->append(w->sink, dir, text, len) : chunk_append(dir, text, len);
 
 	job->metadata.bytes = dir->metadata_bytes;
 	return ret;
@@ -273,7 +270,8 @@ static bool jobs_is_in_use(const struct worker *w, const struct chunk_trace *dir
 void worker_close_trace(struct worker *w, struct chunk_trace *dir)
 {
 	chunk_trace_release(dir);
-	w->closed_bytes += sink_close_trace(w->sink, dir);
+	if (w->sink->ops->close_chunk)
+		w->closed_bytes += w->sink->ops->close_chunk(w->sink, dir);
 	chunk_trace_free(dir);
 }
 
@@ -288,7 +286,7 @@ static bool do_trace_close(struct worker *w, struct job *job)
 		return true;
 	}
 	drop_delayed(w, job->id);
-	if (sink_is_behind(w->sink)) {
+	if (sink_state(w->sink).behind) {
 		list_append(&w->closing, &job->node);
 		return false;
 	}
@@ -449,7 +447,7 @@ static bool do_end(struct worker *w, struct job *job)
 		wait_for_output(w);
 		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
 	}
-	sink_prepare_end(w->sink, w->failing);
+	sink_begin_end(w->sink, w->failing);
 	if (w->failing && !job->end.leave)
 		list_for_each(dir, &w->chunk.traces, node)
 			chunk_trace_release(dir);
@@ -457,7 +455,8 @@ static bool do_end(struct worker *w, struct job *job)
 	report_failure(w, "the end of the trace could not be written", &job->err);
 	give_up_jobs(w, &w->delayed, "the metadata could not be written");
 	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");
-	sink_finish(w->sink, job->end.leave ? SINK_LEFT : SINK_ENDED, &job->err);
+	if (w->sink->ops->end)
+		w->sink->ops->end(w->sink, job->end.leave ? SINK_LEFT : SINK_ENDED, &job->err);
 	if (whole)
 		(void)!chunk_close(&w->chunk);
 	chunk_fini(&w->chunk);

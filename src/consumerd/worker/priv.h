@@ -50,7 +50,7 @@ struct worker {
 
 	struct sink *sink;
 	struct sink_host host; /* functions for the sink */
-	int trouble_reported;  /* value of sink_trouble() that was reported last */
+	int trouble_reported;  /* sink_state().trouble that was reported last */
 	bool awaited;	       /* a client waits for a flush, or for the end */
 	bool incomplete;       /* not all ring sets of an earlier consumer were adopted yet */
 	struct {

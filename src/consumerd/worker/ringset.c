@@ -258,7 +258,7 @@ struct ringset *ringset_free(struct ringset *set)
 	ringset_clear_state(set, LTT_RING_ON);
 	ringset_drain(set);
 	ringset_cut(set, STREAM_LAST, false, &ignored);
-	if (sink_await_outcomes(set->sink) == 0)
+	if (sink_settle(set->sink) == 0)
 		ringset_write_again(set, &ignored);
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		stream_fini(&set->streams[i]);

@@ -81,7 +81,7 @@ struct ringset *ringset_free(struct ringset *set);
  */
 unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_crossed,
 			 int *ret_error);
-/** After sink_await_outcomes(): write the packets that did not arrive. Errors: as ringset_cut(). */
+/** After sink_settle(): write the packets that did not arrive. Errors: as ringset_cut(). */
 void ringset_write_again(struct ringset *set, int *ret_error);
 /** Open all streams at the relay on the current connection. Return: 0 or negative errno. */
 int ringset_attach(struct ringset *set) MUST_CHECK;

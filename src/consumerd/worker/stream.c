@@ -29,7 +29,7 @@ static void divide_records(const struct stream *s, struct stats *stats)
 static void stream_publish(struct stream *s)
 {
 	const struct ring_reader *r = &s->reader;
-	uint64_t missed = MIN(sink_missed(s->out), s->written);
+	uint64_t missed = MIN(s->out->missed, s->written);
 	struct stats stats = {
 		.recorded = r->count,
 		.written = s->written - missed,
@@ -185,7 +185,7 @@ int stream_write_again(struct stream *s)
 /* Return: 1: the packet that was written last is stored, or in flight once more; ... */
 static int stream_await_outcome(struct stream *s)
 {
-	int ret = sink_await_outcomes(s->out->sink);
+	int ret = sink_settle(s->out->sink);
 
 	if (ret == 0)
 		ret = stream_write_again(s);

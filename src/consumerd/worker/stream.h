@@ -78,12 +78,12 @@ void stream_fini(struct stream *stream);
 
 /**
  * stream_cut() - write one packet, if there is data, or a reason given by @how.
- * Return: 1: a packet was written, or is in flight: call sink_await_outcomes() before the next
+ * Return: 1: a packet was written, or is in flight: call sink_settle() before the next
  * stream_cut(); 0: there was no data (or the snapshot of the ring was inconsistent); negative
  * errno: the output failed, and the data stays in the ring.
  */
 int stream_cut(struct stream *stream, enum stream_cut how) MUST_CHECK;
-/** After sink_await_outcomes(): write a packet that did not arrive. Return: as stream_cut(). */
+/** After sink_settle(): write a packet that did not arrive. Return: as stream_cut(). */
 int stream_write_again(struct stream *stream) MUST_CHECK;
 /** Open the stream at the relay on the current connection. Return: 0 or negative errno. */
 int stream_attach(struct stream *stream) MUST_CHECK;

@@ -96,9 +96,7 @@ int worker_attach(struct worker *w)
 		return 0;
 	list_for_each(set, &w->sets, node)
 		ret = ret ? ret : ringset_attach(set);
-	if (ret < 0)
-		ret = w->sink->ops->link_failed(w->sink, ret);
-	return ret;
+	return sink_link_result(w->sink, ret);
 }
 
 /* --- draining the rings --------------------------------------------------- */
@@ -106,7 +104,7 @@ int worker_attach(struct worker *w)
 /* Packets that were in flight and have not arrived may have another way. */
 static void retry_failed_packets(struct worker *w, int *ret_error)
 {
-	int error = sink_await_outcomes(w->sink);
+	int error = sink_settle(w->sink);
 	struct ringset *set;
 
 	if (error)
@@ -295,7 +293,7 @@ static void finish_closing(struct worker *w)
 static bool worker_drain(struct worker *w, uint64_t now)
 {
 	uint64_t before = sink_waiting(w->sink);
-	int ret = sink_drain(w->sink, now);
+	int ret = w->sink->ops->drain ? w->sink->ops->drain(w->sink, now) : SINK_NOTHING;
 
 	if (ret == SINK_DRAINED) {
 		worker_update(w); /* publish the number of missed events */
@@ -311,7 +309,7 @@ void worker_wait_for_drain(struct worker *w, uint64_t timeout_ns, uint64_t most_
 {
 	uint64_t now = now_ns(), end = now + timeout_ns, last = now + most_ns;
 
-	while (sink_is_behind(w->sink) && now < MIN(end, last)) {
+	while (sink_state(w->sink).behind && now < MIN(end, last)) {
 		uint64_t before = sink_waiting(w->sink);
 
 		if (!worker_drain(w, now))
@@ -360,10 +358,11 @@ static void set_waiting(struct worker *w, bool waiting)
 static uint64_t sleep_end(const struct worker *w)
 {
 	uint64_t end = w->pace == PACE_IDLE ? DOORBELL_FOREVER : w->due_ns;
+	uint64_t drain_due = sink_state(w->sink).due_ns;
 
-	end = MIN(end, sink_drain_due(w->sink));
+	end = MIN(w->failing ? w->retry_ns : end, drain_due);
 	if (w->failing)
-		return MIN(w->retry_ns, sink_drain_due(w->sink));
+		return end;
 	return w->sync_due_ns ? MIN(end, w->sync_due_ns) : end;
 }
 
