@@ -285,27 +285,19 @@ static int relconn_on_packet(struct relconn *conn, const struct msg_header *head
 }
 
 /* A part is no promise: it is sent again with the packet where it is missing. */
-static bool is_new_last(const struct relstream *stream, bool had_last, uint64_t last)
-{
-	return stream->has_last && (!had_last || stream->last.packet_seq_num != last);
-}
-
 static void finish_body(struct relconn *conn)
 {
 	struct relstream *stream = conn->body_stream;
 	struct err *err = &conn->body_err;
 
 	if (stream) {
-		bool had_last = stream->has_last;
-		uint64_t last = stream->last.packet_seq_num;
-
 		end_body(conn);
 		if (relstream_finish(stream, err)) {
 			relpeer_unreserve(conn->peer, conn->body_bytes);
 		} else {
 			stream->refused = false;
 			relpeer_commit(conn->peer, conn->body_bytes);
-			if (is_new_last(stream, had_last, last))
+			if (!stream->received)
 				relconn_keep_stream(conn, stream);
 		}
 	}

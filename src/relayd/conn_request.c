@@ -106,7 +106,7 @@ static int on_rel_stream(const struct relconn_request *rq, struct req_rel_stream
 
 	if (relsession_stream(rq->conn->session, req, &stream, err))
 		return err->code;
-	if (stream->has_last)
+	if (packet_is_set(&stream->last))
 		rep.last = (struct blob){ (const uint8_t *)&stream->last, sizeof(stream->last) };
 	if (stream->received)
 		rep.begun = (struct blob){ (const uint8_t *)&stream->incoming,

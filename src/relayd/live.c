@@ -447,9 +447,7 @@ static void live_stream_set_file(struct live_stream *s, const struct chunk_strea
 {
 	s->file = current(file) - s->first_name;
 	s->index_bytes = file->fd < 0 ? 0 : file->index_bytes;
-	s->has_last = last;
-	if (last)
-		s->last = *last;
+	s->last = *last;
 }
 
 struct live_stream *live_stream_open(struct live_session *session, const struct chunk_stream *file,
@@ -591,23 +589,14 @@ uint64_t live_last_stream(const struct live_session *session)
 	return session->last_serial;
 }
 
-static void find_unknown(const struct live_session *session, uint64_t known, struct live_state *ret)
-{
-	const struct live_stream *s =
-		session->last_serial > known ? live_stream_behind(session, known) : NULL;
-
-	if (!s)
-		return;
-	ret->is_unknown = true;
-	ret->unknown_since = s->since;
-}
-
 void live_state(const struct live_stream *s, uint64_t known, struct live_state *ret)
 {
 	const struct live_session *session = s->trace->session;
+	const struct live_stream *unknown;
 
 	LOCKED(&session->live->lock);
 
+	unknown = session->last_serial > known ? live_stream_behind(session, known) : NULL;
 	*ret = (struct live_state){
 		.ended = s->ended || live_is_over(session),
 		.file = s->file,
@@ -616,8 +605,9 @@ void live_state(const struct live_stream *s, uint64_t known, struct live_state *
 		.beacon = session->beacon,
 		.metadata_bytes = s->trace->metadata_bytes,
 		.last = s->last,
+		.unknown_since = unknown ? unknown->since : 0,
+		.is_unknown = unknown,
 	};
-	find_unknown(session, known, ret);
 }
 
 bool live_session_is_over(const struct live_session *session)

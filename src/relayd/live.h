@@ -92,8 +92,7 @@ struct live_stream {
 	uint64_t file;	      /* number of the file that is being written, from 0 */
 	uint64_t first_name;  /* the number in the name of file 0; wraps around */
 	uint64_t index_bytes; /* size of that file's index, with its header; 0: none */
-	bool has_last;
-	struct packet_header last; /* header of the last packet that is stored */
+	struct packet_header last; /* header of the last stored packet; not set: there is none */
 };
 
 /** @nr_other_fds: descriptors in use by others, which count towards @max_fds. */

@@ -2,7 +2,6 @@
 #include "repair.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <search.h>
 #include <stdbool.h>
@@ -41,13 +40,6 @@ struct repairer {
 	bool over;	      /* none needs to be */
 };
 
-static uint64_t repair_size_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
 static bool repair_is_stopped(const struct repairer *m)
 {
 	return __atomic_load_n(&m->stop, __ATOMIC_RELAXED);
@@ -66,7 +58,7 @@ static bool is_old(const struct repairer *m, int fd, struct stat *ret)
 /* Up to the end of the last packet that is there in its full length. */
 static uint64_t whole_metadata(int fd, uint8_t ret_uuid[16])
 {
-	uint64_t at = 0, end = repair_size_of(fd);
+	uint64_t at = 0, end = fd_bytes(fd);
 	struct metapacket_header head;
 
 	while (end - at >= sizeof(head) &&
@@ -138,7 +130,7 @@ static uint64_t repair_streams(struct repairer *m, struct chunk_trace *trace)
 static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 {
 	AUTO_FD int metadata_fd = chunk_open_file(fd, "metadata");
-	AUTO_FD int index_fd = openat(fd, "index", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD int index_fd = chunk_open_dir(fd, "index");
 	struct disk disk = { 0 };
 	struct chunk_trace trace = { .path = (char *)path,
 				     .fd = fd,
@@ -151,7 +143,7 @@ static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 	if (metadata_fd < 0 || index_fd < 0)
 		return 0;
 	whole = whole_metadata(metadata_fd, trace.uuid);
-	cut = is_old(m, metadata_fd, &st) ? repair_size_of(metadata_fd) - whole : 0;
+	cut = is_old(m, metadata_fd, &st) ? (uint64_t)st.st_size - whole : 0;
 	if (cut && ftruncate(metadata_fd, (off_t)whole) < 0)
 		log_warn("the metadata of %s can't be repaired", path);
 	if (!whole)

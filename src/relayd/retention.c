@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
+#include "base/dir.h"
 #include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -127,7 +128,7 @@ static void retention_check(struct retention *r, bool need)
 		if (list.sessions[i].why)
 			remove_if_unused(r, &list.sessions[i], i);
 	kept_fini(&list);
-	kept_erase(r->relay->out_fd, GONE);
+	dir_remove(r->relay->out_fd, GONE);
 }
 
 static void add_ms(struct timespec *ts, uint64_t ms)
@@ -173,23 +174,18 @@ static void *retention_watch(void *data)
 
 /* --- life --------------------------------------------------------------------------------- */
 
-static void init_lock(struct retention *r)
+void retention_init(struct retention *r, struct relay *relay, const struct retention_rules *rules)
 {
 	pthread_condattr_t attr;
 
+	*r = (struct retention){ .relay = relay, .rules = *rules };
+	if (!rules->age_s && !rules->size && !rules->keep_free)
+		return;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->changed, &attr);
 	pthread_condattr_destroy(&attr);
-}
-
-void retention_init(struct retention *r, struct relay *relay, const struct retention_rules *rules)
-{
-	*r = (struct retention){ .relay = relay, .rules = *rules };
-	if (!rules->age_s && !rules->size && !rules->keep_free)
-		return;
-	init_lock(r);
 	relay->retention = r;
 }
 
@@ -218,21 +214,17 @@ void retention_kick(struct retention *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
-static void end_thread(struct retention *r)
-{
-	pthread_mutex_lock(&r->lock);
-	r->stop = true;
-	pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
-	pthread_join(r->thread, NULL);
-}
-
 void retention_fini(struct retention *r)
 {
 	if (!r->relay || !r->relay->retention)
 		return;
-	if (r->runs)
-		end_thread(r);
+	if (r->runs) {
+		pthread_mutex_lock(&r->lock);
+		r->stop = true;
+		pthread_cond_broadcast(&r->changed);
+		pthread_mutex_unlock(&r->lock);
+		pthread_join(r->thread, NULL);
+	}
 	r->relay->retention = NULL;
 	pthread_cond_destroy(&r->changed);
 	pthread_mutex_destroy(&r->lock);

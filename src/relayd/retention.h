@@ -67,7 +67,5 @@ void kept_fini(struct kept_list *list);
 /** Set @why of each session that is to be removed. @free_bytes: of the file system. */
 void kept_evaluate(struct kept_list *list, const struct retention_rules *rules, uint64_t now_s,
 		   uint64_t free_bytes);
-/** Remove @name and its contents. */
-void kept_erase(int at_fd, const char *name);
 
 #endif

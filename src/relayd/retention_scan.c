@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* retention_scan.c - finds all sessions, and those to be removed, from the files only. Symbolic
  * links are not followed. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static void retention_scan_add(struct kept_list *list, const struct kept_session
 static void scan_inner(int at_fd, const char *outer, const char *name, uint64_t now_s,
 		       struct kept_list *ret)
 {
-	AUTO_FD int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD int fd = chunk_open_dir(at_fd, name);
 	struct kept_session session = { 0 };
 	int whose = fd < 0 ? RELSESSION_NONE : relsession_status_of_dir(fd);
 
@@ -121,9 +120,4 @@ void kept_evaluate(struct kept_list *list, const struct retention_rules *rules, 
 		bytes -= s->bytes;
 		free_bytes += s->bytes;
 	}
-}
-
-void kept_erase(int at_fd, const char *name)
-{
-	dir_remove(at_fd, name);
 }

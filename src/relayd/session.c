@@ -20,9 +20,6 @@
 #include "store/append.h"
 #include "usage.h"
 
-#define FDS_OF_SESSION 1u
-#define FDS_OF_TRACE 3u
-#define FDS_OF_STREAM 2u
 #define FILES_OF_SESSION 5u /* itself, the directory that it is in, .session, .traces, clocks */
 #define FILES_OF_TRACE 3u   /* metadata, index, .streams; and its directories */
 #define FILES_OF_STREAM 2u  /* each of those that follow each other, and its index */
@@ -32,12 +29,6 @@
 #define CLOCKS_FILE \
 	"clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
 #define CLOCKS_MAX_BYTES (64 << 10)
-
-struct reltrace {
-	struct list_node node; /* of the session */
-	struct idmap_node id_node, path_node;
-	struct chunk_trace *dir; /* owned */
-};
 
 /* --- its directory ------------------------------------------------------------------ */
 
@@ -140,32 +131,6 @@ static int relay_session_check_names(const struct req_rel_session *req, struct e
 	return 0;
 }
 
-static void make_path(const struct relay *relay, const struct req_rel_session *req,
-		      char **ret_outer, char **ret_inner)
-{
-	*ret_outer = xstrdup(relay->by_session ? req->name : req->host);
-	*ret_inner = with_stamp(relay->by_session ? req->host : req->name, req->stamp);
-}
-
-static int open_below(int at_fd, const char *name)
-{
-	int fd;
-
-	if (mkdirat(at_fd, name, 0750) < 0 && errno != EEXIST)
-		return -errno;
-	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static int write_id(int dir_fd, const uint8_t *id)
-{
-	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
-
-	if (fd < 0)
-		return -errno;
-	return append_bytes(fd, id, RELAY_ID_BYTES, 0);
-}
-
 /* Behind the id: no sender that knows it will come. */
 static void mark_ended(int dir_fd)
 {
@@ -190,19 +155,19 @@ int relsession_status_of_dir(int dir_fd)
  * Return: 0; -EEXIST: it is another's; or another negative errno. */
 static int claim(int dir_fd, const uint8_t *id)
 {
-	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
 	uint8_t has[RELAY_ID_BYTES];
 
-	if (fd < 0 && errno != ENOENT)
+	if (fd < 0)
 		return -errno;
-	if (fd < 0 || pread(fd, has, sizeof(has), 0) != (ssize_t)sizeof(has))
-		return write_id(dir_fd, id);
+	if (pread(fd, has, sizeof(has), 0) != (ssize_t)sizeof(has))
+		return append_bytes(fd, id, RELAY_ID_BYTES, 0);
 	return memcmp(has, id, sizeof(has)) == 0 ? 0 : -EEXIST;
 }
 
 static int open_claimed(int at_fd, const char *name, const uint8_t *id)
 {
-	AUTO_FD int fd = open_below(at_fd, name);
+	AUTO_FD int fd = chunk_make_dir(at_fd, name);
 	int ret = fd < 0 ? fd : claim(fd, id);
 
 	return ret < 0 ? ret : TAKE_FD(fd);
@@ -214,7 +179,7 @@ static int relay_session_open_dir(const struct relay *relay, const char *outer, 
 				  const uint8_t *id)
 {
 	AUTO_FREE char *first = xstrdup(*inner);
-	AUTO_FD int fd = open_below(relay->out_fd, outer);
+	AUTO_FD int fd = chunk_make_dir(relay->out_fd, outer);
 	int ret = fd < 0 ? fd : open_claimed(fd, *inner, id);
 
 	for (unsigned int i = 2; i <= MAX_NAMESAKES && ret == -EEXIST; i++) {
@@ -255,24 +220,33 @@ static int relay_session_join(struct relconn *conn, const char *host, struct err
 	return 0;
 }
 
-/* Charge the quotas of a session; relay_session_refund() refunds them. */
-static int relay_session_reserve(struct relay *relay, struct relpeer *peer, struct err *err)
+static const unsigned int fds_of[NR_RELQUOTAS] = {
+	[RELQUOTA_SESSIONS] = 1,
+	[RELQUOTA_TRACES] = 3,
+	[RELQUOTA_STREAMS] = 2,
+};
+
+/* Charge the quotas of a session, trace or stream; relay_session_refund() refunds them. @files: to
+ * be created now. */
+static int relay_session_charge(struct relay *relay, struct relpeer *peer, enum relquota kind,
+				unsigned int files, struct err *err)
 {
-	if (relpeer_begin_session(peer, err))
+	if (kind == RELQUOTA_SESSIONS ? relpeer_begin_session(peer, err) :
+					relpeer_charge(peer, kind, err))
 		return err->code;
-	if (relay_reserve_fds(relay, peer, FDS_OF_SESSION, err) == 0) {
-		if (relpeer_make(peer, FILES_OF_SESSION, err) == 0)
+	if (relay_reserve_fds(relay, peer, fds_of[kind], err) == 0) {
+		if (!files || relpeer_make(peer, files, err) == 0)
 			return 0;
-		relay_release_fds(relay, peer, FDS_OF_SESSION);
+		relay_release_fds(relay, peer, fds_of[kind]);
 	}
-	relpeer_refund(peer, RELQUOTA_SESSIONS);
+	relpeer_refund(peer, kind);
 	return err->code;
 }
 
-static void relay_session_refund(struct relay *relay, struct relpeer *peer)
+static void relay_session_refund(struct relay *relay, struct relpeer *peer, enum relquota kind)
 {
-	relay_release_fds(relay, peer, FDS_OF_SESSION);
-	relpeer_refund(peer, RELQUOTA_SESSIONS);
+	relay_release_fds(relay, peer, fds_of[kind]);
+	relpeer_refund(peer, kind);
 }
 
 /* Users with the right to read the files may view it. */
@@ -310,7 +284,8 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		if (!is_stamp(req->stamp))
 			return err_set(err, ERR_INVALID, "'%.80s' is not a time", req->stamp);
 	}
-	make_path(relay, req, &outer, &inner);
+	outer = xstrdup(relay->by_session ? req->name : req->host);
+	inner = with_stamp(relay->by_session ? req->host : req->name, req->stamp);
 	base = xasprintf("%s/%s", outer, inner);
 	*ret = NULL;
 	if (relconn_claim(conn, account ? account : req->host, base, err) || conn->next)
@@ -320,11 +295,11 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		return err->code;
 	relay_session_replace(conn->worker, base, req->id.data);
 	if (relay_session_join(conn, account ? account : req->host, err) ||
-	    relay_session_reserve(relay, conn->peer, err))
+	    relay_session_charge(relay, conn->peer, RELQUOTA_SESSIONS, FILES_OF_SESSION, err))
 		return err->code;
 	fd = relay_session_open_dir(relay, outer, &inner, req->id.data);
 	if (fd < 0) {
-		relay_session_refund(relay, conn->peer);
+		relay_session_refund(relay, conn->peer, RELQUOTA_SESSIONS);
 		return err_errno(err, ERR_OUTPUT, -fd, "can't make the directory %s", base);
 	}
 	repairer_claim(relay->repairer, fd);
@@ -336,7 +311,6 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	session->fd = fd;
 	chunk_init(&session->chunk, fd, &conn->worker->disk);
 	memcpy(session->id, req->id.data, RELAY_ID_BYTES);
-	list_init(&session->traces);
 	list_init(&session->streams);
 	idmap_init(&session->trace_ids);
 	idmap_init(&session->trace_paths);
@@ -355,19 +329,12 @@ static void relay_session_end_stream(struct relsession *session, struct relstrea
 	idmap_remove(&stream->id_node);
 	idmap_remove(&stream->file_node);
 	relstream_free(stream);
-	relay_release_fds(session->relay, session->conn->peer, FDS_OF_STREAM);
-	relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
-}
-
-static void relay_session_release_trace(struct relsession *session)
-{
-	relay_release_fds(session->relay, session->conn->peer, FDS_OF_TRACE);
-	relpeer_refund(session->conn->peer, RELQUOTA_TRACES);
+	relay_session_refund(session->relay, session->conn->peer, RELQUOTA_STREAMS);
 }
 
 void relsession_free(struct relsession *session)
 {
-	struct reltrace *trace, *trace_tmp;
+	const struct chunk_trace *trace;
 	struct relstream *stream, *tmp;
 
 	if (!session)
@@ -378,18 +345,16 @@ void relsession_free(struct relsession *session)
 			relstream_drop_parts(stream);
 		relay_session_end_stream(session, stream);
 	}
-	list_for_each_safe(trace, trace_tmp, &session->traces, node) {
-		chunk_trace_free(trace->dir);
-		free(trace);
-		relay_session_release_trace(session);
-	}
+	list_for_each(trace, &session->chunk.traces, node)
+		relay_session_refund(session->relay, session->conn->peer, RELQUOTA_TRACES);
 	if (session->ended) {
 		mark_ended(session->fd);
 		if (!session->unfinished)
 			(void)!chunk_close(&session->chunk);
 	}
+	chunk_fini(&session->chunk);
 	live_session_close(session->live, session->ended);
-	relay_session_refund(session->relay, session->conn->peer);
+	relay_session_refund(session->relay, session->conn->peer, RELQUOTA_SESSIONS);
 	idmap_remove(&session->base_node);
 	relay_count_sessions(session->relay, -1);
 	idmap_fini(&session->trace_ids);
@@ -406,9 +371,7 @@ void relsession_free(struct relsession *session)
 
 static struct chunk_trace *relay_session_find_trace(const struct relsession *session, uint64_t id)
 {
-	struct reltrace *trace = idmap_get(&session->trace_ids, id, struct reltrace, id_node);
-
-	return trace ? trace->dir : NULL;
+	return idmap_get(&session->trace_ids, id, struct chunk_trace, id_node);
 }
 
 static bool is_path_in_use(const struct relsession *session, const char *path)
@@ -416,64 +379,9 @@ static bool is_path_in_use(const struct relsession *session, const char *path)
 	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_hash_text(path));
 
 	for (; node; node = idmap_next(&session->trace_paths, node))
-		if (strcmp(container_of(node, struct reltrace, path_node)->dir->path, path) == 0)
+		if (strcmp(container_of(node, struct chunk_trace, path_node)->path, path) == 0)
 			return true;
 	return false;
-}
-
-static void add_trace(struct relsession *session, struct chunk_trace *dir)
-{
-	struct reltrace *trace = xalloc(sizeof(*trace));
-
-	trace->dir = dir;
-	list_append(&session->traces, &trace->node);
-	idmap_add(&session->trace_ids, &trace->id_node, dir->id);
-	idmap_add(&session->trace_paths, &trace->path_node, idmap_hash_text(dir->path));
-}
-
-static int relay_session_check_trace(const struct relsession *session,
-				     const struct req_rel_trace *req, struct err *err)
-{
-	if (req->uuid.len != 16)
-		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
-	if (chunk_check_path(req->path, err))
-		return err->code;
-	if (is_path_in_use(session, req->path))
-		return err_set(err, ERR_INVALID, "the trace %s is open", req->path);
-	return 0;
-}
-
-/* On a connection that lives on, the sender has been replaced. */
-static int cut_trace(struct chunk_trace *dir, const struct req_rel_trace *req, struct err *err)
-{
-	int ret = chunk_trace_cut(dir, req->metadata_bytes, req->behind);
-
-	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't continue %s", dir->path) : 0;
-}
-
-static unsigned int files_of_trace(const char *path)
-{
-	unsigned int nr = FILES_OF_TRACE + 1;
-
-	for (; *path; path++)
-		nr += *path == '/';
-	return nr;
-}
-
-static int relay_session_reserve_trace(struct relsession *session, const char *path,
-				       struct err *err)
-{
-	struct relpeer *peer = session->conn->peer;
-
-	if (relpeer_charge(peer, RELQUOTA_TRACES, err))
-		return err->code;
-	if (relay_reserve_fds(session->relay, peer, FDS_OF_TRACE, err) == 0) {
-		if (relpeer_make(peer, files_of_trace(path), err) == 0)
-			return 0;
-		relay_release_fds(session->relay, peer, FDS_OF_TRACE);
-	}
-	relpeer_refund(peer, RELQUOTA_TRACES);
-	return err->code;
 }
 
 static int open_trace(struct relsession *session, const struct req_rel_trace *req,
@@ -486,15 +394,25 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 		.metadata_bytes = req->metadata_bytes,
 		.may_be_shorter = req->behind,
 	};
+	struct relpeer *peer = session->conn->peer;
+	unsigned int files = FILES_OF_TRACE + 1;
 
-	if (relay_session_check_trace(session, req, err) ||
-	    relay_session_reserve_trace(session, req->path, err))
+	if (req->uuid.len != 16)
+		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
+	if (chunk_check_path(req->path, err))
+		return err->code;
+	if (is_path_in_use(session, req->path))
+		return err_set(err, ERR_INVALID, "the trace %s is open", req->path);
+	for (const char *at = req->path; *at; at++)
+		files += *at == '/';
+	if (relay_session_charge(session->relay, peer, RELQUOTA_TRACES, files, err))
 		return err->code;
 	if (chunk_trace_continue(&session->chunk, &spec, ret, err)) {
-		relay_session_release_trace(session);
+		relay_session_refund(session->relay, peer, RELQUOTA_TRACES);
 		return err->code;
 	}
-	add_trace(session, *ret);
+	idmap_add(&session->trace_ids, &(*ret)->id_node, req->trace);
+	idmap_add(&session->trace_paths, &(*ret)->path_node, idmap_hash_text(req->path));
 	return 0;
 }
 
@@ -502,9 +420,15 @@ int relsession_trace(struct relsession *session, const struct req_rel_trace *req
 		     uint64_t *ret_bytes, struct err *err)
 {
 	struct chunk_trace *dir = relay_session_find_trace(session, req->trace);
+	int ret;
 
-	if (dir ? cut_trace(dir, req, err) : open_trace(session, req, &dir, err))
+	if (dir) { /* the sender has been replaced, on a connection that lives on */
+		ret = chunk_trace_cut(dir, req->metadata_bytes, req->behind);
+		if (ret < 0)
+			return err_errno(err, ERR_OUTPUT, -ret, "can't continue %s", dir->path);
+	} else if (open_trace(session, req, &dir, err)) {
 		return err->code;
+	}
 	*ret_bytes = dir->metadata_bytes;
 	relconn_keep(session->conn, dir, dir->metadata_fd);
 	return 0;
@@ -579,35 +503,11 @@ static bool is_stream_in_use(const struct relsession *session, const struct chun
 	return relsession_find_stream(session, req->stream);
 }
 
-static void relay_session_add_stream(struct relsession *session, struct relstream *stream)
-{
-	const struct stream_config *config = &stream->config;
-
-	list_append(&session->streams, &stream->node);
-	idmap_add(&session->stream_ids, &stream->id_node, stream->id);
-	idmap_add(&session->stream_files, &stream->file_node,
-		  file_id(config->trace, config->channel, stream->file.cpu));
-}
-
-static int check_stream(const struct relsession *session, const struct chunk_trace *dir,
-			const struct req_rel_stream *req, struct err *err)
-{
-	const char *wrong = name_check_channel(req->channel);
-
-	if (!dir)
-		return err_set(err, ERR_INVALID, "no trace %llu", (unsigned long long)req->trace);
-	if (wrong)
-		return err_set(err, ERR_INVALID, "the channel name '%.80s' %s", req->channel,
-			       wrong);
-	if (is_stream_in_use(session, dir, req))
-		return err_set(err, ERR_INVALID, "stream %u or its file is open", req->stream);
-	return 0;
-}
-
 int relsession_stream(struct relsession *session, const struct req_rel_stream *req,
 		      struct relstream **ret, struct err *err)
 {
 	struct chunk_trace *dir = relay_session_find_trace(session, req->trace);
+	const char *wrong = name_check_channel(req->channel);
 	const struct stream_config config = {
 		.trace = dir,
 		.disk = &session->conn->worker->disk,
@@ -619,22 +519,25 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 		.doubted_ns = session->relay->started_ns, /* later ones are in the page cache */
 	};
 
-	if (check_stream(session, dir, req, err))
+	if (!dir)
+		return err_set(err, ERR_INVALID, "no trace %llu", (unsigned long long)req->trace);
+	if (wrong)
+		return err_set(err, ERR_INVALID, "the channel name '%.80s' %s", req->channel,
+			       wrong);
+	if (is_stream_in_use(session, dir, req))
+		return err_set(err, ERR_INVALID, "stream %u or its file is open", req->stream);
+	if (relay_session_charge(session->relay, session->conn->peer, RELQUOTA_STREAMS, 0, err))
 		return err->code;
-	if (relpeer_charge(session->conn->peer, RELQUOTA_STREAMS, err))
-		return err->code;
-	if (relay_reserve_fds(session->relay, session->conn->peer, FDS_OF_STREAM, err)) {
-		relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
-		return err->code;
-	}
 	if (relstream_new(req->stream, &config, req->cpu, ret, err)) {
-		relay_release_fds(session->relay, session->conn->peer, FDS_OF_STREAM);
-		relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
+		relay_session_refund(session->relay, session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
 	}
 	relstream_show(*ret, session->live);
-	relay_session_add_stream(session, *ret);
-	if ((*ret)->has_last) /* another connection may not have waited for it */
+	list_append(&session->streams, &(*ret)->node);
+	idmap_add(&session->stream_ids, &(*ret)->id_node, req->stream);
+	idmap_add(&session->stream_files, &(*ret)->file_node,
+		  file_id(dir, req->channel, req->cpu));
+	if (packet_is_set(&(*ret)->last)) /* another connection may not have waited for it */
 		relconn_keep_stream(session->conn, *ret);
 	return 0;
 }

@@ -23,10 +23,9 @@ struct relsession {
 	char *path;	      /* of its directory, below the relay's output */
 	uint8_t id[RELAY_ID_BYTES];
 	int fd;
-	struct chunk chunk;	 /* in that directory */
-	struct list_node traces; /* struct reltrace */
+	struct chunk chunk; /* in that directory */
 	struct list_node streams;
-	struct idmap trace_ids, trace_paths;   /* of traces */
+	struct idmap trace_ids, trace_paths;   /* of the chunk's traces */
 	struct idmap stream_ids, stream_files; /* of streams */
 	struct live_session *live;	       /* NULL: viewers may not follow it */
 	bool ended;			       /* its sender has reported its end */

@@ -34,7 +34,7 @@ static void find_parts(struct relstream *s)
 	if (fd >= 0 && fstat(fd, &st) == 0 && pread(fd, h, sizeof(*h), 0) == (ssize_t)sizeof(*h) &&
 	    packet_check(h, &stream, UINT64_MAX) == PACKET_FITS &&
 	    (uint64_t)st.st_size < h->packet_size / 8 &&
-	    !(s->has_last && h->packet_seq_num <= s->last.packet_seq_num))
+	    !(packet_is_set(&s->last) && h->packet_seq_num <= s->last.packet_seq_num))
 		s->received = (uint64_t)st.st_size - sizeof(*h);
 }
 
@@ -58,7 +58,8 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 		relstream_free(s);
 		return err->code;
 	}
-	s->has_last = found > 0;
+	if (!found)
+		s->last = (struct packet_header){ 0 };
 	find_parts(s);
 	*ret = s;
 	return 0;
@@ -78,7 +79,7 @@ void relstream_free(struct relstream *s)
 
 void relstream_show(struct relstream *s, struct live_session *session)
 {
-	s->live = live_stream_open(session, &s->file, s->has_last ? &s->last : NULL);
+	s->live = live_stream_open(session, &s->file, &s->last);
 }
 
 /* --- packets ---------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ int relstream_begin(struct relstream *s, const struct packet_header *header, str
 		return relay_stream_refuse(s, "has an invalid header", err);
 	if (kind == PACKET_FOREIGN)
 		return relay_stream_refuse(s, "belongs to another stream", err);
-	if (s->has_last && header->packet_seq_num <= s->last.packet_seq_num)
+	if (packet_is_set(&s->last) && header->packet_seq_num <= s->last.packet_seq_num)
 		return relay_stream_refuse(s, "is stored already", err);
 	ret = chunk_stream_begin(&s->file, header);
 	if (ret < 0)
@@ -240,7 +241,6 @@ int relstream_finish(struct relstream *s, struct err *err)
 		return relay_stream_fail(s, ret, err);
 	}
 	s->last = s->incoming;
-	s->has_last = true;
 	s->received = 0;
 	live_stored(s->live, &s->file, &s->last);
 	return 0;

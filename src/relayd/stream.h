@@ -25,8 +25,7 @@ struct relstream {
 	uint32_t id;
 	struct stream_config config;
 	struct chunk_stream file;
-	bool has_last;
-	struct packet_header last; /* of the last stored packet */
+	struct packet_header last; /* of the last stored packet; not set: there is none */
 	struct live_stream *live;  /* its entry for viewers; NULL: not live */
 
 	/* the packet that is being received */
@@ -57,7 +56,8 @@ int relstream_begin_part(struct relstream *stream, const struct packet_header *h
 int relstream_body(struct relstream *stream, const void *data, size_t len, struct err *err);
 /** Set the expected checksum, if the header has none. */
 void relstream_sum(struct relstream *stream, uint32_t sum);
-/** Finish a packet, or a part, that was received completely. Return: 0 or the code in @err. */
+/** Finish a packet, or a part, that was received completely. If @received is 0 after it, the packet
+ *  is stored. Return: 0 or the code in @err. */
 int relstream_finish(struct relstream *stream, struct err *err);
 /** Discard the unfinished packet; the received bytes of an unfinished part stay. */
 void relstream_undo(struct relstream *stream);

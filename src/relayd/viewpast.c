@@ -8,10 +8,7 @@
 #include "viewpast.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/dir.h"
 #include "base/log.h"
@@ -46,15 +43,6 @@ struct pasttrace {
 
 /* --- the files of a trace ------------------------------------------------------------------- */
 
-static int viewpast_open(int dir_fd, const char *name, struct stat *ret)
-{
-	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0 || fstat(fd, ret) < 0)
-		return -errno;
-	return S_ISREG(ret->st_mode) ? TAKE_FD(fd) : -EINVAL;
-}
-
 static bool viewpast_read(int fd, void *buf, size_t len, uint64_t offset)
 {
 	return pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
@@ -64,26 +52,21 @@ static bool viewpast_read(int fd, void *buf, size_t len, uint64_t offset)
 static bool read_index(const struct chunk_trace *dir, struct pastfile *file)
 {
 	AUTO_FREE char *name = xasprintf("%s.idx", file->name);
-	const uint64_t head = sizeof(struct index_header);
 	struct index_header header, ours = index_header_make();
 	struct index_entry first, last;
-	struct stat st;
-	AUTO_FD int fd = viewpast_open(dir->index_fd, name, &st);
-	uint64_t nr;
+	AUTO_FD int fd = chunk_read_file(dir->index_fd, name);
+	uint64_t bytes = fd_bytes(fd), nr = index_entries(bytes);
 
-	if (fd < 0 || (uint64_t)st.st_size < head + sizeof(first))
-		return false;
-	nr = ((uint64_t)st.st_size - head) / sizeof(first);
-	if (!viewpast_read(fd, &header, sizeof(header), 0) ||
+	if (!nr || !viewpast_read(fd, &header, sizeof(header), 0) ||
 	    memcmp(&header, &ours, sizeof(ours)) != 0 ||
-	    !viewpast_read(fd, &first, sizeof(first), head) ||
-	    !viewpast_read(fd, &last, sizeof(last), head + (nr - 1) * sizeof(last)))
+	    !viewpast_read(fd, &first, sizeof(first), index_offset(0)) ||
+	    !viewpast_read(fd, &last, sizeof(last), index_offset(nr - 1)))
 		return false;
 	file->stream_class = (uint32_t)be64toh(first.stream_id);
 	file->instance = (uint32_t)be64toh(first.stream_instance_id);
 	file->first_seq = be64toh(first.packet_seq_num);
 	file->end = be64toh(last.timestamp_end);
-	file->index_bytes = (uint64_t)st.st_size;
+	file->index_bytes = bytes;
 	return true;
 }
 
@@ -122,8 +105,7 @@ static uint64_t find_files(struct pasttrace *trace)
 static bool find_cpu(const struct chunk_trace *dir, struct pastfile *file)
 {
 	struct packet_header h;
-	struct stat st;
-	AUTO_FD int fd = viewpast_open(dir->fd, file->name, &st);
+	AUTO_FD int fd = chunk_read_file(dir->fd, file->name);
 
 	if (fd < 0 || !viewpast_read(fd, &h, sizeof(h), 0) || h.magic != PACKET_MAGIC ||
 	    h.form != PACKET_FORM || memcmp(h.uuid, dir->uuid, sizeof(h.uuid)) != 0)
@@ -279,21 +261,19 @@ static void add_streams(struct vsession *vsession, struct pasttrace *trace)
 static bool read_metadata(struct chunk_trace *dir)
 {
 	struct metapacket_header head;
-	struct stat st;
 
-	dir->metadata_fd = viewpast_open(dir->fd, "metadata", &st);
+	dir->metadata_fd = chunk_read_file(dir->fd, "metadata");
 	if (dir->metadata_fd < 0 || !viewpast_read(dir->metadata_fd, &head, sizeof(head), 0) ||
 	    head.magic != METAPACKET_MAGIC)
 		return false;
 	memcpy(dir->uuid, head.uuid, sizeof(dir->uuid));
-	dir->metadata_bytes = (uint64_t)st.st_size;
+	dir->metadata_bytes = fd_bytes(dir->metadata_fd);
 	return true;
 }
 
 static void visit_trace(struct vsession *vsession, int dir_fd, const char *path)
 {
-	AUTO_FD int index_fd =
-		openat(dir_fd, "index", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD int index_fd = chunk_open_dir(dir_fd, "index");
 	struct pasttrace trace = { .dir = { .path = (char *)path,
 					    .fd = dir_fd,
 					    .index_fd = index_fd,

@@ -12,10 +12,9 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/dir.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "trace/index.h"
@@ -29,19 +28,15 @@
 
 /* --- traces and streams -------------------------------------------------------------------- */
 
-static void viewstream_free_stream(struct vstream *vs)
-{
-	vstream_close(vs);
-	list_remove(&vs->node);
-	free(vs);
-}
-
 static void viewstream_free_trace(struct vtrace *vtrace)
 {
 	struct vstream *vs;
 
-	while ((vs = list_first(&vtrace->streams, struct vstream, node)))
-		viewstream_free_stream(vs);
+	while ((vs = list_first(&vtrace->streams, struct vstream, node))) {
+		vstream_close(vs);
+		list_remove(&vs->node);
+		free(vs);
+	}
 	live_trace_done(vtrace->trace);
 	list_remove(&vtrace->node);
 	free(vtrace);
@@ -64,27 +59,13 @@ static struct vtrace *viewstream_trace_of(struct vsession *vsession, struct live
 	return vtrace;
 }
 
-static uint64_t nr_entries(uint64_t bytes)
-{
-	const uint64_t head = sizeof(struct index_header);
-
-	return bytes < head ? 0 : (bytes - head) / sizeof(struct index_entry);
-}
-
-static int viewstream_open_file(int dir_fd, const char *name)
-{
-	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* Whether the packet of the entry ends at @time or later; also where that can't be read. */
 static bool ends_since(int index_fd, uint64_t entry, uint64_t time)
 {
 	struct index_entry found;
-	off_t at = (off_t)(sizeof(struct index_header) + entry * sizeof(found));
 
-	return pread(index_fd, &found, sizeof(found), at) != sizeof(found) ||
+	return pread(index_fd, &found, sizeof(found), (off_t)index_offset(entry)) !=
+		       sizeof(found) ||
 	       be64toh(found.timestamp_end) >= time;
 }
 
@@ -94,13 +75,13 @@ static void skip_known(struct vstream *vs, const struct live_state *state)
 {
 	struct chunk_stream file = { .config = &vs->stream->config, .cpu = vs->stream->cpu };
 	const uint64_t since = vs->vtrace->vsession->since;
-	uint64_t from = 0, to = nr_entries(state->index_bytes);
+	uint64_t from = 0, to = index_entries(state->index_bytes);
 	struct chunk_stream_names names;
 	AUTO_FD int fd = -1;
 
 	if (!since || state->file || chunk_stream_names(&file, state->first_name, &names) < 0)
 		return;
-	fd = viewstream_open_file(vs->stream->trace->index_fd, names.index);
+	fd = chunk_read_file(vs->stream->trace->index_fd, names.index);
 	while (fd >= 0 && from < to) {
 		uint64_t middle = from + (to - from) / 2;
 
@@ -150,7 +131,7 @@ struct vstream *vsession_next(struct vsession *vsession, struct view_files *file
 	live_state(stream, vsession->known, &state);
 	if (stream->serial <= vsession->begin_behind) {
 		vs->file = state.file;
-		vs->entry = nr_entries(state.index_bytes);
+		vs->entry = index_entries(state.index_bytes);
 	} else {
 		skip_known(vs, &state);
 	}
@@ -224,7 +205,7 @@ static int viewstream_read_all(int fd, void *buf, size_t len, uint64_t offset)
 
 int vtrace_read(struct vtrace *vtrace, void *buf, size_t len)
 {
-	AUTO_FD int fd = viewstream_open_file(vtrace->trace->dir_fd, "metadata");
+	AUTO_FD int fd = chunk_read_file(vtrace->trace->dir_fd, "metadata");
 	int ret = fd < 0 ? fd : viewstream_read_all(fd, buf, len, vtrace->sent);
 
 	if (ret == 0)
@@ -264,10 +245,10 @@ static int viewstream_open_files(const struct vstream *vs, const struct live_sta
 
 	if (error < 0)
 		return error;
-	ret->fd = viewstream_open_file(stream->trace->dir_fd, names.stream);
+	ret->fd = chunk_read_file(stream->trace->dir_fd, names.stream);
 	if (ret->fd < 0)
 		return ret->fd;
-	ret->index_fd = viewstream_open_file(stream->trace->index_fd, names.index);
+	ret->index_fd = chunk_read_file(stream->trace->index_fd, names.index);
 	return ret->index_fd < 0 ? ret->index_fd : 0;
 }
 
@@ -302,23 +283,19 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 {
 	uint64_t bytes = state->index_bytes;
 	struct live_state later;
-	struct stat st;
 	int error;
 
-	if (vs->file == state->file && vs->entry >= nr_entries(bytes))
+	if (vs->file == state->file && vs->entry >= index_entries(bytes))
 		return 0;
 	error = viewstream_open_files(vs, state, ret);
 	if (error < 0)
 		return error;
-	if (vs->file != state->file) {
-		if (fstat(ret->index_fd, &st) < 0)
-			return -errno;
-		bytes = (uint64_t)st.st_size;
-	}
-	if (vs->entry >= nr_entries(bytes))
+	if (vs->file != state->file)
+		bytes = fd_bytes(ret->index_fd);
+	if (vs->entry >= index_entries(bytes))
 		return 0;
 	error = viewstream_read_all(ret->index_fd, &ret->entry, sizeof(ret->entry),
-				    sizeof(struct index_header) + vs->entry * sizeof(ret->entry));
+				    index_offset(vs->entry));
 	if (error == 0)
 		error = read_header(ret);
 	if (error == 0)

@@ -30,6 +30,14 @@ static inline uint64_t stat_mtime_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
 }
 
+/** Size of an open file; 0: not known. */
+static inline uint64_t fd_bytes(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 static inline void cleanup_dir(DIR **dir)
 {
 	if (*dir)

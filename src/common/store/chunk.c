@@ -52,14 +52,18 @@ int chunk_check_path(const char *path, struct err *err)
 	return *path ? 0 : err_set(err, ERR_INVALID, "the path of a trace is empty");
 }
 
-static int chunk_trace_open_dir(int at_fd, const char *name)
+int chunk_open_dir(int dir_fd, const char *name)
 {
-	int fd;
+	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (mkdirat(at_fd, name, 0750) < 0 && errno != EEXIST)
-		return -errno;
-	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+int chunk_make_dir(int dir_fd, const char *name)
+{
+	if (mkdirat(dir_fd, name, 0750) < 0 && errno != EEXIST)
+		return -errno;
+	return chunk_open_dir(dir_fd, name);
 }
 
 /* Directories on the path are synced if the files are. */
@@ -69,7 +73,7 @@ static int open_path(int at_fd, const char *path, bool sync)
 	char name[NAME_MAX_BYTES + 1];
 
 	while (next_component(&path, name)) {
-		int next = chunk_trace_open_dir(fd < 0 ? at_fd : fd, name);
+		int next = chunk_make_dir(fd < 0 ? at_fd : fd, name);
 
 		int ret = next < 0 ? next : sync ? disk_sync_dir(fd < 0 ? at_fd : fd) : 0;
 
@@ -88,14 +92,24 @@ int chunk_create_file(int dir_fd, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-int chunk_open_file(int dir_fd, const char *name)
+static int chunk_open_regular(int dir_fd, const char *name, int flags)
 {
-	AUTO_FD int fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD int fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
+}
+
+int chunk_open_file(int dir_fd, const char *name)
+{
+	return chunk_open_regular(dir_fd, name, O_RDWR);
+}
+
+int chunk_read_file(int dir_fd, const char *name)
+{
+	return chunk_open_regular(dir_fd, name, O_RDONLY);
 }
 
 /* Reserve space for metadata, so that it can be written when the disk is full. Errors are
@@ -131,7 +145,7 @@ static int make_files(struct chunk_trace *dir, bool adopt, bool may_create)
 	dir->fd = open_path(dir->chunk->fd, dir->path, disk_syncs(dir->disk));
 	if (dir->fd < 0)
 		return dir->fd;
-	dir->index_fd = chunk_trace_open_dir(dir->fd, "index");
+	dir->index_fd = chunk_make_dir(dir->fd, "index");
 	if (dir->index_fd < 0)
 		return dir->index_fd;
 	dir->metadata_fd = adopt ? chunk_open_file(dir->fd, "metadata") : -ENOENT;
@@ -475,13 +489,6 @@ static void chunk_set_place(struct chunk *chunk, const struct chunk_place *place
 	chunk->place.name = xstrdup(place->name);
 }
 
-static int chunk_open_dir(int dir_fd, const char *name)
-{
-	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk *disk)
 {
 	int fd;
@@ -686,7 +693,7 @@ static int hand_on_traces(const struct chunk *chunk, const struct chunk_place *t
 
 	if (faccessat(to->dir_fd, to->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
-	to_fd = chunk_trace_open_dir(to->dir_fd, to->hidden);
+	to_fd = chunk_make_dir(to->dir_fd, to->hidden);
 	ret = to_fd < 0 ? to_fd : read_plan(to_fd, &plan);
 	if (ret == -ENOENT)
 		ret = write_plan(chunk, to_fd);

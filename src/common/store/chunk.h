@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/idmap.h"
 #include "base/list.h"
 #include "store/disk.h"
 
@@ -42,6 +43,7 @@ struct chunk {
 /** One CTF trace of a chunk. */
 struct chunk_trace {
 	struct list_node node;
+	struct idmap_node id_node, path_node; /* for maps of the chunk's owner */
 	const struct chunk *chunk;
 	uint64_t id;
 	uint8_t uuid[16];
@@ -145,8 +147,14 @@ int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to) 
 /** Remove the trace's metadata file, lists and directories, if no other files are in them. */
 void chunk_trace_remove(struct chunk_trace *trace);
 
-/** Open an existing regular file, not a symbolic link. Return: descriptor or negative errno. */
+/** Open an existing regular file, not a symbolic link; chunk_read_file(): only to read it.
+ *  Return: descriptor or negative errno. */
 int chunk_open_file(int dir_fd, const char *name) MUST_CHECK;
+int chunk_read_file(int dir_fd, const char *name) MUST_CHECK;
+/** Open a directory, not a symbolic link; chunk_make_dir(): it is created if it is missing.
+ *  Return: descriptor or negative errno. */
+int chunk_open_dir(int dir_fd, const char *name) MUST_CHECK;
+int chunk_make_dir(int dir_fd, const char *name) MUST_CHECK;
 
 /** Whether the trace's directory was removed, so that new data cannot be found. */
 bool chunk_trace_is_gone(const struct chunk_trace *trace);

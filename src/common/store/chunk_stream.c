@@ -352,13 +352,6 @@ static bool chunk_stream_read_at(int fd, void *buf, size_t len, uint64_t offset)
 	return pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
 }
 
-static uint64_t chunk_stream_size_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
 /* Is there a whole packet of the stream at @at? A torn one has a content size of its own (see
  * append.h), or does not fit. */
 static bool packet_at(const struct chunk_stream *s, uint64_t at, uint64_t end,
@@ -405,29 +398,35 @@ static bool is_index(int fd)
 }
 
 /* The last entry of a whole packet; entries behind it don't count.
- * Return: whether there is one. The file's position is behind it, or at the begin. */
-static bool chunk_stream_find_entry(struct chunk_stream *s, uint64_t end, struct packet_header *ret)
+ * Return: 1: there is one, and the file's position is behind it; 0: there is none, and the position
+ * is the begin; negative errno. */
+static int chunk_stream_find_entry(struct chunk_stream *s, uint64_t end, struct packet_header *ret)
 {
-	uint64_t nr = is_index(s->index_fd) ? chunk_stream_size_of(s->index_fd) : 0;
+	uint64_t nr = is_index(s->index_fd) ? index_entries(fd_bytes(s->index_fd)) : 0;
 
-	nr = nr < sizeof(struct index_header) ? 0 : nr - sizeof(struct index_header);
-	for (nr /= sizeof(struct index_entry); nr > 0; nr--) {
-		uint64_t at = sizeof(struct index_header) + (nr - 1) * sizeof(struct index_entry);
+	for (; nr > 0; nr--) {
 		struct index_entry entry;
 
-		if (!chunk_stream_read_at(s->index_fd, &entry, sizeof(entry), at))
+		if (!chunk_stream_read_at(s->index_fd, &entry, sizeof(entry), index_offset(nr - 1)))
 			continue;
 		s->bytes = be64toh(entry.offset);
 		if (packet_at(s, s->bytes, end, ret) &&
 		    ret->packet_seq_num == be64toh(entry.packet_seq_num)) {
+			struct index_entry right = index_entry_make(s->bytes, ret);
+			int err;
+
 			s->bytes += ret->packet_size / 8;
-			s->index_bytes = at + sizeof(entry);
-			return true;
+			s->index_bytes = index_offset(nr);
+			if (memcmp(&entry, &right, sizeof(right)) == 0)
+				return 1;
+			err = append_bytes(s->index_fd, &right, sizeof(right),
+					   index_offset(nr - 1));
+			return err < 0 ? err : 1;
 		}
 	}
 	s->bytes = 0;
-	s->index_bytes = sizeof(struct index_header);
-	return false;
+	s->index_bytes = index_offset(0);
+	return 0;
 }
 
 static int repair_index(int fd)
@@ -440,9 +439,9 @@ static int repair_index(int fd)
 /* To the end of the last whole packet before @end. Return: 0, -ENODATA: there is none; ... */
 static int chunk_stream_walk(struct chunk_stream *s, uint64_t end, struct packet_header *ret)
 {
-	bool found = chunk_stream_find_entry(s, end, ret);
+	int found = chunk_stream_find_entry(s, end, ret);
 	struct packet_header next;
-	int err = 0;
+	int err = MIN(found, 0);
 
 	while (err == 0 && packet_at(s, s->bytes, end, &next) &&
 	       (!found || chunk_stream_is_successor(&next, ret))) {
@@ -452,7 +451,7 @@ static int chunk_stream_walk(struct chunk_stream *s, uint64_t end, struct packet
 		if (err == 0)
 			s->bytes += next.packet_size / 8;
 		*ret = next;
-		found = true;
+		found = 1;
 	}
 	return err == 0 && !found ? -ENODATA : err;
 }
@@ -504,11 +503,11 @@ static int cut_to(int fd, uint64_t end, uint64_t bytes)
 
 static int cut_tails(struct chunk_stream *s, uint64_t *cut)
 {
-	uint64_t end = chunk_stream_size_of(s->fd);
+	uint64_t end = fd_bytes(s->fd);
 	int ret = cut_to(s->fd, end, s->bytes);
 
 	if (ret == 0)
-		ret = cut_to(s->index_fd, chunk_stream_size_of(s->index_fd), s->index_bytes);
+		ret = cut_to(s->index_fd, fd_bytes(s->index_fd), s->index_bytes);
 	if (ret < 0)
 		return ret;
 	*cut += end - MIN(end, s->bytes);
@@ -522,7 +521,7 @@ static int remove_files(struct chunk_stream *s, uint64_t number, uint64_t *cut)
 	struct chunk_stream_names names;
 	int ret = chunk_stream_names(s, number, &names);
 
-	*cut += s->fd < 0 ? 0 : chunk_stream_size_of(s->fd);
+	*cut += s->fd < 0 ? 0 : fd_bytes(s->fd);
 	chunk_stream_close(s);
 	if (ret < 0)
 		return ret;
@@ -560,7 +559,7 @@ static uint64_t newest_file(struct chunk_stream *s, uint64_t *cut)
 		if (!chunk_stream_number_of(s, entry->d_name, &number))
 			continue;
 		if (chunk_stream_open_files(s, number) < 0 ||
-		    !packet_at(s, 0, chunk_stream_size_of(s->fd), &first)) {
+		    !packet_at(s, 0, fd_bytes(s->fd), &first)) {
 			(void)!remove_files(s, number, cut);
 		} else if (newest == UINT64_MAX || first.packet_seq_num >= seq) {
 			newest = number;

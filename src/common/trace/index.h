@@ -39,4 +39,17 @@ struct index_header index_header_make(void);
 /** The entry of a packet that begins at @offset. */
 struct index_entry index_entry_make(uint64_t offset, const struct packet_header *packet);
 
+/** Offset of the @n-th entry. */
+static inline uint64_t index_offset(uint64_t n)
+{
+	return sizeof(struct index_header) + n * sizeof(struct index_entry);
+}
+
+/** Number of whole entries of an index of @bytes. */
+static inline uint64_t index_entries(uint64_t bytes)
+{
+	return bytes < index_offset(0) ? 0 :
+					 (bytes - index_offset(0)) / sizeof(struct index_entry);
+}
+
 #endif
