@@ -71,7 +71,7 @@ static void take(bool save)
 	MUST_HOLD(!copy.len || (copy.at >= copy.room && copy.at + copy.len <= copy.room + r->size));
 	MUST_HOLD(copy.begin_ts <= copy.end_ts);
 	if (save)
-		ring_set_saved(r, &copy, copy.len);
+		ring_set_saved(r, copy.count, copy.end, copy.len);
 }
 
 static void check(void)

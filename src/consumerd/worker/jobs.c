@@ -170,7 +170,7 @@ int worker_append(struct worker *w, struct job *job)
 {
 	struct chunk_trace *dir = chunk_find(&w->chunk, job->id);
 	const struct sink_ops *ops = w->sink->ops;
-	const char *text = job->metadata.text;
+	const void *text = job->metadata.text;
 	uint32_t len = job->metadata.text_len;
 	int ret = ops->append ? ops->append(w->sink, dir, text, len) : chunk_append(dir, text, len);
 
