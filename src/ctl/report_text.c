@@ -298,14 +298,14 @@ static void report_text_waits_row(struct table *table, struct json_object *recor
 	report_text_where(where, record_get(site, "place"));
 	table_cell(table, "%s%s%s%s%s", record_str(site, "function"), *where ? " in " : "", where,
 		   record_num(site, "timed_out") ? ", with a timeout" : "",
-		   record_num(site, "open") ? ", up to the end" : "");
+		   record_num(site, "not_ended") ? ", up to the end" : "");
 }
 
 static void report_text_print_other_waits(FILE *out, struct json_object *record)
 {
 	static const char *const heads[] = { "CALLS",  "IN TOTAL", "LONGEST",
 					     "AT (S)", "THREAD",   "WAITS IN" };
-	struct json_object *waits = record_get(record, "waits");
+	struct json_object *waits = record_get(record, "other_waits");
 	size_t nr = record_len(waits, "sites");
 	struct table table = { .columns = "rrrrll" };
 	char count[TEXT_BYTES], ns[TEXT_BYTES];

@@ -245,7 +245,7 @@ static struct json_object *report_verb_waits_site(const struct waits_site *site,
 	record_set_str(o, "function", waits_name(site->kind));
 	report_verb_set_place(o, "place", sites, site->place, true);
 	record_set_num(o, "count", site->calls);
-	record_set_num(o, "open", site->open);
+	record_set_num(o, "not_ended", site->open);
 	record_set_num(o, "timed_out", site->timed_out);
 	record_set_num(o, "wait_ns", site->wait_ns);
 	record_set_bool(o, "lossy", site->lossy);
@@ -264,7 +264,7 @@ static void report_verb_add_waits(struct json_object *record, const struct overv
 
 	if (!nr)
 		return;
-	record_set(record, "waits", o = json_object_new_object());
+	record_set(record, "other_waits", o = json_object_new_object());
 	record_set_num(o, "count", waits->calls);
 	record_set_num(o, "wait_ns", waits->wait_ns);
 	record_set_num(o, "left_out", waits->left_out);
