@@ -1454,6 +1454,8 @@ def test_traced():
     for thread in switches:
         thread.join()
     check(not os.path.exists(folder), "the events are left")
+    if any(map(pids, DAEMONS)):  # of a test before, with the device open
+        end_daemons()
     for module in "ltt", "ltt_instr":
         run("busybox", "rmmod", module)
     load_module()
