@@ -287,7 +287,7 @@ static enum status finish_output(struct ctl *ctl, enum status status)
 
 static enum status leave_pager(struct ctl *ctl, enum status status)
 {
-	const char *command = screen_page_end();
+	const char *command = screen_page_end((int)status);
 
 	if (!command)
 		return status;

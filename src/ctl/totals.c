@@ -27,8 +27,10 @@ void totals_add_state_dump(struct json_object *totals, const char *path)
 	if (!record_num(totals, "recorded"))
 		return;
 	record_set_bool(totals, "with_state_dump", true);
-	if (!record_num(totals, "bytes") || record_num(totals, "bytes") > EXAMINED_BYTES || !path ||
-	    *path != '/' || view_open(path, NULL, NULL, &view) < 0)
+	/* events that wait in the buffers are not in the trace yet */
+	if (record_num(totals, "waiting") || !record_num(totals, "bytes") ||
+	    record_num(totals, "bytes") > EXAMINED_BYTES || !path || *path != '/' ||
+	    view_open(path, NULL, NULL, &view) < 0)
 		return;
 	if (view_scan(view, &select) == 0 && view_summary(view, &summary) == 0 &&
 	    summary->events <= record_num(totals, "recorded")) {

@@ -15,12 +15,14 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/** @columns: of the terminal. @errors: a copy of the former stderr; -1: the pager has no errors. */
+/** @columns: of the terminal. @errors: a copy of the former stderr; -1: the pager has no errors.
+ *  @status: of the program, if the user interrupts the pager and leaves it. */
 static struct {
 	pid_t pid; /* 0: none */
 	const char *command;
 	unsigned int columns;
 	int errors;
+	int status;
 } pager = { .errors = -1 };
 
 /* --- width -------------------------------------------------------------------------- */
@@ -111,22 +113,32 @@ static const char *pager_command(void)
 	return *own && strcmp(own, "cat") != 0 ? own : NULL;
 }
 
+/* Ctrl-C is for the pager, not for the shell that waits for it. */
 static void pager_exec(int in)
 {
+	char *command = xasprintf("trap : INT QUIT; %s", pager.command);
+
 	signal(SIGPIPE, SIG_DFL);
 	dup2(in, STDIN_FILENO);
 	setenv("LESS", "FRX", 0);
-	execl("/bin/sh", "sh", "-c", pager.command, (char *)NULL);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }
 
-static void pager_wait(int *ret_status)
+/* Return: the status of waitpid(). */
+static int pager_wait(void)
 {
-	while (waitpid(pager.pid, ret_status, 0) < 0 && errno == EINTR)
+	int status = 0;
+
+	while (waitpid(pager.pid, &status, 0) < 0 && errno == EINTR)
 		;
+	return status;
 }
 
-/* The terminal remains the pager's until the user leaves it. */
+/*
+ * Ctrl-C reaches both processes. The terminal remains the pager's until the user leaves it, as
+ * without Ctrl-C; a pager that it ends, ends the program as well. Other signals end both.
+ */
 static void pager_on_signal(int signo)
 {
 	int status;
@@ -134,7 +146,13 @@ static void pager_on_signal(int signo)
 	close(STDOUT_FILENO);
 	if (pager.errors >= 0)
 		close(STDERR_FILENO);
-	pager_wait(&status);
+	if (signo == SIGINT || signo == SIGQUIT) {
+		status = pager_wait();
+		if (WIFEXITED(status) && WEXITSTATUS(status) < 128)
+			_exit(pager.status);
+	} else {
+		kill(pager.pid, signo);
+	}
 	signal(signo, SIG_DFL);
 	raise(signo);
 }
@@ -167,17 +185,16 @@ void screen_page(void)
 	pager.pid = MAX(pager.pid, 0);
 }
 
-const char *screen_page_end(void)
+const char *screen_page_end(int status)
 {
-	int status = 0;
-
 	if (!pager.pid)
 		return NULL;
+	pager.status = status;
 	fflush(stdout);
 	close(STDOUT_FILENO);
 	if (pager.errors >= 0)
 		dup2(pager.errors, STDERR_FILENO);
-	pager_wait(&status);
+	status = pager_wait();
 	pager.pid = 0;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 127 ? pager.command : NULL;
 }

@@ -23,11 +23,13 @@ char *screen_cut(const char *text, unsigned int columns);
 /**
  * screen_page() - send the output, and errors that go to the same terminal, through a pager, if
  * stdout is a terminal: LTT_PAGER, else PAGER, else `less -FRX`, where it is installed. NO_PAGER,
- * an empty command and `cat` mean none. A signal that ends the program waits for the pager's end.
+ * an empty command and `cat` mean none. Ctrl-C and Ctrl-\ wait for the pager's end, with
+ * status 0 if they didn't end it; other signals end both at once.
  */
 void screen_page(void);
-/** Wait until the user has left the pager, if there is one; stdout is closed then.
+/** Wait until the user has left the pager, if there is one; stdout is closed then. @status: of the
+ *  program, also if Ctrl-C ends it meanwhile.
  *  Return: NULL; else the command, which could not be run. */
-const char *screen_page_end(void);
+const char *screen_page_end(int status);
 
 #endif
