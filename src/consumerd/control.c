@@ -144,7 +144,8 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 	struct job *job;
 	int ret;
 
-	if (control_parse_relay(req, &config, err))
+	if (control_parse_relay(req, &config, err) ||
+	    (req->turning[0] && chunk_check_path(req->turning, err)))
 		return err->code;
 	ret = worker_new(&config, &worker);
 	if (ret < 0)
@@ -159,6 +160,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		job->start.path = xstrdup(req->path);
 		job->start.dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
 	}
+	job->start.turning = req->turning[0] ? xstrdup(req->turning) : NULL;
 	worker_post(worker, job);
 	return 0;
 }
@@ -468,6 +470,21 @@ static int on_con_snapshot(const struct request *rq, struct req_con_snapshot *re
 	ret = control_snapshot(rq, req, err);
 	close_fd(req->dir);
 	return ret;
+}
+
+static int on_con_turn(const struct request *rq, struct req_con_turn *req, struct err *err)
+{
+	struct output *output = request_output(rq, req->output, err);
+	struct job *job;
+
+	if (!output || chunk_check_path(req->name, err))
+		return err->code;
+	job = request_job(rq, JOB_TURN, output);
+	job->id = req->output;
+	job->turn.name = xstrdup(req->name);
+	job->turn.clear = req->clear != 0;
+	worker_post(output->worker, job);
+	return 0;
 }
 
 static int on_con_ring_close(const struct request *rq, struct req_con_ring_close *req,

@@ -83,6 +83,7 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.slow_bytes = stats.slow_bytes,
 		.not_sampled = stats.not_sampled,
 		.overwritten = stats.overwritten,
+		.cleared = stats.cleared,
 	};
 }
 
@@ -297,6 +298,17 @@ static void answer_snapshot(struct control *c, struct job *job)
 	control_answer(c, job->type, job->serial, &job->err);
 }
 
+static void answer_turned(struct control *c, struct job *job)
+{
+	struct rep_con_turn rep = { job->turn.bytes, job->turn.cleared };
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
+	rep_con_turn_encode(&enc, &rep);
+	control_send(c, &enc);
+}
+
 static void answer_started(struct control *c, struct job *job)
 {
 	struct output *output = job->owner;
@@ -383,6 +395,7 @@ static void (*const answers[JOB_KINDS])(struct control *c, struct job *job) = {
 	[JOB_RING_CLOSE] = ring_closed,
 	[JOB_FLUSH] = answer_flushed,
 	[JOB_SNAPSHOT] = answer_snapshot,
+	[JOB_TURN] = answer_turned,
 	[JOB_WAIT] = waited,
 	[JOB_COMPLETE] = NULL,
 	[JOB_END] = output_ended,

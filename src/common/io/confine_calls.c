@@ -195,7 +195,7 @@ static const struct {
 	{ "rmdir", S },
 	{ "rename", S },
 	{ "renameat", ALL },
-	{ "renameat2", S },
+	{ "renameat2", C | R },
 };
 
 #define NAMESPACES                                                                     \

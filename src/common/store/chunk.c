@@ -67,7 +67,7 @@ int chunk_make_dir(int dir_fd, const char *name)
 }
 
 /* Directories on the path are synced if the files are. */
-static int open_path(int at_fd, const char *path, bool sync)
+int chunk_make_path(int at_fd, const char *path, bool sync)
 {
 	AUTO_FD int fd = -1;
 	char name[NAME_MAX_BYTES + 1];
@@ -83,6 +83,22 @@ static int open_path(int at_fd, const char *path, bool sync)
 			return ret;
 	}
 	return TAKE_FD(fd);
+}
+
+int chunk_open_path(int at_fd, const char *path)
+{
+	int fd = fcntl(at_fd, F_DUPFD_CLOEXEC, 3);
+	char name[NAME_MAX_BYTES + 1];
+
+	if (fd < 0)
+		return -errno;
+	while (fd >= 0 && next_component(&path, name)) {
+		int next = chunk_open_dir(fd, name);
+
+		close_fd(fd);
+		fd = next;
+	}
+	return fd;
 }
 
 int chunk_create_file(int dir_fd, const char *name)
@@ -114,7 +130,7 @@ int chunk_read_file(int dir_fd, const char *name)
 
 /* Reserve space for metadata, so that it can be written when the disk is full. Errors are
  * ignored: not every file system supports it. */
-static void chunk_trace_reserve(struct chunk_trace *dir)
+void chunk_trace_reserve(struct chunk_trace *dir)
 {
 	uint64_t end = dir->metadata_bytes + DISK_METADATA_RESERVE;
 
@@ -142,7 +158,7 @@ static bool chunk_trace_is_ours(const struct chunk_trace *dir)
 
 static int make_files(struct chunk_trace *dir, bool adopt, bool may_create)
 {
-	dir->fd = open_path(dir->chunk->fd, dir->path, disk_syncs(dir->disk));
+	dir->fd = chunk_make_path(dir->chunk->fd, dir->path, disk_syncs(dir->disk));
 	if (dir->fd < 0)
 		return dir->fd;
 	dir->index_fd = chunk_make_dir(dir->fd, "index");
@@ -170,6 +186,7 @@ static struct chunk_trace *trace_alloc(const struct chunk *chunk,
 	dir->path = xstrdup(spec->path);
 	memcpy(dir->uuid, spec->uuid, sizeof(dir->uuid));
 	dir->fd = dir->index_fd = dir->metadata_fd = -1;
+	dir->next = (struct chunk_trace_files){ -1, -1, -1 };
 	dir->disk = chunk->disk;
 	return dir;
 }
@@ -304,6 +321,13 @@ void chunk_trace_release(struct chunk_trace *dir)
 		(void)!ftruncate(dir->metadata_fd, (off_t)dir->metadata_bytes);
 }
 
+void chunk_trace_files_close(struct chunk_trace_files *files)
+{
+	files->metadata_fd = close_fd(files->metadata_fd);
+	files->index_fd = close_fd(files->index_fd);
+	files->fd = close_fd(files->fd);
+}
+
 /* All of it is in its files. */
 static void chunk_trace_shut(struct chunk_trace *dir)
 {
@@ -311,6 +335,7 @@ static void chunk_trace_shut(struct chunk_trace *dir)
 	dir->metadata_fd = close_fd(dir->metadata_fd);
 	dir->index_fd = close_fd(dir->index_fd);
 	dir->fd = close_fd(dir->fd);
+	chunk_trace_files_close(&dir->next);
 }
 
 struct chunk_trace *chunk_trace_free(struct chunk_trace *dir)
@@ -442,7 +467,7 @@ void chunk_trace_remove(struct chunk_trace *dir)
 		*slash = '\0';
 }
 
-static uint64_t measure_dir(int dir_fd)
+uint64_t chunk_dir_bytes(int dir_fd)
 {
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
 	struct dirent *entry;
@@ -458,7 +483,7 @@ static uint64_t measure_dir(int dir_fd)
 
 uint64_t chunk_trace_measure(const struct chunk_trace *dir)
 {
-	return dir->fd < 0 ? 0 : measure_dir(dir->fd) + measure_dir(dir->index_fd);
+	return dir->fd < 0 ? 0 : chunk_dir_bytes(dir->fd) + chunk_dir_bytes(dir->index_fd);
 }
 
 bool chunk_trace_is_gone(const struct chunk_trace *dir)
@@ -564,6 +589,13 @@ void chunk_fini(struct chunk *chunk)
 	chunk_init(chunk, -1, NULL);
 }
 
+bool chunk_has(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* --- handing on ------------------------------------------------------------------
  * Of a chunk in the directory of others: first the list of traces is written to the hidden
  * directory, to its end; then the traces are moved. So a successor knows the traces to move, and
@@ -571,9 +603,10 @@ void chunk_fini(struct chunk *chunk)
 
 #define PLAN_BYTES_MAX (16u << 20)
 
-static int write_plan(const struct chunk *chunk, int to_fd)
+/* It begins with the hidden name: so it can be found among those of others. */
+static int write_plan(const struct chunk *chunk, int to_fd, const char *hidden)
 {
-	AUTO_FREE char *plan = xstrdup("");
+	AUTO_FREE char *plan = xasprintf("\n/%s" TRACELIST_END, hidden);
 	const struct chunk_trace *trace;
 	AUTO_FD int fd = -1;
 	int ret;
@@ -597,14 +630,11 @@ static int write_plan(const struct chunk *chunk, int to_fd)
 	return ret == 0 && disk_syncs(chunk->disk) ? disk_sync_data(fd) : ret;
 }
 
-/* @ret: allocated, without the mark at the end. Return: 0; -ENOENT: there is none, or not all. */
-static int read_plan(int to_fd, char **ret)
+int chunk_read_list(int dir_fd, char **ret)
 {
-	const char *mark = "\n" TRACELIST_ENDED TRACELIST_END;
-	AUTO_FD int fd = chunk_open_file(to_fd, TRACELIST_FILE);
-	AUTO_FREE char *plan = NULL;
+	AUTO_FD int fd = chunk_read_file(dir_fd, TRACELIST_FILE);
+	AUTO_FREE char *list = NULL;
 	struct stat st;
-	char *end;
 
 	if (fd < 0)
 		return fd;
@@ -612,10 +642,23 @@ static int read_plan(int to_fd, char **ret)
 		return -errno;
 	if (st.st_size > PLAN_BYTES_MAX)
 		return -EFBIG;
-	plan = xalloc((size_t)st.st_size + 1);
-	if (pread(fd, plan, (size_t)st.st_size, 0) != st.st_size)
+	list = xalloc((size_t)st.st_size + 1);
+	if (pread(fd, list, (size_t)st.st_size, 0) != st.st_size)
 		return -EIO;
-	end = strstr(plan, mark);
+	*ret = TAKE(list);
+	return 0;
+}
+
+/* @ret: allocated, without the mark at the end. Return: 0; -ENOENT: there is none, or not all. */
+static int read_plan(int to_fd, char **ret)
+{
+	AUTO_FREE char *plan = NULL;
+	int result = chunk_read_list(to_fd, &plan);
+	char *end;
+
+	if (result < 0)
+		return result;
+	end = strstr(plan, "\n" TRACELIST_ENDED TRACELIST_END);
 	if (!end)
 		return -ENOENT;
 	*end = '\0';
@@ -631,7 +674,7 @@ static int move_trace(int from_fd, int to_fd, const char *path)
 
 	if (slash) {
 		*slash = '\0';
-		made = open_path(to_fd, parent, false);
+		made = chunk_make_path(to_fd, parent, false);
 		if (made < 0)
 			return made;
 	}
@@ -664,7 +707,7 @@ static int rename_to(int from_fd, const char *from, const struct chunk_place *to
 		return 0;
 	if (errno != EINVAL) /* of file systems that can't do it at once */
 		return -errno;
-	if (faccessat(to->dir_fd, to->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (chunk_has(to->dir_fd, to->name))
 		return -EEXIST;
 	return renameat(from_fd, from, to->dir_fd, to->name) < 0 ? -errno : 0;
 }
@@ -676,7 +719,7 @@ int chunk_hand_on_again(int fd, const struct chunk_place *to)
 	int ret;
 
 	if (to_fd < 0) /* perhaps it has its name already */
-		return to_fd == -ENOENT && faccessat(to->dir_fd, to->name, F_OK, 0) == 0 ? 0 :
+		return to_fd == -ENOENT && chunk_has(to->dir_fd, to->name) ? 0 :
 											   to_fd;
 	ret = read_plan(to_fd, &plan);
 	if (ret == 0)
@@ -691,12 +734,12 @@ static int hand_on_traces(const struct chunk *chunk, const struct chunk_place *t
 	AUTO_FD int to_fd = -1;
 	int ret;
 
-	if (faccessat(to->dir_fd, to->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (chunk_has(to->dir_fd, to->name))
 		return -EEXIST;
 	to_fd = chunk_make_dir(to->dir_fd, to->hidden);
 	ret = to_fd < 0 ? to_fd : read_plan(to_fd, &plan);
 	if (ret == -ENOENT)
-		ret = write_plan(chunk, to_fd);
+		ret = write_plan(chunk, to_fd, to->hidden);
 	return ret < 0 ? ret : chunk_hand_on_again(chunk->fd, to);
 }
 
@@ -705,13 +748,13 @@ int chunk_hand_on(const struct chunk *chunk, const struct chunk_place *to)
 	const struct chunk_place *from = &chunk->place;
 	int ret;
 
-	if (chunk->state != CHUNK_CLOSED)
+	if (from->name && chunk->state != CHUNK_CLOSED)
 		return -EBUSY;
 	if (from->name)
 		ret = rename_to(from->dir_fd, from->name, to);
 	else
 		ret = hand_on_traces(chunk, to);
-	if (ret == -ENOENT && from->name && faccessat(to->dir_fd, to->name, F_OK, 0) == 0)
+	if (ret == -ENOENT && from->name && chunk_has(to->dir_fd, to->name))
 		ret = 0; /* before this writer was killed, or by its predecessor */
 	if (ret == 0 && disk_syncs(chunk->disk))
 		ret = disk_sync_dir(to->dir_fd);

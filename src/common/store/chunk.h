@@ -52,6 +52,10 @@ struct chunk_trace {
 	uint64_t metadata_bytes;
 	uint64_t sent_bytes;	 /* bytes of the metadata that the relay has */
 	uint64_t reserved_bytes; /* bytes reserved on disk for the metadata file; 0: none */
+	/* Of a turn (chunk_turn.h): the files with which the trace will go on; -1: none. */
+	struct chunk_trace_files {
+		int fd, index_fd, metadata_fd;
+	} next;
 	struct disk *disk;	 /* owned by the worker */
 };
 
@@ -75,7 +79,7 @@ int chunk_continue(struct chunk *chunk, const struct chunk_place *place,
 int chunk_close(struct chunk *chunk) MUST_CHECK;
 /**
  * chunk_hand_on() - move a closed chunk to another directory of the same file system. In the
- * directory of others (chunk_init()), the directories of its traces are moved.
+ * directory of others (chunk_init()), the directories of its traces are moved; it may be open.
  * Return: 0 or negative errno; -EEXIST: something has the name. After an error, the same call may
  * finish it.
  */
@@ -122,6 +126,7 @@ int chunk_trace_cut(struct chunk_trace *trace, uint64_t metadata_bytes,
 		    bool may_be_shorter) MUST_CHECK;
 /** Release the space that was reserved for metadata, as it is complete. */
 void chunk_trace_release(struct chunk_trace *trace);
+void chunk_trace_files_close(struct chunk_trace_files *files);
 struct chunk_trace *chunk_trace_free(struct chunk_trace *trace);
 /** Sum of the sizes of the trace's files. */
 uint64_t chunk_trace_measure(const struct chunk_trace *trace);
@@ -151,10 +156,22 @@ void chunk_trace_remove(struct chunk_trace *trace);
  *  Return: descriptor or negative errno. */
 int chunk_open_file(int dir_fd, const char *name) MUST_CHECK;
 int chunk_read_file(int dir_fd, const char *name) MUST_CHECK;
-/** Open a directory, not a symbolic link; chunk_make_dir(): it is created if it is missing.
- *  Return: descriptor or negative errno. */
+/** Open a directory, not a symbolic link; chunk_make_dir(): it is created if it is missing;
+ *  chunk_make_path(): so are its parents, which are synced if @sync. Return: descriptor or negative
+ *  errno. */
 int chunk_open_dir(int dir_fd, const char *name) MUST_CHECK;
 int chunk_make_dir(int dir_fd, const char *name) MUST_CHECK;
+int chunk_make_path(int dir_fd, const char *path, bool sync) MUST_CHECK;
+/** Open a directory on a path without symbolic links. Return: descriptor or negative errno. */
+int chunk_open_path(int dir_fd, const char *path) MUST_CHECK;
+/** Whether something has that name. */
+bool chunk_has(int dir_fd, const char *name);
+/** Sum of the sizes of the files of a directory. */
+uint64_t chunk_dir_bytes(int dir_fd);
+/** Read a whole list (.traces). @ret: allocated. Return: 0 or negative errno. */
+int chunk_read_list(int dir_fd, char **ret) MUST_CHECK;
+/** Reserve space for metadata, so that it can be written when the disk is full. */
+void chunk_trace_reserve(struct chunk_trace *trace);
 
 /** Whether the trace's directory was removed, so that new data cannot be found. */
 bool chunk_trace_is_gone(const struct chunk_trace *trace);

@@ -105,6 +105,13 @@ void chunk_stream_note(const struct chunk_stream *s)
 		(void)!disk_sync_data(fd);
 }
 
+void chunk_stream_turn(struct chunk_stream *s)
+{
+	chunk_stream_note(s);
+	chunk_stream_close(s);
+	s->number = 0;
+}
+
 /* --- files ----------------------------------------------------------------------- */
 
 static int remove_file(struct disk *disk, int dir_fd, const char *name)

@@ -55,6 +55,9 @@ void chunk_stream_close(struct chunk_stream *file);
  *  not miss a file that the list does not have. */
 void chunk_stream_note(const struct chunk_stream *file);
 
+/** The next packet makes the first file in another directory. */
+void chunk_stream_turn(struct chunk_stream *file);
+
 /** Whether a packet of @bytes would begin a new file. *@ret_replaces: whether the oldest file would
  *  then be removed. */
 bool chunk_stream_is_next(const struct chunk_stream *file, uint64_t bytes, bool *ret_replaces);

@@ -31,6 +31,7 @@ struct stats {
 	uint64_t snapshot_ns;
 	uint64_t not_sampled;
 	uint64_t overwritten; /* part of @recorded and of @released, and in no snapshot */
+	uint64_t cleared;     /* the same: removed by a clear */
 };
 
 struct stats_box {

@@ -30,6 +30,22 @@ static int file_sync(struct sink *sink)
 	return ret;
 }
 
+/* The next packets make new files, in the directories that the traces have then. */
+static int file_turn(struct sink *sink, const char *name, bool clear)
+{
+	int ret = file_sync(sink);
+	struct sink_stream *out;
+
+	(void)name;
+	(void)clear;
+	if (ret < 0)
+		return ret;
+	list_for_each(out, &sink->streams, node)
+		if (out->config->trace->next.fd >= 0)
+			chunk_stream_turn(&file_of(out)->file);
+	return 0;
+}
+
 /* --- traces --------------------------------------------------------------------- */
 
 static uint64_t file_close_chunk(struct sink *sink, struct chunk_trace *dir)
@@ -91,6 +107,7 @@ static const struct sink_ops file_ops = {
 	.on_disk = true,
 	.full = { "nothing more is written: the trace has its greatest size, ", " (--max-size)" },
 	.sync = file_sync,
+	.turn = file_turn,
 	.close_chunk = file_close_chunk,
 	.open = file_open,
 	.adopt = file_adopt,

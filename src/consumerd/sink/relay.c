@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* relay.c - the sink of outputs with a relay and no spool: packets are sent from the buffers, and
  * stay in these while the relay is unreachable. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -29,6 +30,14 @@ static int relay_start(struct sink *sink, const struct sink_start *start, struct
 static int relay_settle(struct sink *sink)
 {
 	return relay_conn_drain(sink->link);
+}
+
+static int relay_turn(struct sink *sink, const char *name, bool clear)
+{
+	(void)sink;
+	(void)name;
+	(void)clear;
+	return -EOPNOTSUPP;
 }
 
 static struct sink_state relay_state(const struct sink *sink)
@@ -120,6 +129,7 @@ static const struct sink_ops relay_ops = {
 	.attaches_first = true,
 	.start = relay_start,
 	.settle = relay_settle,
+	.turn = relay_turn,
 	.state = relay_state,
 	.end = relay_end,
 	.open_chunk = relay_open_chunk,

@@ -118,6 +118,10 @@ struct sink_ops {
 	int (*drain)(struct sink *sink, uint64_t now);
 	/** Sync to this host's disk. */
 	int (*sync)(struct sink *sink);
+	/** Turn to the next chunk, see con_turn. Called when all packets are settled; the worker
+	 *  has then moved its own chunk, if it has files. NULL: nothing to do. Return: 0, or
+	 *  negative errno: the request failed, and may be repeated; -EOPNOTSUPP: it always will. */
+	int (*turn)(struct sink *sink, const char *name, bool clear);
 	struct sink_state (*state)(const struct sink *sink);
 	/** Called after sink_begin_end(), and after the streams were closed. Data that could not be
 	 *  sent is reported in @err. */

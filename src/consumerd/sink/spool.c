@@ -273,6 +273,14 @@ static struct sink_state spool_state(const struct sink *sink)
 	};
 }
 
+static int spool_turn(struct sink *sink, const char *name, bool clear)
+{
+	(void)sink;
+	(void)name;
+	(void)clear;
+	return -EOPNOTSUPP;
+}
+
 static int spool_sync(struct sink *sink)
 {
 	struct spooled *sp;
@@ -493,6 +501,7 @@ static const struct sink_ops spool_ops = {
 	.settle = spool_settle,
 	.drain = spool_drain,
 	.sync = spool_sync,
+	.turn = spool_turn,
 	.state = spool_state,
 	.end = spool_finish,
 	.fini = spool_fini,

@@ -47,6 +47,7 @@ struct job *job_free(struct job *job)
 	list_remove(&job->node);
 	if (job->kind == JOB_START) {
 		free(job->start.path);
+		free(job->start.turning);
 	} else if (job->kind == JOB_TRACE) {
 		close_fd(job->trace.metadata);
 		free(job->trace.path);
@@ -56,6 +57,8 @@ struct job *job_free(struct job *job)
 		job_ring_fini(&job->ring);
 	} else if (job->kind == JOB_SNAPSHOT) {
 		job_snapshot_fini(&job->snapshot);
+	} else if (job->kind == JOB_TURN) {
+		free(job->turn.name);
 	}
 	free(job);
 	return NULL;

@@ -26,6 +26,7 @@ enum job_kind {
 	JOB_RING_CLOSE,	 /* no data: close the ring set */
 	JOB_FLUSH,	 /* no data: write all that the rings have */
 	JOB_SNAPSHOT,	 /* write copies of the rings to a new directory */
+	JOB_TURN,	 /* move the traces to an archive, and go on in new files */
 	JOB_WAIT,	 /* no data: it is done when the jobs before it are */
 	JOB_COMPLETE,	 /* no data: all of an earlier consumer was adopted */
 	JOB_END,	 /* close everything and end the thread */
@@ -35,10 +36,12 @@ enum job_kind {
 	JOB_KINDS
 };
 
-/** @path: the directory, if the output has no descriptor of it; else NULL. */
+/** @path: the directory, if the output has no descriptor of it; else NULL. @turning: the archive of
+ *  a turn that an earlier consumer has perhaps not finished; NULL: none. */
 struct job_start {
 	char *path;
 	struct dirid dir;
+	char *turning;
 };
 
 struct job_trace {
@@ -73,6 +76,14 @@ struct job_snapshot {
 	struct snapshot *snapshot; /* result; NULL: it failed */
 };
 
+struct job_turn {
+	char *name; /* of the archive: a path below the output's directory */
+	bool clear; /* it is removed, with the records in the rings */
+	/* results */
+	uint64_t bytes;	  /* of the files that were moved */
+	uint64_t cleared; /* records */
+};
+
 struct job_end {
 	bool leave; /* rings stay unchanged, for the next consumer */
 };
@@ -100,6 +111,7 @@ struct job {
 		struct job_metadata metadata;
 		struct job_ring ring;
 		struct job_snapshot snapshot;
+		struct job_turn turn;
 		struct job_end end;
 		struct job_note note;
 	};

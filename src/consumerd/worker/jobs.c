@@ -6,9 +6,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/syscall.h>
 
+#include "base/mem.h"
 #include "consumerd/now.h"
+#include "store/chunk_turn.h"
 
 #define RELAY_TIMEOUT_NS 1200000000ull
 #define RELAY_PAUSE_MS 60
@@ -414,6 +417,101 @@ static bool do_flush(struct worker *w, struct job *job)
 	return true;
 }
 
+/* --- turns ---------------------------------------------------------------------- */
+
+void worker_end_turn(struct worker *w)
+{
+	w->turning.fd = close_fd(w->turning.fd);
+	free(w->turning.name);
+	w->turning.name = NULL;
+}
+
+static bool has_files(const struct worker *w)
+{
+	return !w->sink->link && w->config.dir_fd >= 0;
+}
+
+static int turn_failed(const struct worker *w, const char *name, int error, struct err *err)
+{
+	if (error == -EOPNOTSUPP)
+		return err_set(err, ERR_STATE,
+			       "the session's data goes to a relay, which can't move it to an "
+			       "archive");
+	if (error == -EEXIST)
+		return err_set(err, ERR_OUTPUT, "'%s' exists already; move it away", name);
+	if (error == -EXDEV)
+		return err_set(err, ERR_OUTPUT,
+			       "'%s' is on another file system than the trace, which is only "
+			       "moved within one",
+			       name);
+	(void)w;
+	return err_errno(err, ERR_OUTPUT, -error, "the trace can't be moved to '%s'", name);
+}
+
+/* The traces were moved; their streams go on in new directories, by packets with their places.
+ * Return: 0 or negative errno: it goes on in the archive, and the request may be repeated. */
+static int turn_streams(struct worker *w, bool clear)
+{
+	int ret = has_files(w) ? chunk_turn_renew(&w->chunk) : 0;
+	struct ringset *set;
+
+	if (ret == 0 && w->sink->ops->turn)
+		ret = w->sink->ops->turn(w->sink, w->turning.name, clear);
+	if (ret < 0)
+		return ret;
+	list_for_each(set, &w->sets, node)
+		if (set->config.trace->next.fd >= 0)
+			ringset_turn(set);
+	chunk_turn_switch(&w->chunk);
+	worker_cut_all(w, STREAM_TAKE);
+	list_for_each(set, &w->sets, node)
+		if (!ringset_is_turned(set))
+			return w->failing ? -w->failing : -EAGAIN;
+	return 0;
+}
+
+static int turn_begin(struct worker *w, const struct job *job)
+{
+	int fd = has_files(w) ? chunk_turn_move(&w->chunk, job->turn.name, job->id) : -1;
+
+	if (has_files(w) && fd < 0)
+		return fd;
+	w->turning.fd = fd;
+	w->turning.name = xstrdup(job->turn.name);
+	return 0;
+}
+
+/* A turn that is not finished comes before another one. */
+static bool do_turn(struct worker *w, struct job *job)
+{
+	int ret = 0;
+
+	if (w->chunk.in_memory || (!w->sink->link && w->config.dir_fd < 0)) {
+		err_set(&job->err, ERR_STATE, "the session writes no trace that could be moved");
+		return true;
+	}
+	(void)do_flush(w, job);
+	if (job->err.code)
+		return true;
+	if (w->turning.name && strcmp(w->turning.name, job->turn.name) != 0) {
+		ret = turn_streams(w, job->turn.clear);
+		if (ret == 0)
+			worker_end_turn(w);
+	}
+	if (ret == 0 && !w->turning.name)
+		ret = turn_begin(w, job);
+	if (ret == 0)
+		ret = turn_streams(w, job->turn.clear);
+	if (ret < 0) {
+		turn_failed(w, job->turn.name, ret, &job->err);
+		return true;
+	}
+	job->turn.bytes = w->turning.fd < 0 ? 0 : chunk_turn_bytes(w->turning.fd, job->id);
+	w->closed_bytes += job->turn.bytes;
+	worker_end_turn(w);
+	return true;
+}
+
 static void give_up_jobs(struct worker *w, struct list_node *jobs, const char *what)
 {
 	struct job *job, *tmp;
@@ -490,8 +588,8 @@ static bool (*const jobs_do[JOB_KINDS])(struct worker *w, struct job *job) = {
 	[JOB_METADATA] = do_metadata, [JOB_TRACE_CLOSE] = do_trace_close,
 	[JOB_RING] = do_ring,	      [JOB_RING_CLOSE] = do_ring_close,
 	[JOB_FLUSH] = do_flush,	      [JOB_SNAPSHOT] = do_snapshot,
-	[JOB_WAIT] = do_wait,	      [JOB_COMPLETE] = do_complete,
-	[JOB_END] = do_end,
+	[JOB_TURN] = do_turn,	      [JOB_WAIT] = do_wait,
+	[JOB_COMPLETE] = do_complete, [JOB_END] = do_end,
 };
 
 /* Within one that opens something, or ends everything, no other is begun. */

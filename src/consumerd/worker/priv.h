@@ -61,6 +61,10 @@ struct worker {
 	struct disk disk;
 	uint64_t closed_bytes; /* bytes of traces that are closed */
 	bool measure;	       /* disk.used is not known */
+	struct {
+		char *name; /* the archive of the turn that is not finished; NULL: none */
+		int fd;
+	} turning;
 	uint64_t sync_due_ns;  /* with SYNC_PERIOD: time of the next sync; 0: all is synced */
 };
 
@@ -111,6 +115,9 @@ void worker_report_damage(struct worker *worker);
 
 /** Update the counters of all rings without writing packets. */
 void worker_update(struct worker *worker);
+
+/** The turn is finished, or goes on in the next consumer. */
+void worker_end_turn(struct worker *worker);
 
 /** Close a trace's files and free the trace. */
 void worker_close_trace(struct worker *worker, struct chunk_trace *dir);

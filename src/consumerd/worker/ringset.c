@@ -310,6 +310,20 @@ int ringset_attach(struct ringset *set)
 	return ret;
 }
 
+void ringset_turn(struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings && !ringset_is_overwritten(set); i++)
+		stream_turn(&set->streams[i]);
+}
+
+bool ringset_is_turned(const struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		if (set->streams[i].reopens)
+			return false;
+	return true;
+}
+
 bool ringset_is_seen(const struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)

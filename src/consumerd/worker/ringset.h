@@ -85,6 +85,10 @@ unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_cro
 void ringset_write_again(struct ringset *set, int *ret_error);
 /** Open all streams at the relay on the current connection. Return: 0 or negative errno. */
 int ringset_attach(struct ringset *set) MUST_CHECK;
+/** Its streams go on in new files, see stream_turn(). */
+void ringset_turn(struct ringset *set);
+/** Whether all packets were written that begin new files. */
+bool ringset_is_turned(const struct ringset *set);
 /** Whether the producers overwrite the oldest records: only snapshots take from it. */
 bool ringset_is_overwritten(const struct ringset *set);
 /** Whether the last cut took all data that was published. */

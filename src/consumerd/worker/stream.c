@@ -100,10 +100,23 @@ static uint64_t lost_in_all(const struct stream *s)
 
 /* Readers attribute the losses of a packet to the time since the previous one: those of a stream's
  * first packet they would not count, or count as earlier ones. So an empty packet, before which
- * nothing was lost, opens the stream. */
+ * nothing was lost, opens the stream; and the files in which it goes on, by the counts of the last
+ * packet. */
 static bool needs_opening(const struct stream *s)
 {
-	return s->packets == 0 && lost_in_all(s);
+	return s->reopens || (s->packets == 0 && lost_in_all(s));
+}
+
+static void copy_counts(struct packet_header *to, const struct packet_header *last)
+{
+	to->packet_seq_num = last->packet_seq_num + 1;
+	to->events_discarded = last->events_discarded;
+	to->stream_pos = last->stream_pos + packet_body_bytes(last);
+	to->events_recorded = last->events_recorded;
+	to->lost_full = last->lost_full;
+	to->lost_size = last->lost_size;
+	to->lost_busy = last->lost_busy;
+	to->lost_output = last->lost_output;
 }
 
 /* But for the checksum: the writer of the packet makes it, perhaps on the way. */
@@ -125,6 +138,8 @@ static void stream_make_packet(struct stream *s, bool opening)
 		header.lost_size = r->lost[LOST_SIZE];
 		header.lost_busy = r->lost[LOST_BUSY];
 		header.lost_output = lost_output(s);
+	} else if (packet_is_set(&s->last)) {
+		copy_counts(&header, &s->last);
 	}
 	s->sent_header = header;
 	s->sent_pos = opening ? r->released : r->pos;
@@ -141,6 +156,8 @@ static void stream_acknowledge(struct stream *s, const struct packet_header *sto
 		s->packets++;
 		s->written += s->sent_count - MIN(s->reader.released_count, s->sent_count);
 		s->out->failed = false;
+		s->last = *stored;
+		s->reopens = false;
 	}
 	s->end_ts = stored->timestamp_end;
 	s->lost_reported = stored->events_discarded;
@@ -192,6 +209,8 @@ static int stream_await_outcome(struct stream *s)
 	return ret < 0 ? ret : 1;
 }
 
+static int stream_write_opening(struct stream *s);
+
 /* Write the pending records, or @opening: a packet without any, which is stored before the next
  * is made. Return: 1: the packet is stored, or in flight; negative errno: its data is pending. */
 static int stream_write_packet(struct stream *s, bool opening)
@@ -199,13 +218,10 @@ static int stream_write_packet(struct stream *s, bool opening)
 	bool keeps = s->out->sink->ops->keeps_packet;
 	int ret = 0;
 
-	if (!opening && needs_opening(s)) {
-		ret = stream_write_packet(s, true);
-		if (ret > 0)
-			ret = stream_await_outcome(s);
-		if (ret < 0)
-			return ret;
-	}
+	if (!opening && needs_opening(s))
+		ret = stream_write_opening(s);
+	if (ret < 0)
+		return ret;
 	/* one that was tried may be stored: a sink that compares gets it as it was */
 	if (s->state != STREAM_SENT || !keeps) {
 		stream_make_packet(s, opening);
@@ -217,10 +233,23 @@ static int stream_write_packet(struct stream *s, bool opening)
 	return ret;
 }
 
+static int stream_write_opening(struct stream *s)
+{
+	int ret = stream_write_packet(s, true);
+
+	return ret > 0 ? stream_await_outcome(s) : ret;
+}
+
+void stream_turn(struct stream *s)
+{
+	s->reopens = packet_is_set(&s->last);
+}
+
 /* --- position ------------------------------------------------------------------ */
 
 static void continue_behind(struct stream *s, const struct packet_header *last)
 {
+	s->last = *last;
 	s->end_ts = last->timestamp_end;
 	s->packets = last->packet_seq_num + 1;
 	s->bytes = last->stream_pos + last->packet_size / 8 +
@@ -378,18 +407,19 @@ static int attach_for(struct stream *s, enum stream_cut how)
 
 int stream_cut(struct stream *s, enum stream_cut how)
 {
-	int ret = s->state == STREAM_UNPLACED ? stream_attach(s) : 0;
+	int ret = s->state == STREAM_UNPLACED ? stream_attach(s) : 0, opened = 0;
 
+	if (ret == 0 && s->reopens)
+		opened = ret = stream_write_opening(s);
 	if (ret < 0)
 		return ret;
 	if (stream_snapshot(s, how == STREAM_LAST) == READER_TORN)
-		return 0;
-	if (s->out->sink->ops->attaches_first)
-		ret = attach_for(s, how);
+		return opened;
+	ret = s->out->sink->ops->attaches_first ? attach_for(s, how) : 0;
 	if (ret == 0 && is_due(s, how))
 		ret = stream_write_packet(s, false);
 	stream_publish(s);
-	return ret;
+	return ret ? ret : opened;
 }
 
 struct stream *stream_close(struct stream *s, enum sink_end how)

@@ -42,8 +42,10 @@ struct stream {
 	struct packet_header sent_header;
 	bool torn_read; /* the last snapshot of the ring words was inconsistent */
 	bool ended;	/* no more data is taken: of a ring that is overwritten, it is gone */
+	bool reopens;	/* its next packet is an empty one, in new files */
 	struct ring_reader reader;
 	struct stats_box *box;
+	struct packet_header last; /* of the packet written last; magic 0: none is known */
 	/* The packets written so far. */
 	uint64_t end_ts; /* end of the last packet */
 	uint64_t packets;
@@ -85,6 +87,9 @@ void stream_fini(struct stream *stream);
 int stream_cut(struct stream *stream, enum stream_cut how) MUST_CHECK;
 /** After sink_settle(): write a packet that did not arrive. Return: as stream_cut(). */
 int stream_write_again(struct stream *stream) MUST_CHECK;
+/** The stream goes on in new files: their first packet is an empty one with the position, sequence
+ *  number and counts of the last packet, if there was one. The next stream_cut() writes it. */
+void stream_turn(struct stream *stream);
 /** Open the stream at the relay on the current connection. Return: 0 or negative errno. */
 int stream_attach(struct stream *stream) MUST_CHECK;
 /** Update the counters without writing a packet. */

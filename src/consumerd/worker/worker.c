@@ -526,6 +526,7 @@ static void worker_release(struct worker *w)
 	job_queue_fini(&w->inbox);
 	sink_free(w->sink);
 	relay_conn_config_fini(&w->config.relay);
+	worker_end_turn(w);
 	close_fd(w->config.dir_fd);
 	free(w);
 }
@@ -585,6 +586,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 
 	w->config = *config;
 	w->notifier.fd = -1;
+	w->turning.fd = -1;
 	w->doorbell.fd = config->doorbell_fd; /* it is closed here in case of any failure */
 	w->period_ns = (uint64_t)MAX(flush_us, WORKER_FLUSH_MIN_US) * 1000;
 	w->pace = PACE_IDLE;

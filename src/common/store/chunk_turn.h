@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * chunk_turn.h - the turn of a chunk that is in the directory of others: its traces move to an
+ * archive, a directory below, and the chunk goes on in new directories at the old paths, with
+ * the same metadata. First the traces are moved: a successor finishes that, or finds that nothing
+ * was moved. Open files move with their directories: until the new directories are complete, the
+ * chunk goes on in the archive. Runs in the thread of the chunk's writer.
+ */
+#ifndef STORE_CHUNK_TURN_H
+#define STORE_CHUNK_TURN_H
+
+#include "store/chunk.h"
+
+/**
+ * chunk_turn_move() - move the traces to the archive @path, whose parents are made.
+ * @owner: distinguishes the chunks of one directory.
+ * Return: descriptor of the archive; or negative errno; -EEXIST: something has its name. After an
+ * error, the same call may finish it.
+ */
+int chunk_turn_move(const struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+/** Finish chunk_turn_move() of a killed writer. Return: descriptor of the archive; -ENOENT: nothing
+ *  was moved; or another negative errno. */
+int chunk_turn_resume(const struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+/** Make new directories, with the metadata, for the traces that were moved: trace->next. Return: 0
+ *  or negative errno: the traces are as they were. */
+int chunk_turn_renew(struct chunk *chunk) MUST_CHECK;
+/** The traces use the new directories. */
+void chunk_turn_switch(struct chunk *chunk);
+/** Bytes of the files that were moved to the archive @fd. */
+uint64_t chunk_turn_bytes(int fd, uint64_t owner);
+
+#endif
