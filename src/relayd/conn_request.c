@@ -4,6 +4,7 @@
 
 #include "conn.h"
 #include "session.h"
+#include "turn.h"
 
 /* After success, if the reply has content. */
 static void begin_answer(const struct relconn_request *rq)
@@ -150,6 +151,16 @@ static int on_rel_beacon(const struct relconn_request *rq, struct req_rel_beacon
 	(void)err;
 	live_beacon(rq->conn->session->live, req->time);
 	return 0;
+}
+
+/* Where the files are neither in one state nor in the other, the next connection finishes it. */
+static int on_rel_turn(const struct relconn_request *rq, struct req_rel_turn *req, struct err *err)
+{
+	bool broken;
+
+	(void)relturn(rq->conn->session, req, &broken, err);
+	rq->conn->unkept |= broken;
+	return err->code;
 }
 
 static int on_rel_end(const struct relconn_request *rq, struct req_rel_end *req, struct err *err)

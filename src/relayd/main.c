@@ -440,7 +440,7 @@ static int relayd_serve(struct house *h)
 	if (ret == 0)
 		ret = retention_start(&h->retention);
 	if (ret == 0)
-		ret = repairer_start(&h->relay.repairer, h->relay.out_fd, h->relay.started_ns);
+		ret = repairer_start(&h->relay.repairer, &h->relay, h->relay.started_ns);
 	if (ret == 0) {
 		relayd_report_ready(h->ready_fd);
 		relay_count_sessions(&h->relay, 0);

@@ -12,6 +12,7 @@
 #include "conn.h"
 #include "io/lockfile.h"
 #include "io/tcp_owner.h"
+#include "retention.h"
 #include "session.h"
 
 #define OWN_FDS (RELAY_FDS_LEAST / 2) /* loop, listeners, log, a directory on the way */
@@ -70,6 +71,7 @@ void relay_fini(struct relay *relay)
 	relay->nr_listeners = 0;
 	relworkers_stop(relay);
 	relworker_fini(&relay->main);
+	retention_await_erased(relay);
 	loop_work_cancel(&relay->round_over);
 	idmap_fini(&relay->claims);
 	relpeers_fini(&relay->peers);

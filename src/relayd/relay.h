@@ -19,6 +19,13 @@
 #define RELAY_LOCK_FILE ".lock" /* locked by the only relay that writes into the directory */
 #define RELAY_MAX_LISTENERS 8u
 
+/** The thread that erases directories. */
+enum relay_erasing {
+	ERASE_NOTHING, /* it does not run */
+	ERASE_RUNS,
+	ERASE_AGAIN, /* it runs, and has something more to do */
+};
+
 struct relay_listener {
 	struct listener listener; /* owns its descriptor */
 	struct relay *relay;
@@ -46,7 +53,8 @@ struct relay {
 	struct idmap claims;	  /* the same, by name */
 	unsigned int nr_sessions; /* sessions that are received */
 	const char *removing;	  /* path of the session that retention removes now; or NULL */
-	pthread_cond_t removed;	  /* signalled when @removing becomes NULL */
+	enum relay_erasing erasing;
+	pthread_cond_t removed; /* signalled when @removing becomes NULL, and @erasing 0 */
 
 	pthread_mutex_t output_lock; /* held while the directory is created again */
 	struct relay_listener listeners[RELAY_MAX_LISTENERS];

@@ -16,6 +16,7 @@
 #include "session.h"
 #include "store/chunk_stream.h"
 #include "trace/metapacket.h"
+#include "turn.h"
 
 #define MAX_DEPTH 12 /* host, session, and a trace's directories below it */
 
@@ -26,7 +27,7 @@ struct place {
 };
 
 struct repairer {
-	int dir_fd;
+	struct relay *relay;
 	uint64_t before_ns;
 	pthread_t thread;
 	bool started;
@@ -219,6 +220,8 @@ static uint64_t repair_below(struct repairer *m, int at_fd, const char *name, in
 
 	if (!dir || (enters && !repair_enter(m, dirfd(dir))))
 		return 0;
+	if (enters && relturn_finish(m->relay, dirfd(dir)) < 0)
+		log_warn("the rotation of %s can't be finished", name);
 	cut = repair_trace(m, dirfd(dir), name);
 	while (!repair_is_stopped(m) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "index") != 0 &&
@@ -240,7 +243,7 @@ static void *repair_all(void *data)
 {
 	struct repairer *m = data;
 
-	repair_report(repair_below(m, m->dir_fd, ".", 0, false));
+	repair_report(repair_below(m, m->relay->out_fd, ".", 0, false));
 	pthread_mutex_lock(&m->lock);
 	m->over = !repair_is_stopped(m);
 	pthread_mutex_unlock(&m->lock);
@@ -265,12 +268,12 @@ void repairer_claim(struct repairer *m, int fd)
 
 /* --- life ------------------------------------------------------------------------------- */
 
-int repairer_start(struct repairer **ret, int dir_fd, uint64_t before_ns)
+int repairer_start(struct repairer **ret, struct relay *relay, uint64_t before_ns)
 {
 	struct repairer *m = xalloc(sizeof(*m));
 	int error;
 
-	m->dir_fd = dir_fd;
+	m->relay = relay;
 	m->before_ns = before_ns;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->changed, NULL);

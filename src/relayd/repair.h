@@ -2,7 +2,8 @@
 /*
  * repair.h - repair of files that a relay left unfinished when it died: an incomplete packet at the
  * end of a file is truncated, and packets without an index entry get one. A thread repairs session
- * by session while the relay serves; a session whose sender reconnects is repaired immediately.
+ * by session while the relay serves; a session whose sender reconnects is repaired immediately. A
+ * turn to the next chunk that was begun is finished, see turn.h.
  * Only files that were last written before the relay started are changed.
  */
 #ifndef RELAYD_REPAIR_H
@@ -12,11 +13,12 @@
 
 #include "base/macros.h"
 
+struct relay;
 struct repairer;
 
-/** Repair all traces below @dir_fd, which stays the caller's, that were last written before
- *  @before_ns (CLOCK_REALTIME). Return: 0 or negative errno. */
-int repairer_start(struct repairer **ret, int dir_fd, uint64_t before_ns) MUST_CHECK;
+/** Repair all traces of @relay, which outlives it, that were last written before @before_ns
+ *  (CLOCK_REALTIME). Return: 0 or negative errno. */
+int repairer_start(struct repairer **ret, struct relay *relay, uint64_t before_ns) MUST_CHECK;
 /** Request the end of repairs: further sessions stay unrepaired. @repairer: may be NULL. */
 void repairer_stop(struct repairer *repairer);
 /** Stop, and free it. No repairer_claim() may run, or be called later. */

@@ -18,6 +18,7 @@
 #define GONE ".removed" /* a renamed directory, until it is erased */
 #define STACK_BYTES (256u << 10)
 #define LEAST_MS 200u
+#define MAX_TRIES 1000u /* names of directories that wait to be erased */
 
 /* --- removable sessions ------------------------------------------------------------------ */
 
@@ -66,7 +67,71 @@ static bool retention_is_in_use(struct relay *relay, const char *path, bool *ret
 	return live_knows(&relay->live, path);
 }
 
-/* Out of sight at once: erasing takes time. */
+/* --- erasing, which takes time -------------------------------------------------------------- */
+
+static void *erase_all(void *data)
+{
+	struct relay *relay = data;
+
+	pthread_mutex_lock(&relay->lock);
+	do {
+		relay->erasing = ERASE_RUNS;
+		pthread_mutex_unlock(&relay->lock);
+		dir_remove(relay->out_fd, GONE);
+		pthread_mutex_lock(&relay->lock);
+	} while (relay->erasing == ERASE_AGAIN);
+	relay->erasing = ERASE_NOTHING;
+	pthread_cond_broadcast(&relay->removed);
+	pthread_mutex_unlock(&relay->lock);
+	return NULL;
+}
+
+/* Return: false: no thread can be started. */
+static bool erase_soon(struct relay *relay)
+{
+	LOCKED(&relay->lock);
+	bool runs = relay->erasing != ERASE_NOTHING;
+	pthread_t thread;
+
+	if (!runs && pthread_create(&thread, NULL, erase_all, relay) != 0)
+		return false;
+	if (!runs)
+		pthread_detach(thread);
+	relay->erasing = ERASE_AGAIN;
+	return true;
+}
+
+void retention_await_erased(struct relay *relay)
+{
+	LOCKED(&relay->lock);
+
+	while (relay->erasing != ERASE_NOTHING)
+		pthread_cond_wait(&relay->removed, &relay->lock);
+}
+
+/* A thread may be removing GONE itself. */
+static bool move_away(struct relay *relay, int dir_fd, const char *name)
+{
+	for (unsigned int i = 0; i < MAX_TRIES; i++) {
+		AUTO_FREE char *gone = xasprintf(GONE "/cleared-%u", i);
+
+		if (mkdirat(relay->out_fd, GONE, 0750) < 0 && errno != EEXIST)
+			return false;
+		if (renameat(dir_fd, name, relay->out_fd, gone) == 0)
+			return true;
+	}
+	return false;
+}
+
+void retention_erase(struct relay *relay, int dir_fd, const char *name)
+{
+	if (!move_away(relay, dir_fd, name) || !erase_soon(relay))
+		dir_remove(dir_fd, name);
+}
+
+/* --- sessions that are removed -------------------------------------------------------------- */
+
+/* Out of sight at once. */
 static void remove_session(struct retention *r, const struct kept_session *s, size_t nr, bool alone)
 {
 	AUTO_FREE char *outer = xstrdup(s->path);
@@ -76,6 +141,8 @@ static void remove_session(struct retention *r, const struct kept_session *s, si
 	if (mkdirat(out_fd, GONE, 0750) < 0 && errno != EEXIST)
 		return;
 	if (renameat(out_fd, s->path, out_fd, gone) < 0) {
+		if (errno == ENOENT) /* an archive, with its session */
+			return;
 		log_warn("%s can't be removed: %s", s->path, strerror(errno));
 		return;
 	}
@@ -88,10 +155,10 @@ static void remove_session(struct retention *r, const struct kept_session *s, si
 static void remove_if_unused(struct retention *r, const struct kept_session *s, size_t nr)
 {
 	struct relay *relay = r->relay;
-	bool alone;
+	bool alone = false;
 
 	pthread_mutex_lock(&relay->lock);
-	if (!retention_is_in_use(relay, s->path, &alone)) {
+	if (s->is_archive || !retention_is_in_use(relay, s->path, &alone)) {
 		relay->removing = s->path;
 		pthread_mutex_unlock(&relay->lock);
 		remove_session(r, s, nr, alone);

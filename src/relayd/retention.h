@@ -2,9 +2,10 @@
 /*
  * retention.h - removes finished sessions, the oldest first, as the relay's options require:
  * by age, by total size, by free space of the file system. A session that is being received or
- * viewed is never removed, nor, for a day, one whose sender is disconnected and may reconnect.
- * Owned by main(); runs in a separate thread. A sender that opens a session while its
- * directory is being removed waits for the removal, and then begins a new session.
+ * viewed is never removed, nor, for a day, one whose sender is disconnected and may reconnect; but
+ * each of its archives may be. Owned by main(); runs in a separate thread. A sender that opens a
+ * session while its directory is being removed waits for the removal, and then begins a new
+ * session.
  */
 #ifndef RELAYD_RETENTION_H
 #define RELAYD_RETENTION_H
@@ -20,12 +21,13 @@ struct retention_rules {
 	uint64_t period_ms; /* of scans */
 };
 
-/** A session's directory, as found by a scan. */
+/** The directory of a session, without its archives, or an archive of it, as found by a scan. */
 struct kept_session {
 	char *path; /* below the relay's output */
 	uint64_t bytes;
 	uint64_t last_s; /* time of the last write, CLOCK_REALTIME */
 	bool over;	 /* its sender will not reconnect */
+	bool is_archive;
 	const char *why; /* reason for its removal, the end of a sentence; NULL: it is kept */
 };
 
@@ -58,6 +60,12 @@ void retention_fini(struct retention *retention);
 void retention_await(struct relay *relay, const char *base);
 /** Request a scan at once, as the disk is full. */
 void retention_kick(struct retention *retention);
+
+/** Erase directory @name of @dir_fd: it is gone at once, its contents are erased by a thread. The
+ *  session's worker, or the thread that repairs it. */
+void retention_erase(struct relay *relay, int dir_fd, const char *name);
+/** Wait for that thread. */
+void retention_await_erased(struct relay *relay);
 
 /* Shared by retention.c and retention_scan.c. */
 

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/dir.h"
 #include "base/mem.h"
 #include "proto/relay.h"
 #include "retention.h"
 #include "session.h"
+#include "turn.h"
 
 #define MAX_DEPTH 12
 #define ABANDONED_S 86400u
@@ -30,7 +32,8 @@ static void retention_scan_measure(int at_fd, const char *name, int depth, struc
 	struct stat st;
 
 	while ((entry = dir_next(dir))) {
-		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    (!depth && strcmp(entry->d_name, RELTURN_ARCHIVES) == 0))
 			continue;
 		if (S_ISDIR(st.st_mode)) {
 			retention_scan_measure(dirfd(dir), entry->d_name, depth + 1, sum);
@@ -51,6 +54,28 @@ static void retention_scan_add(struct kept_list *list, const struct kept_session
 	list->bytes += session->bytes;
 }
 
+static void add_archive(int at_fd, const char *session, const char *name, struct kept_list *ret)
+{
+	struct kept_session archive = { .over = true, .is_archive = true };
+
+	archive.path = xasprintf("%s/" RELTURN_ARCHIVES "/%s", session, name);
+	retention_scan_measure(at_fd, name, 1, &archive);
+	retention_scan_add(ret, &archive);
+}
+
+/* Each archive is whole, also while its session is received; but of a turn that is being made. */
+static void scan_archives(int session_fd, const char *session, struct kept_list *ret)
+{
+	AUTO_DIR DIR *dir = dir_open(session_fd, RELTURN_ARCHIVES);
+	struct dirent *entry;
+
+	if (faccessat(session_fd, RELTURN_NEXT, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return;
+	while ((entry = dir_next(dir)))
+		if (entry->d_name[0] != '.')
+			add_archive(dirfd(dir), session, entry->d_name, ret);
+}
+
 /* A directory that no session has claimed is none of ours. */
 static void scan_inner(int at_fd, const char *outer, const char *name, uint64_t now_s,
 		       struct kept_list *ret)
@@ -65,6 +90,7 @@ static void scan_inner(int at_fd, const char *outer, const char *name, uint64_t 
 	retention_scan_measure(fd, ".", 0, &session);
 	session.over = whose == RELSESSION_ENDED || session.last_s + ABANDONED_S < now_s;
 	retention_scan_add(ret, &session);
+	scan_archives(fd, session.path, ret);
 }
 
 static void scan_outer(int out_fd, const char *outer, uint64_t now_s, struct kept_list *ret)

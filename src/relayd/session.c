@@ -18,6 +18,7 @@
 #include "repair.h"
 #include "retention.h"
 #include "store/append.h"
+#include "turn.h"
 #include "usage.h"
 
 #define FILES_OF_SESSION 5u /* itself, the directory that it is in, .session, .traces, clocks */
@@ -271,7 +272,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	AUTO_FREE char *owned = NULL, *account = NULL;
 	struct relay *relay = conn->relay;
 	struct relsession *session;
-	int fd;
+	int fd, finished;
 
 	if (relay_session_identify(conn, req, err) || relay_session_check_names(req, err))
 		return err->code;
@@ -303,6 +304,13 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		return err_errno(err, ERR_OUTPUT, -fd, "can't make the directory %s", base);
 	}
 	repairer_claim(relay->repairer, fd);
+	finished = relturn_finish(relay, fd);
+	if (finished < 0) {
+		close_fd(fd);
+		relay_session_refund(relay, conn->peer, RELQUOTA_SESSIONS);
+		return err_errno(err, ERR_OUTPUT, -finished, "can't finish the rotation of %s",
+				 base);
+	}
 	session = *ret = xalloc(sizeof(*session));
 	session->relay = relay;
 	session->conn = conn;
@@ -401,6 +409,9 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
 	if (chunk_check_path(req->path, err))
 		return err->code;
+	if (strcspn(req->path, "/") == strlen(RELTURN_ARCHIVES) &&
+	    strncmp(req->path, RELTURN_ARCHIVES, strlen(RELTURN_ARCHIVES)) == 0)
+		return err_set(err, ERR_INVALID, "'" RELTURN_ARCHIVES "' is no trace's directory");
 	if (is_path_in_use(session, req->path))
 		return err_set(err, ERR_INVALID, "the trace %s is open", req->path);
 	for (const char *at = req->path; *at; at++)

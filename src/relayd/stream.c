@@ -77,6 +77,28 @@ void relstream_free(struct relstream *s)
 	free(s);
 }
 
+void relstream_leave(struct relstream *s)
+{
+	relstream_drop_parts(s);
+	chunk_stream_note(&s->file);
+	chunk_stream_close(&s->file);
+}
+
+int relstream_resume(struct relstream *s)
+{
+	struct packet_header last;
+	uint64_t cut = 0;
+	int found;
+
+	chunk_stream_init(&s->file, &s->config, s->file.cpu);
+	found = chunk_stream_continue(&s->file, &last, &cut);
+	if (found == 0 && packet_is_set(&s->last))
+		return -ENODATA;
+	if (found > 0)
+		s->last = last;
+	return MIN(found, 0);
+}
+
 void relstream_show(struct relstream *s, struct live_session *session)
 {
 	s->live = live_stream_open(session, &s->file, &s->last);

@@ -42,6 +42,10 @@ struct relstream {
 int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 		  struct relstream **ret, struct err *err);
 void relstream_free(struct relstream *stream);
+/** Close the stream's files, which are moved; relstream_resume(): continue those that are in their
+ *  place, which begin after the last stored packet. Return: 0 or negative errno. */
+void relstream_leave(struct relstream *stream);
+int relstream_resume(struct relstream *stream) MUST_CHECK;
 /** Add the stream to @session for viewers; NULL: not a live session. */
 void relstream_show(struct relstream *stream, struct live_session *session);
 

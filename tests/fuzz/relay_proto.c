@@ -171,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST_HOLD(ASK(decent, rel_metadata, { 1, { sixteen, sizeof(sixteen) } }) == 0);
 	MUST_HOLD(ASK(decent, rel_beacon, { seq }) == 0);
 	MUST_HOLD(ASK(decent, rel_clock, { .offset_ns = -5, .error_ns = 7 }) == 0);
+	MUST_HOLD(ASK(decent, rel_turn, { "clear", 1 }) == 0);
 	MUST_HOLD(ASK(decent, rel_stream_end, { 1 }) == 0);
 	MUST_HOLD(ASK(decent, rel_end, {}) == 0);
 	close(decent);

@@ -493,6 +493,18 @@ bool chunk_trace_is_gone(const struct chunk_trace *dir)
 	return dir->fd >= 0 && fstat(dir->fd, &st) == 0 && st.st_nlink == 0;
 }
 
+int chunk_trace_reopen(struct chunk_trace *dir)
+{
+	int ret;
+
+	chunk_trace_shut(dir);
+	dir->reserved_bytes = 0;
+	ret = make_files(dir, true, false);
+	if (ret == 0)
+		chunk_trace_reserve(dir);
+	return ret;
+}
+
 /* --- chunks ---------------------------------------------------------------------- */
 
 void chunk_init(struct chunk *chunk, int fd, struct disk *disk)

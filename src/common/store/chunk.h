@@ -173,6 +173,10 @@ int chunk_read_list(int dir_fd, char **ret) MUST_CHECK;
 /** Reserve space for metadata, so that it can be written when the disk is full. */
 void chunk_trace_reserve(struct chunk_trace *trace);
 
+/** Close the trace's files, which were moved, and open those that are at its path now, with the
+ *  same metadata. Return: 0 or negative errno. */
+int chunk_trace_reopen(struct chunk_trace *trace) MUST_CHECK;
+
 /** Whether the trace's directory was removed, so that new data cannot be found. */
 bool chunk_trace_is_gone(const struct chunk_trace *trace);
 

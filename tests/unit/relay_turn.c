@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A relay turns to the next chunk of a session: the traces move, each stream goes on in a file that
+ * begins with an empty packet, and nothing is done twice. A turn that was cut at any step is
+ * finished, or undone; one that can't be made leaves the session as it was.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/dir.h"
+#include "check.h"
+#include "lib/relay_sender.h"
+#include "relayd/retention.h"
+#include "relayd/turn.h"
+#include "trace/index.h"
+
+#define SESSION "host/turns-stamp/"
+
+static struct relay relay;
+static struct retention retention;
+static struct loop *loop;
+static int out_fd;
+static atomic_bool over;
+
+static void tick(struct loop_timer *timer)
+{
+	if (atomic_load(&over))
+		loop_stop(loop);
+	else
+		loop_timer_set(timer, 2000);
+}
+
+static void *run_loop(void *data)
+{
+	struct loop_timer timer;
+
+	loop_timer_init(&timer, loop, tick);
+	loop_timer_set(&timer, 2000);
+	CHECK_IS(loop_run(loop), ==, 0);
+	return data;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return fstatat(out_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Packets of the stream's file in directory @of of the session. */
+static uint64_t stored(const char *of)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), SESSION "%sust/index/chan_0.idx", of);
+	CHECK_IS(fstatat(out_fd, path, &st, 0), ==, 0);
+	return index_entries((uint64_t)st.st_size);
+}
+
+static struct packet_header packet_of(const char *of, uint64_t nr)
+{
+	struct packet_header h = { 0 };
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), SESSION "%sust/chan_0", of);
+	fd = openat(out_fd, path, O_RDONLY | O_CLOEXEC);
+	CHECK_IS(pread(fd, &h, sizeof(h), (off_t)(nr * (sizeof(h) + 4))), ==, sizeof(h));
+	close(fd);
+	return h;
+}
+
+static void send_packet(int fd, uint64_t seq)
+{
+	struct packet_header header = sender_header(seq, "four", 4);
+
+	header.stream_pos = 4 * seq;
+	header.events_recorded = 10 * (seq + 1);
+	header.timestamp_begin = 100 * seq;
+	header.timestamp_end = 100 * seq + 50;
+	header.crc32c = packet_checksum(&header, "four", 4);
+	CHECK(sender_write_packet(fd, &header, "four", 4));
+	CHECK_IS(sender_answer(fd), ==, 0);
+}
+
+static uint64_t metadata_bytes(const char *of)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), SESSION "%sust/metadata", of);
+	CHECK_IS(fstatat(out_fd, path, &st, 0), ==, 0);
+	return (uint64_t)st.st_size;
+}
+
+static void test_turn(int fd)
+{
+	static const struct blob text = { (const uint8_t *)"/* CTF 1.8 */", 13 };
+	struct packet_header opening;
+
+	CHECK_IS(SENDER_ASK(fd, rel_metadata, { 1, text }), ==, 0);
+	CHECK_IS(SENDER_ASK(fd, rel_stream, { .trace = 1, .stream = 2, .channel = "mute" }), ==, 0);
+	send_packet(fd, 0);
+	send_packet(fd, 1);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/one", 0 }), ==, 0);
+	CHECK_IS(stored("archives/one/"), ==, 2);
+	CHECK_IS(stored(""), ==, 1);
+	CHECK_IS(metadata_bytes(""), ==, metadata_bytes("archives/one/"));
+	opening = packet_of("", 0);
+	CHECK_IS(opening.packet_seq_num, ==, 1);
+	CHECK_IS(opening.packet_size, ==, 8 * sizeof(opening));
+	CHECK_IS(opening.stream_pos, ==, 8);
+	CHECK_IS(opening.events_recorded, ==, 20);
+	CHECK_IS(opening.timestamp_begin, ==, 150);
+	CHECK_IS(opening.crc32c, ==, packet_checksum(&opening, NULL, 0));
+	send_packet(fd, 2);
+	CHECK_IS(SENDER_ASK(fd, rel_metadata, { 1, text }), ==, 0);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/one", 0 }), ==, 0); /* done */
+	CHECK_IS(stored(""), ==, 2);
+	CHECK(exists(SESSION ".traces") && exists(SESSION "archives/one/.traces"));
+	CHECK(!exists(SESSION ".next"));
+}
+
+static void test_refused(int fd)
+{
+	char longer[300];
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	memcpy(longer, "archives/", 9);
+	longer[sizeof(longer) - 1] = '\0';
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "", 0 }), ==, ERR_INVALID);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "ust", 0 }), ==, ERR_INVALID);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/", 0 }), ==, ERR_INVALID);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/..", 0 }), ==, ERR_INVALID);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/a/b", 0 }), ==, ERR_INVALID);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { longer, 0 }), ==, ERR_INVALID);
+	CHECK_IS(mkdirat(out_fd, SESSION "archives/taken", 0700), ==, 0);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/taken", 0 }), ==, ERR_OUTPUT);
+	CHECK_IS(unlinkat(out_fd, SESSION "archives/taken", AT_REMOVEDIR), ==, 0);
+	CHECK_IS(SENDER_ASK(fd, rel_trace, { 9, "archives/x", { sender_id, 16 }, 0, 0 }), ==,
+		 ERR_INVALID);
+	CHECK_IS(stored(""), ==, 2);
+	send_packet(fd, 3);
+	CHECK_IS(stored(""), ==, 3);
+}
+
+static void test_clear(int fd)
+{
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { ".cleared-3", 1 }), ==, 0);
+	CHECK_IS(stored(""), ==, 1);
+	CHECK(!exists(SESSION ".cleared") && exists(SESSION "archives/one"));
+	send_packet(fd, 4);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { ".cleared-3", 1 }), ==, 0);
+	CHECK_IS(stored(""), ==, 2);
+	retention_await_erased(&relay);
+	CHECK(!exists(".removed"));
+}
+
+/* The stream that had no packet before. */
+static void test_reconnected(int fd, int again)
+{
+	close(fd);
+	CHECK_IS(sender_begin(again, "turns", SYNC_NONE, 0), ==, 0);
+	CHECK_IS(SENDER_ASK(again, rel_turn, { "archives/two", 0 }), ==, 0);
+	CHECK_IS(SENDER_ASK(again, rel_turn, { "archives/three", 0 }), ==, 0); /* nothing in it */
+	CHECK_IS(stored("archives/two/"), ==, 2);
+	CHECK_IS(stored("archives/three/"), ==, 1);
+	send_packet(again, 5);
+	CHECK_IS(stored(""), ==, 2);
+	CHECK_IS(packet_of("", 0).packet_seq_num, ==, 4);
+}
+
+/* --- cut turns ----------------------------------------------------------------------------- */
+
+static void move(int dir_fd, const char *from, const char *to)
+{
+	CHECK_IS(renameat(dir_fd, from, dir_fd, to), ==, 0);
+}
+
+static void put(int dir_fd, const char *name, const char *text)
+{
+	int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	CHECK_IS(write(fd, text, strlen(text)), ==, strlen(text));
+	close(fd);
+}
+
+/* The new trace, and all that step 1 writes. */
+static void begin_turn(int dir_fd)
+{
+	CHECK_IS(mkdirat(dir_fd, ".next", 0700), ==, 0);
+	CHECK_IS(mkdirat(dir_fd, ".next/ust", 0700), ==, 0);
+	put(dir_fd, ".next/ust/new", "1");
+	put(dir_fd, ".next/list", "\n/open//\nust//");
+}
+
+static void begin_move(int dir_fd)
+{
+	begin_turn(dir_fd);
+	put(dir_fd, ".next/turn", "Rarchives/cut");
+	CHECK_IS(mkdirat(dir_fd, "archives/.cut", 0700), ==, 0);
+}
+
+static void check_undone(int dir_fd)
+{
+	CHECK_IS(relturn_finish(&relay, dir_fd), ==, 0);
+	CHECK(!exists(SESSION ".next") && !exists(SESSION "archives/.cut"));
+	CHECK(!exists(SESSION "archives/cut") && !exists(SESSION "ust/new"));
+}
+
+static void check_done(int dir_fd)
+{
+	CHECK_IS(relturn_finish(&relay, dir_fd), ==, 1);
+	CHECK(!exists(SESSION ".next") && !exists(SESSION "archives/.cut"));
+	CHECK(exists(SESSION "archives/cut/ust/index") && exists(SESSION "ust/new"));
+	CHECK_IS(unlinkat(dir_fd, "ust/new", 0), ==, 0); /* as it was before */
+	CHECK_IS(unlinkat(dir_fd, "ust", AT_REMOVEDIR), ==, 0);
+	move(dir_fd, "archives/cut/ust", "ust");
+	dir_remove(dir_fd, "archives/cut");
+}
+
+static void test_cut(void)
+{
+	static const char plan[] = "\n/open//\nust//\n/ended//";
+	int dir_fd = openat(out_fd, SESSION, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	begin_turn(dir_fd); /* killed in step 1 */
+	check_undone(dir_fd);
+	begin_turn(dir_fd); /* behind step 2 */
+	put(dir_fd, ".next/turn", "Rarchives/cut");
+	check_undone(dir_fd);
+	begin_move(dir_fd);
+	put(dir_fd, "archives/.cut/.traces", "\n/open//\nust//"); /* incomplete */
+	check_undone(dir_fd);
+	begin_move(dir_fd);
+	put(dir_fd, "archives/.cut/.traces", plan);
+	check_done(dir_fd);
+	begin_move(dir_fd);
+	put(dir_fd, "archives/.cut/.traces", plan);
+	move(dir_fd, "ust", "archives/.cut/ust");
+	check_done(dir_fd);
+	begin_move(dir_fd);
+	move(dir_fd, "ust", "archives/.cut/ust");
+	move(dir_fd, "archives/.cut", "archives/cut");
+	move(dir_fd, ".next/ust", "ust");
+	check_done(dir_fd);
+	CHECK_IS(relturn_finish(&relay, dir_fd), ==, 0);
+	close(dir_fd);
+}
+
+/* Archives are removed also while their session is received. */
+static void test_retention(int fd)
+{
+	CHECK_IS(retention_start(&retention), ==, 0);
+	while (exists(SESSION "archives/one") || exists(SESSION "archives/three"))
+		usleep(1000);
+	send_packet(fd, 6);
+	CHECK_IS(stored(""), ==, 3);
+}
+
+int main(void)
+{
+	const struct retention_rules rules = { .size = 1, .period_ms = 1 };
+	char top[] = "/tmp/relay_turn_XXXXXX";
+	pthread_t thread;
+	int fds[2];
+
+	CHECK(mkdtemp(top));
+	out_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(out_fd >= 0 && loop_new(&loop) == 0);
+	CHECK_IS(relay_init(&relay, loop, out_fd, 1000), ==, 0);
+	retention_init(&retention, &relay, &rules);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		fds[i] = sender_connect(&relay);
+	CHECK_IS(pthread_create(&thread, NULL, run_loop, NULL), ==, 0);
+	CHECK_IS(sender_begin(fds[0], "turns", SYNC_NONE, 0), ==, 0);
+	test_turn(fds[0]);
+	test_refused(fds[0]);
+	test_clear(fds[0]);
+	test_reconnected(fds[0], fds[1]);
+	test_cut();
+	test_retention(fds[1]);
+	close(fds[1]);
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	relworkers_stop(&relay);
+	retention_fini(&retention);
+	relay_fini(&relay);
+	loop_free(loop);
+	dir_empty(out_fd, ".", 12);
+	CHECK_IS(rmdir(top), ==, 0);
+	close(out_fd);
+	return 0;
+}
