@@ -22,11 +22,9 @@
 #undef __TRACE_INCLUDE
 #ifndef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE TRACE_SYSTEM
-#define UNDEF_TRACE_INCLUDE_FILE
 #endif
 #ifndef TRACE_INCLUDE_PATH
 #define __TRACE_INCLUDE(system) <trace/events/system.h>
-#define UNDEF_TRACE_INCLUDE_PATH
 #else
 #define __TRACE_INCLUDE(system) __stringify(TRACE_INCLUDE_PATH/system.h)
 #endif
@@ -351,13 +349,26 @@
 	static struct event *listed_##name_ __used __section("ltt_events") = &event_##name_;)
 #include TRACE_INCLUDE(TRACE_INCLUDE_FILE)
 
+/* The next header of the same object gets the kernel's definitions again, by linux/tracepoint.h. */
 #undef TRACE_HEADER_MULTI_READ
-#ifdef UNDEF_TRACE_INCLUDE_FILE
 #undef TRACE_INCLUDE_FILE
-#undef UNDEF_TRACE_INCLUDE_FILE
-#endif
-#ifdef UNDEF_TRACE_INCLUDE_PATH
 #undef TRACE_INCLUDE_PATH
-#undef UNDEF_TRACE_INCLUDE_PATH
-#endif
+#undef DECLARE_TRACE
+#undef DECLARE_TRACE_CONDITION
+#undef TRACE_EVENT
+#undef TRACE_EVENT_FN
+#undef TRACE_EVENT_FN_COND
+#undef TRACE_EVENT_CONDITION
+#undef TRACE_EVENT_SYSCALL
+#undef TRACE_EVENT_FLAGS
+#undef TRACE_EVENT_PERF_PERM
+#undef TRACE_EVENT_NOP
+#undef DECLARE_EVENT_CLASS
+#undef DECLARE_EVENT_CLASS_NOP
+#undef DECLARE_EVENT_NOP
+#undef DEFINE_EVENT
+#undef DEFINE_EVENT_FN
+#undef DEFINE_EVENT_PRINT
+#undef DEFINE_EVENT_CONDITION
+#undef DEFINE_EVENT_NOP
 #endif
