@@ -264,7 +264,8 @@ static int view_advance(struct view *view, const struct view_select *select)
 
 	if (select->names_only && !feed->open && has_no_name(select, feed))
 		begin = &never;
-	r = feed_next(feed, begin, view->preferred);
+	/* (all streams may be needed to find one event: little of each is) */
+	r = feed_next(feed, begin, select->limit == 1 ? WINDOW_LEAST : view->preferred);
 	if (r > 0)
 		merge_fix_first(&view->merge);
 	else if (!r)
