@@ -44,7 +44,7 @@ function __lttctl_operands -a verb
         case view calls report verify sync
             __lttctl_values name list
             __fish_complete_directories
-        case start stop flush destroy list save status set-session stats
+        case start stop flush rotate enable-rotation disable-rotation clear destroy list save status set-session stats
             __lttctl_values name list
         case crash
             __lttctl_values name crash

@@ -263,6 +263,7 @@ int ltt_ctl_shutdown(struct ltt_ctl *ctl, unsigned int flags, uint32_t *ret_sess
  *	snapshot had them; not a loss. @written are in snapshots then.
  * @slow_ns, @slow_bytes: time of writing packets that needed 0.1 s or more each, and
  *	their bytes: a slow disk leaves buffers full.
+ * @cleared: of @recorded: removed by ltt_ctl_clear(); not a loss.
  */
 struct ltt_ctl_totals {
 	uint64_t recorded;
@@ -282,6 +283,7 @@ struct ltt_ctl_totals {
 	uint64_t overwritten;
 	uint64_t slow_ns;
 	uint64_t slow_bytes;
+	uint64_t cleared;
 };
 
 /**
@@ -300,6 +302,9 @@ struct ltt_ctl_totals {
  * @clock_change: the last jump of the traces' clock, or change of its rate; "": none.
  * @snapshot_path, @snapshot_name, @snapshot_max_size: as set by ltt_ctl_set_snapshot_output(); "", "",
  *	0: none.
+ * @rotate_us, @rotate_size, @keep_archives, @keep_us, @keep_size: as set by
+ *	ltt_ctl_enable_rotation(); 0: none.
+ * @chunk: number of its next archive. @archives: number of archives that it has, as far as known.
  * @totals: NULL: the consumer daemon has not answered in time.
  */
 struct ltt_ctl_session {
@@ -333,6 +338,10 @@ struct ltt_ctl_session {
 	uint64_t snapshot_max_size;
 	const char *scope; /* "": none */
 	int relay_clear;
+	uint64_t rotate_us, rotate_size;
+	uint32_t keep_archives;
+	uint64_t keep_us, keep_size;
+	uint32_t chunk, archives;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. @loading: not 0: the
@@ -1120,6 +1129,95 @@ int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_c
  * possible.
  */
 int ltt_ctl_flush(struct ltt_ctl *ctl, const char *session, uint64_t *ret_spooled);
+
+/**
+ * struct ltt_ctl_archive - an archive of a session.
+ * @path: its directory. @number: the last part of its name.
+ * @bytes: of its files; 0 with LTT_CTL_NO_WAIT.
+ */
+struct ltt_ctl_archive {
+	const char *path;
+	uint32_t number;
+	uint64_t bytes;
+};
+
+/**
+ * ltt_ctl_rotate() - move all that a session has recorded since its start, or since the last
+ * rotation, to an archive: the directory archives/BEGIN-END-NUMBER in its output, a trace of its
+ * own. Recording goes on in new files, and no event is lost or in both. The archive is complete
+ * when the call returns.
+ * @flags: 0 or LTT_CTL_NO_WAIT: return before the archive is complete.
+ * @ret_archive: freed by ltt_ctl_archive_free(); or NULL.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_STATE: the session was never started, or is stopped and
+ * nothing was recorded since the last rotation; LTT_CTL_INVALID: it has no output;
+ * LTT_CTL_UNSUPPORTED: it writes only snapshots, or records to a relay; LTT_CTL_OUTPUT: the files
+ * could not be moved: the next rotation moves them; LTT_CTL_NO_MEMORY.
+ */
+int ltt_ctl_rotate(struct ltt_ctl *ctl, const char *session, unsigned int flags,
+		   struct ltt_ctl_archive **ret_archive);
+void ltt_ctl_archive_free(struct ltt_ctl_archive *archive);
+
+/**
+ * ltt_ctl_clear() - remove all that a session has recorded since its start, or since the last
+ * rotation, from its output and its buffers. Archives and snapshots stay, and recording goes on.
+ * @flags: 0 or LTT_CTL_NO_WAIT: return before it is done.
+ * @ret_cleared: number of events that were removed, or NULL; 0 with LTT_CTL_NO_WAIT.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_UNSUPPORTED: the session records to a relay;
+ * LTT_CTL_OUTPUT: the files could not be removed.
+ */
+int ltt_ctl_clear(struct ltt_ctl *ctl, const char *session, unsigned int flags,
+		  uint64_t *ret_cleared);
+
+/**
+ * struct ltt_ctl_rotation_options - the schedule of a session's rotations. 0: unchanged.
+ * @rotate_us: the session is rotated when this time has passed since the last rotation.
+ * @rotate_size: it is rotated when this number of bytes was written since then.
+ * @keep_archives: the oldest archives are removed while there are more.
+ * @keep_us: archives that ended longer ago are removed.
+ * @keep_size: the oldest archives are removed while all have more bytes.
+ *
+ * It is rotated only while it records, and archives are removed after each rotation. The newest one
+ * stays.
+ */
+struct ltt_ctl_rotation_options {
+	size_t size;
+	const char *session;
+	uint64_t rotate_us, rotate_size;
+	uint32_t keep_archives;
+	uint64_t keep_us, keep_size;
+};
+
+static inline void ltt_ctl_rotation_options_init(struct ltt_ctl_rotation_options *rotation)
+{
+	memset(rotation, 0, sizeof(*rotation));
+	rotation->size = sizeof(*rotation);
+}
+
+/** Schedules that ltt_ctl_disable_rotation() ends. */
+enum ltt_ctl_rotation {
+	LTT_CTL_ROTATION_TIMER = 1, /* after a time */
+	LTT_CTL_ROTATION_SIZE = 2,  /* at a size */
+};
+
+/**
+ * ltt_ctl_enable_rotation() - have the session daemon rotate a session, see ltt_ctl_rotate().
+ * struct ltt_ctl_session shows the schedule.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID: also archives are limited without a schedule;
+ * LTT_CTL_UNSUPPORTED: the session can't be rotated.
+ */
+int ltt_ctl_enable_rotation(struct ltt_ctl *ctl, const struct ltt_ctl_rotation_options *rotation);
+
+/**
+ * ltt_ctl_disable_rotation() - end schedules of a session; with the last one, the limits of its
+ * archives end as well.
+ * @which: one or more of enum ltt_ctl_rotation.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID; LTT_CTL_STATE: it has no such schedule.
+ */
+int ltt_ctl_disable_rotation(struct ltt_ctl *ctl, const char *session, unsigned int which);
 
 /**
  * struct ltt_ctl_snapshot_options - a snapshot to write.

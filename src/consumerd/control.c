@@ -487,6 +487,23 @@ static int on_con_turn(const struct request *rq, struct req_con_turn *req, struc
 	return 0;
 }
 
+static int on_con_archive_remove(const struct request *rq, struct req_con_archive_remove *req,
+				 struct err *err)
+{
+	struct output *output = request_output(rq, req->output, err);
+	struct job *job;
+
+	if (!output)
+		return err->code;
+	job = request_job(rq, JOB_ARCHIVES, output);
+	job->id = req->output;
+	job->archives = (struct job_archives){ .most = req->most,
+					       .since_s = req->since_s,
+					       .max_size = req->max_size };
+	worker_post(output->worker, job);
+	return 0;
+}
+
 static int on_con_ring_close(const struct request *rq, struct req_con_ring_close *req,
 			     struct err *err)
 {

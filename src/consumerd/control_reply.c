@@ -309,6 +309,17 @@ static void answer_turned(struct control *c, struct job *job)
 	control_send(c, &enc);
 }
 
+static void answer_archives(struct control *c, struct job *job)
+{
+	struct rep_con_archive_remove rep = { job->archives.left, job->archives.removed };
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
+	rep_con_archive_remove_encode(&enc, &rep);
+	control_send(c, &enc);
+}
+
 static void answer_started(struct control *c, struct job *job)
 {
 	struct output *output = job->owner;
@@ -395,6 +406,7 @@ static void (*const answers[JOB_KINDS])(struct control *c, struct job *job) = {
 	[JOB_RING_CLOSE] = ring_closed,
 	[JOB_FLUSH] = answer_flushed,
 	[JOB_SNAPSHOT] = answer_snapshot,
+	[JOB_ARCHIVES] = answer_archives,
 	[JOB_TURN] = answer_turned,
 	[JOB_WAIT] = waited,
 	[JOB_COMPLETE] = NULL,

@@ -154,6 +154,7 @@ struct json_object *record_totals(const struct ltt_ctl_totals *totals)
 	record_set_num(o, "overwritten", totals->overwritten);
 	record_set_num(o, "slow_ns", totals->slow_ns);
 	record_set_num(o, "slow_bytes", totals->slow_bytes);
+	record_set_num(o, "cleared", totals->cleared);
 	return o;
 }
 
@@ -309,6 +310,8 @@ struct json_object *record_session(const struct ltt_ctl_session *session)
 	record_set(o, "clock_offset_ns", json_object_new_int64(session->clock_offset_ns));
 	record_set_num(o, "clock_error_ns", session->clock_error_ns);
 	record_set_str(o, "clock_change", session->clock_change);
+	record_set_num(o, "chunk", session->chunk);
+	record_set_num(o, "archives", session->archives);
 	record_set(o, "totals", record_totals(session->totals));
 	return o;
 }

@@ -11,6 +11,7 @@
 #include "loss.h"
 #include "options.h"
 #include "record.h"
+#include "rotation.h"
 #include "print.h"
 #include "table.h"
 #include "text.h"
@@ -217,6 +218,7 @@ static void show_head(FILE *out, struct json_object *session)
 		record_bool(session, "snapshots") ? ", for snapshots" : "");
 	show_link(out, session);
 	show_disk(out, session);
+	rotation_show(out, session);
 	ctl_show_trackers(out, session);
 	if (*record_str(session, "problem"))
 		fprintf(out, "%sProblem%s: %s\n", color_on(out, COLOR_BAD), color_off(out),

@@ -13,6 +13,7 @@
 	VERB(destroy) VERB(save) VERB(load) VERB(enable_event) VERB(disable_event)    \
 	VERB(enable_channel) VERB(disable_channel) VERB(add_context) VERB(track)      \
 	VERB(untrack) VERB(filter) VERB(stats) VERB(flush) VERB(sync) VERB(snapshot)  \
+	VERB(rotate) VERB(enable_rotation) VERB(disable_rotation) VERB(clear)         \
 	VERB(spool) VERB(regenerate) VERB(doctor) VERB(quota) VERB(recover)           \
 	VERB(shutdown) VERB(version) VERB(help)
 
@@ -69,6 +70,8 @@ static const struct {
 	{ "start", "resume continue begin" },
 	{ "stop", "pause end halt suspend" },
 	{ "destroy", "rm del delete remove drop" },
+	{ "rotate", "archive rotation" },
+	{ "clear", "empty truncate reset" },
 	{ "save", "store backup" },
 	{ "load", "import" },
 	{ "recover", "repair restore" },
@@ -218,16 +221,11 @@ static const struct {
 } later[] = {
 	{ "add-map-channel", "maps are not there yet; events can be recorded (enable-event)" },
 	{ "add-trigger", "triggers are not there yet" },
-	{ "clear", "traces can't be emptied yet; destroy the session and create it again" },
-	{ "disable-rotation", "traces can't be rotated yet" },
-	{ "enable-rotation", "traces can't be rotated yet; 'lttctl enable-channel "
-			     "--tracefile-size' bounds their files" },
 	{ "export-maps", "maps are not there yet" },
 	{ "list-triggers", "triggers are not there yet" },
 	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
 	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
 	{ "remove-trigger", "triggers are not there yet" },
-	{ "rotate", "traces can't be rotated yet; 'lttctl view' reads one while it is recorded" },
 	{ "show-maps", "maps are not there yet" },
 };
 

@@ -39,6 +39,8 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 		.clock_offset_ns = m->clock_offset_ns,
 		.clock_error_ns = m->clock_error_ns,
 		.clock_change = m->clock_change,
+		.chunk = m->chunk,
+		.archives = m->archives,
 	};
 #define SHOWN(type, name, init, doc) CONTROL_TAKE(ret->name, m->name);
 #include "model/session.def"
@@ -89,6 +91,7 @@ void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
 		.overwritten = m->overwritten,
 		.slow_ns = m->slow_ns,
 		.slow_bytes = m->slow_bytes,
+		.cleared = m->cleared,
 	};
 }
 

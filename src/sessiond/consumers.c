@@ -124,6 +124,9 @@ static void send_to_consumer(struct consumer_slot *slot)
 			run_adopt(session->run, &slot->consumer);
 	CONSUMER_CALL(&slot->consumer, con_adopted, &req, NULL, slot_on_adopted, slot);
 	consumer_resend(&slot->consumer);
+	list_for_each(session, &slot->consumers->sessions->list, node)
+		if (slot_writes(slot, session))
+			run_finish_turn(session->run);
 }
 
 /* Return: 0: unknown, or this process (tests). */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "rotation.h"
 #include "trace/clock_watch.h"
 #include "trace/metadata.h"
 
@@ -72,6 +73,7 @@ struct run *run_new(const struct run_config *config, struct consumer *consumer,
 	list_init(&run->queries);
 	list_init(&run->idle_callbacks);
 	loop_work_init(&run->wake, run_wake);
+	rotation_init(run);
 	session->run = run;
 	return run;
 }
@@ -93,6 +95,11 @@ bool run_uses(const struct run *run, const struct consumer *consumer)
 {
 	return run->parts[RUN_FIRST].consumer == consumer ||
 	       run->parts[RUN_KERNEL].consumer == consumer;
+}
+
+bool run_is_busy(const struct run *run)
+{
+	return run->op != NULL;
 }
 
 bool run_waits(const struct run *run)
@@ -124,6 +131,7 @@ void run_free(struct run *run)
 	if (run->config.discard)
 		run->config.discard(run->session);
 	domains_forget(run->config.domains, run->session);
+	rotation_fini(run);
 	for (part = run->parts; part < run->parts + RUN_PARTS; part++)
 		close_part(part);
 	if (run->op)
@@ -157,6 +165,7 @@ void run_restore(struct run *run, const struct clock_facts *clock, int doorbell,
 	run->clock_known = clock != NULL;
 	if (clock)
 		run->clock = *clock;
+	rotation_arm(run);
 }
 
 const struct clock_facts *run_clock(const struct run *run)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * run.h - operations of a session: start, stop, destroy, and the query of its counters. Each is a
- * sequence of asynchronous steps; a step that fails undoes the preceding ones. Owned by the daemon;
- * runs on its loop.
+ * run.h - operations of a session: start, stop, turn to the next chunk, destroy, and the query of
+ * its counters. Each is a sequence of asynchronous steps; a step that fails undoes the preceding
+ * ones. Owned by the daemon; runs on its loop.
  */
 #ifndef SESSIOND_RUN_H
 #define SESSIOND_RUN_H
@@ -27,12 +27,21 @@ struct stats {
 	uint64_t unrecorded;	 /* programs of the session that recorded nothing */
 };
 
+/** A turn to the next chunk of the output. */
+struct run_turned {
+	char name[TURN_NAME_BYTES]; /* of the archive, relative to the output */
+	uint32_t number;
+	uint64_t bytes;	  /* of its files */
+	uint64_t cleared; /* events that a clear removed */
+};
+
 struct run_result {
 	/* Code 0: success. Stop and destroy never fail: their error is the reason why some data
 	 * could not be written. */
 	const struct err *err;
 	uint32_t apps, late;
 	const struct stats *stats;
+	const struct run_turned *turned; /* of run_turn() */
 };
 typedef void (*run_done)(void *data, const struct run_result *result);
 
@@ -61,6 +70,8 @@ struct run *run_new(const struct run_config *config, struct consumer *consumer,
 struct consumer *run_consumer(const struct run *run, enum domain_id domain);
 /** Whether the consumer writes the session, or a domain of it. */
 bool run_uses(const struct run *run, const struct consumer *consumer);
+/** Whether an operation is in progress for which others wait. */
+bool run_is_busy(const struct run *run);
 /** Whether an operation on the session waits for consumers or applications. */
 bool run_waits(const struct run *run);
 /** A domain is about to open its first trace: its consumer is started and opens the output, unless
@@ -80,6 +91,12 @@ struct sessions *run_sessions(struct run *run);
 enum session_outcome run_start(struct run *run, run_done done, void *data);
 enum session_outcome run_stop(struct run *run, run_done done, void *data);
 enum session_outcome run_destroy(struct run *run, run_done done, void *data);
+/** Turn to the next chunk: an archive is made of the open one, or (@clear) it is removed. An
+ *  unfinished turn of the other kind is finished before. @done, return: as above; the output is
+ *  open. */
+enum session_outcome run_turn(struct run *run, bool clear, run_done done, void *data);
+/** Finish the turn that an earlier daemon or consumer has begun, if any. */
+void run_finish_turn(struct run *run);
 /** Request the session's counters: they are unknown if the consumer does not answer in time. */
 void run_stats(struct run *run, run_done done, void *data);
 /** Have the events written that are in the buffers now, then request the counters. */

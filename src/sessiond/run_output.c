@@ -102,6 +102,7 @@ void run_open_output(struct run_part *part, bool later, con_done done, void *dat
 		.relay_compress = session->compress,
 		.snapshots = session->snapshots,
 		.relay_url = *session->relay ? session->path : "",
+		.turning = session->chunk.turning,
 	};
 
 	make_stamp(session, stamp);

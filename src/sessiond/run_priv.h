@@ -30,6 +30,7 @@ struct run {
 	uint64_t first_pair; /* its value, if clock.pair.width */
 	struct op *op;		  /* the operation in progress */
 	struct list_node queries; /* struct op: counters and flushes, at the same time as @op */
+	struct loop_timer rotation;	 /* the next scheduled one, see rotation.h */
 	struct list_node idle_callbacks; /* struct idle_callback: run_when_idle() */
 	struct loop_work wake;		 /* calls idle_callbacks */
 };
@@ -54,6 +55,8 @@ struct op {
 	unsigned int left; /* consumers that have not answered yet */
 	struct stats stats;
 	size_t stats_cap;
+	struct run_turned turned; /* of a turn, */
+	bool clear;		  /* and whether it is a clear */
 	const struct step *steps, *step; /* all of them; the one in progress */
 	struct loop_timer timeout;	 /* for run_stats() */
 };

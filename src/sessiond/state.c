@@ -241,6 +241,13 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.user_consumer = session->user_consumer,
 		.kernel_consumer = session->kernel_consumer,
 		.kernel_open = run_kernel_open(session->run),
+		.chunk = session->chunk.number,
+		.turning = session->chunk.turning,
+		.chunk_began_ns = session->chunk.began_ns,
+		.turned_ns = session->chunk.turned_ns,
+		.turned_bytes = session->chunk.turned_bytes,
+		.chunk_content = (uint8_t)session->chunk.content,
+		.archives = session->chunk.archives,
 	};
 
 	state_put_clock(space, run_clock(session->run), &sd->watch.last);

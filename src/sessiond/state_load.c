@@ -183,6 +183,17 @@ static enum session_state settled(uint8_t state)
 	}
 }
 
+static void load_chunk(struct session_chunk *chunk, const struct msg_state_session *msg)
+{
+	chunk->number = MAX(msg->chunk, 1u);
+	snprintf(chunk->turning, sizeof(chunk->turning), "%s", msg->turning);
+	chunk->began_ns = msg->chunk_began_ns;
+	chunk->turned_ns = msg->turned_ns;
+	chunk->turned_bytes = msg->turned_bytes;
+	chunk->content = (enum chunk_content)msg->chunk_content;
+	chunk->archives = msg->archives;
+}
+
 static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 {
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
@@ -219,6 +230,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->unrecorded = msg->unrecorded;
 	session->nr_snapshots = msg->nr_snapshots;
 	session->drained = msg->drained && session->state == SESSION_STOPPED;
+	load_chunk(&session->chunk, msg);
 	load_channels(&sd->domains, session, msg->channels, msg->groups);
 	load_tracks(session, msg->tracks);
 	session->user_consumer = msg->user_consumer && geteuid() == 0 && session->uid != 0;

@@ -218,6 +218,35 @@ static void states(void)
 	ctl_model.requests[0] = '\0';
 }
 
+static void rotations(void)
+{
+	ctl_model.requests[0] = '\0';
+	EXPECT("lttctl rotate", 0, "Session demo rotated; its archive, 7 B: \n", NULL);
+	EXPECT("lttctl rotate --no-wait", 0, "Session demo is being rotated; its archive: \n",
+	       NULL);
+	EXPECT("lttctl clear", 0, "Session demo cleared: 7 events removed\n", NULL);
+	EXPECT("lttctl clear -n", 0, "Session demo is being cleared\n", NULL);
+	EXPECT("lttctl rotate nosuch", 1, "", "there is no session 'nosuch'");
+	EXPECT_REQUESTS("session_rotate demo\nsession_rotate demo\nsession_clear demo\n"
+			"session_clear demo\nsession_rotate nosuch\n");
+	ctl_model.requests[0] = '\0';
+	EXPECT("lttctl enable-rotation --timer=1h --keep=24 demo", 0,
+	       "Session demo is not rotated by itself\n", NULL); /* the model forgets it */
+	EXPECT("lttctl disable-rotation --timer --size -s demo", 0,
+	       "Session demo is not rotated by itself\n", NULL);
+	EXPECT_REQUESTS("rotation_enable demo\nrotation_disable demo\n");
+	ctl_model.requests[0] = '\0';
+	EXPECT("lttctl enable-rotation", 1, "", "missing option: --timer=PERIOD or --size=SIZE");
+	EXPECT("lttctl enable-rotation --timer=0", 1, "", "--timer=0: this is not a period");
+	EXPECT("lttctl enable-rotation --size=big", 1, "", "--size=big: this is not a size");
+	EXPECT("lttctl enable-rotation --keep=0", 1, "", "--keep=0: this is not a number");
+	EXPECT("lttctl enable-rotation --keep-for=x", 1, "", "--keep-for=x: this is not a period");
+	EXPECT("lttctl enable-rotation --keep-size=0", 1, "", "this is not a size");
+	EXPECT("lttctl enable-rotation --size=1M -s demo web", 1, "", "exclude each other");
+	EXPECT("lttctl disable-rotation", 1, "", "missing option: --timer, --size or both");
+	EXPECT_REQUESTS("");
+}
+
 static void lists(void)
 {
 	strcpy(ctl_model.path, "/tmp/out");
@@ -332,6 +361,7 @@ int main(void)
 	channels();
 	events();
 	states();
+	rotations();
 	lists();
 	json();
 	destroy();

@@ -377,6 +377,11 @@ static bool stays_alive(const struct kind *kind, unsigned int deaths)
 	CHECK_IS(told[1].nr[MSG_app_ready], ==, 1);
 	close(apps[0]); /* its own buffers and trace are closed */
 	(void)live(&life, apps + 1, 1, told + 1);
+	HARNESS_SEND(life.client, rotation_enable, NAME, .rotate_us = 1u << 30, .keep_archives = 3);
+	answered(&life, apps + 1, 1, told + 1);
+	HARNESS_SEND(life.client, session_rotate, NAME);
+	answered(&life, apps + 1, 1, told + 1);
+	(void)live(&life, apps + 1, 1, told + 1); /* for the archives that go */
 	HARNESS_SEND(life.client, session_stop, NAME);
 	answered(&life, apps + 1, 1, told + 1);
 	HARNESS_SEND(life.client, session_start, NAME);

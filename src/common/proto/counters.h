@@ -21,7 +21,8 @@
 	X(bytes)        \
 	X(packets)      \
 	X(slow_ns)      \
-	X(slow_bytes)
+	X(slow_bytes)   \
+	X(cleared)
 
 #define COUNTERS_ADD_ONE(name) counters_to_->name += counters_from_->name;
 #define COUNTERS_COPY_ONE(name) counters_to_->name = counters_from_->name;

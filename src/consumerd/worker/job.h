@@ -27,6 +27,7 @@ enum job_kind {
 	JOB_FLUSH,	 /* no data: write all that the rings have */
 	JOB_SNAPSHOT,	 /* write copies of the rings to a new directory */
 	JOB_TURN,	 /* move the traces to an archive, and go on in new files */
+	JOB_ARCHIVES,	 /* remove the oldest archives */
 	JOB_WAIT,	 /* no data: it is done when the jobs before it are */
 	JOB_COMPLETE,	 /* no data: all of an earlier consumer was adopted */
 	JOB_END,	 /* close everything and end the thread */
@@ -84,6 +85,13 @@ struct job_turn {
 	uint64_t cleared; /* records */
 };
 
+/** Limits as in con_archive_remove. */
+struct job_archives {
+	uint32_t most;
+	uint64_t since_s, max_size;
+	uint32_t left, removed; /* results */
+};
+
 struct job_end {
 	bool leave; /* rings stay unchanged, for the next consumer */
 };
@@ -112,6 +120,7 @@ struct job {
 		struct job_ring ring;
 		struct job_snapshot snapshot;
 		struct job_turn turn;
+		struct job_archives archives;
 		struct job_end end;
 		struct job_note note;
 	};

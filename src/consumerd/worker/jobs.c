@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/mem.h"
+#include "archives.h"
 #include "consumerd/now.h"
 #include "store/chunk_turn.h"
 
@@ -363,6 +364,22 @@ bool worker_finish_snapshot(struct worker *w, bool wait)
 	return true;
 }
 
+/* --- archives ------------------------------------------------------------------- */
+
+/* It is done when they are removed. */
+static bool do_archives(struct worker *w, struct job *job)
+{
+	if (w->removing && archives_are_done(w->removing))
+		w->removing = archives_end(w->removing);
+	if (w->config.dir_fd < 0)
+		err_set(&job->err, ERR_INVALID, "the output has no directory with archives");
+	else if (w->removing)
+		err_set(&job->err, ERR_BUSY, "archives of the session are being removed");
+	else
+		w->removing = archives_begin(w->config.dir_fd, job, w->config.done);
+	return job->err.code != 0;
+}
+
 /* --- flush and end -------------------------------------------------------------- */
 
 static void report_failure(struct worker *w, const char *what, struct err *err)
@@ -539,6 +556,7 @@ static bool do_end(struct worker *w, struct job *job)
 	struct chunk_trace *dir;
 
 	worker_finish_snapshot(w, true);
+	w->removing = archives_end(w->removing);
 	w->awaited = true;
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	if (!job->end.leave) {
@@ -590,6 +608,7 @@ static bool (*const jobs_do[JOB_KINDS])(struct worker *w, struct job *job) = {
 	[JOB_FLUSH] = do_flush,	      [JOB_SNAPSHOT] = do_snapshot,
 	[JOB_TURN] = do_turn,	      [JOB_WAIT] = do_wait,
 	[JOB_COMPLETE] = do_complete, [JOB_END] = do_end,
+	[JOB_ARCHIVES] = do_archives,
 };
 
 /* Within one that opens something, or ends everything, no other is begun. */

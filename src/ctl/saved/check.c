@@ -68,6 +68,17 @@ static void check_twins(struct checked *c, const char *list, const char *first, 
 	}
 }
 
+static bool is_rotated(const struct checked *c)
+{
+	return record_num(c->o, "rotate_us") || record_num(c->o, "rotate_size");
+}
+
+static bool has_limits(const struct checked *c)
+{
+	return record_num(c->o, "keep_archives") || record_num(c->o, "keep_us") ||
+	       record_num(c->o, "keep_size");
+}
+
 static void check_session(struct checked *c)
 {
 	bool live = record_num(c->o, "live_us"), relay = has_text(c, "url") || live;
@@ -97,6 +108,10 @@ static void check_session(struct checked *c)
 		   has_text(c, "snapshot_path") || (!has_text(c, "snapshot_name") &&
 						    !record_num(c->o, "snapshot_max_size")),
 		   "'snapshot_name' and 'snapshot_max_size' need a 'snapshot_path'");
+	check_that(c, is_rotated(c) || !has_limits(c),
+		   "'keep_archives', 'keep_us' and 'keep_size' need a 'rotate_us' or 'rotate_size'");
+	check_that(c, !is_rotated(c) || (directory && !record_bool(c->o, "snapshots")),
+		   "'rotate_us' and 'rotate_size' need a directory, and exclude 'snapshots'");
 	check_twins(c, "channels", "domain", "name");
 	check_twins(c, "trackers", "domain", "kind");
 }

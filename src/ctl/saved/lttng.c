@@ -577,14 +577,27 @@ static bool take_output(const struct element *e, struct json_object *session,
 
 static void name_missing(const struct element *e, struct problems *problems)
 {
-	const struct element *schedules = child_of(child_of(e, "attributes"), "rotation_schedules");
 	const struct element *memory = child_of(e, "shared_memory_path");
 
 	if (memory && *memory->text)
 		problems_unsupported(problems, memory->line, memory->name,
 				     "buffers in files of your choice are not there yet");
-	for (const struct element *s = schedules ? schedules->first : NULL; s; s = s->next)
-		problems_unsupported(problems, s->line, s->name, "traces can't be rotated yet");
+}
+
+/* One of each kind. */
+static bool take_schedules(const struct element *attributes, struct json_object *session,
+			   struct problems *problems)
+{
+	const struct element *schedules = child_of(attributes, "rotation_schedules");
+	const struct element *periodic = child_of(schedules, "periodic"),
+			     *size = child_of(schedules, "size_threshold");
+
+	if (schedules)
+		check_known(schedules, "periodic size_threshold", problems);
+	return (!periodic ||
+		take_number(periodic, "time_us", session, "rotate_us", UINT64_MAX, problems)) &&
+	       (!size ||
+		take_number(size, "bytes", session, "rotate_size", UINT64_MAX, problems));
 }
 
 static void take_lttng_session(const struct element *e, struct json_object *sessions,
@@ -605,7 +618,7 @@ static void take_lttng_session(const struct element *e, struct json_object *sess
 	    !take_flag(attributes, "snapshot_mode", session, "snapshots", problems) ||
 	    !take_number(attributes, "live_timer_interval", session, "live_us", UINT32_MAX,
 			 problems) ||
-	    !take_output(e, session, problems))
+	    !take_schedules(attributes, session, problems) || !take_output(e, session, problems))
 		return;
 	for (const struct element *d = domains ? domains->first : NULL; d; d = d->next)
 		take_domain(d, session, problems);

@@ -330,9 +330,29 @@ static int make_snapshot_output(struct making *m, struct json_object *session)
 	return make_part(m, code, session, session, "snapshot_path");
 }
 
+static int make_rotation(struct making *m, struct json_object *session)
+{
+	struct ltt_ctl_rotation_options o;
+
+	ltt_ctl_rotation_options_init(&o);
+	o.session = record_str(session, "name");
+	o.rotate_us = record_num(session, "rotate_us");
+	o.rotate_size = record_num(session, "rotate_size");
+	o.keep_archives = (uint32_t)record_num(session, "keep_archives");
+	o.keep_us = record_num(session, "keep_us");
+	o.keep_size = record_num(session, "keep_size");
+	if (!o.rotate_us && !o.rotate_size)
+		return 0;
+	return make_part(m, ltt_ctl_enable_rotation(m->ctl->library, &o), session, session,
+			 o.rotate_us ? "rotate_us" : "rotate_size");
+}
+
 static int make_contents(struct making *m, struct json_object *session)
 {
 	int code = m->is_trial ? 0 : make_snapshot_output(m, session);
+
+	if (code == 0 && !m->is_trial)
+		code = make_rotation(m, session);
 
 	for (size_t i = 0; i < record_len(session, "trackers") && code == 0; i++)
 		code = make_tracker(m, session, record_at(session, "trackers", i));

@@ -434,6 +434,8 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 		.clock_offset_ns = stats ? stats->clock_offset_ns : 0,
 		.clock_error_ns = stats ? stats->clock_error_ns : 0,
 		.clock_change = clock_change,
+		.chunk = session->chunk.number,
+		.archives = session->chunk.archives,
 	};
 
 	clock_check_sentence(run_clock(session->run), clock_change, sizeof(clock_change));

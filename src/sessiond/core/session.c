@@ -218,6 +218,7 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 	session->gid = caller->gid;
 	session->quotas = sessions->quotas;
 	session->created_ns = now_real_ns;
+	session->chunk.number = 1;
 	list_append(&sessions->list, &session->node);
 	sessions->nr++;
 	*ret = session;

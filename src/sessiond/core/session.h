@@ -18,6 +18,7 @@
 #include "proto/enums.h"
 #include "quota.h"
 #include "tracker.h"
+#include "turn.h"
 
 struct run;
 
@@ -68,6 +69,7 @@ enum trouble {
 	TROUBLE_APPS,	  /* applications that it should record can't */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_START,	  /* the last start failed */
+	TROUBLE_TURN,	  /* the last scheduled rotation failed */
 	TROUBLE_KINDS,
 };
 
@@ -104,6 +106,7 @@ struct session {
 	uint32_t nr_snapshots;	  /* number of snapshots that were requested */
 	uint32_t starts;	  /* number of them */
 	bool drained;		  /* stopped, and everything recorded is written */
+	struct session_chunk chunk;
 /* the settings; their texts are its own, and not NULL */
 #define EACH(type, name, init, doc) MODEL_TYPE_##type name;
 #include "model/session.def"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* steps.c - start, stop, flush, destroy, and the query of figures: each is a row of steps, whose
- * answers come through the loop. */
+/* steps.c - start, stop, flush, turn, destroy, and the query of figures: each is a row of steps,
+ * whose answers come through the loop. */
 #include "sessiond/run_priv.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "base/mem.h"
+#include "sessiond/rotation.h"
 
 /** struct step - a part of an operation. It calls op_next() when it is done, or op_fail(). The last
  *  one ends the operation. */
@@ -59,7 +61,7 @@ void op_free(struct op *op)
 /* The last step. The session may be gone by now: only the operation is used. */
 static void op_finish(struct op *op)
 {
-	struct run_result result = { &op->err, op->apps, op->late, &op->stats };
+	struct run_result result = { &op->err, op->apps, op->late, &op->stats, &op->turned };
 
 	list_remove(&op->node);
 	loop_timer_cancel(&op->timeout);
@@ -304,6 +306,133 @@ void run_flush(struct run *run, run_done done, void *data)
 	op_begin(query_new(run, done, data), flush_steps);
 }
 
+/* --- turn ------------------------------------------------------------------------ */
+
+/* For the names of archives. */
+static uint64_t turn_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* After a failure the name is kept, as a part of the output may have moved. */
+static void output_turned(void *data, const struct con_answer *answer)
+{
+	struct op *op = ((struct op_part *)data)->op;
+	struct session *session = op->run->session;
+	struct rep_con_turn rep;
+
+	if (answer->code && !op->err.code)
+		err_set(&op->err, (enum err_code)answer->code, "session '%s' could not be %s: %s",
+			session->name, op->clear ? "cleared" : "rotated", answer->text);
+	if (answer->code == 0 && rep_con_turn_decode(answer->dec, &rep) == 0) {
+		op->turned.bytes += rep.bytes;
+		op->turned.cleared += rep.cleared;
+	}
+	if (--op->left)
+		return;
+	if (op->err.code) {
+		op_end(op);
+		return;
+	}
+	chunk_turned(&session->chunk, session->state == SESSION_RECORDING, turn_now_ns(),
+		     loop_now_ns());
+	run_save(op->run);
+	op_next(op);
+}
+
+/* All domains of a session are in one directory, so they have one archive. The name is saved
+ * before: whatever ends meanwhile, the turn is repeated with it until it is done. */
+static void request_turn(struct op *op)
+{
+	const struct session *session = op->run->session;
+	const struct req_con_turn req = {
+		.output = session->id,
+		.name = session->chunk.turning,
+		.clear = chunk_clears(&session->chunk),
+	};
+	struct run_part *part;
+
+	op->turned = (struct run_turned){ .number = session->chunk.number };
+	snprintf(op->turned.name, sizeof(op->turned.name), "%s", session->chunk.turning);
+	op_each_part(part, op) CONSUMER_CALL(part->consumer, con_turn, &req, NULL, output_turned,
+					     op_part_of(op, part));
+}
+
+/* A turn that failed, or that an earlier daemon has begun. One of the same kind is repeated by the
+ * next step. */
+static void finish_other_turn(struct op *op)
+{
+	const struct session_chunk *chunk = &op->run->session->chunk;
+
+	if (*chunk->turning && chunk_clears(chunk) != op->clear)
+		request_turn(op);
+	else
+		op_next(op);
+}
+
+static void begin_turn(struct op *op)
+{
+	struct run *run = op->run;
+
+	if (!*run->session->chunk.turning)
+		chunk_turn(&run->session->chunk, op->clear, turn_now_ns());
+	run_save(run);
+	request_turn(op);
+}
+
+/* The size of the next chunk begins here. */
+static void end_turn(struct op *op)
+{
+	struct run *run = op->run;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < op->stats.nr; i++)
+		bytes += op->stats.streams[i].bytes;
+	if (op->stats.known)
+		run->session->chunk.turned_bytes = bytes;
+	run_save(run);
+	if (!op->clear)
+		rotation_limit_archives(run);
+	rotation_arm(run);
+	session_trouble(run->session, TROUBLE_TURN, "");
+	run_changed(run);
+	op_end(op);
+}
+
+static const struct step turn_steps[] = { { .begin = finish_other_turn },
+					  { .begin = begin_turn },
+					  { .begin = get_stats },
+					  { .begin = end_turn } };
+
+/* An event that begins an operation. A turn has no state of its own, and others wait for it. */
+static enum session_outcome run_apply_event(struct run *run, enum session_event event)
+{
+	if (run->op && run->op->steps == turn_steps)
+		return SESSION_LATER;
+	return session_apply_event(run->session, event, loop_now_ns());
+}
+
+enum session_outcome run_turn(struct run *run, bool clear, run_done done, void *data)
+{
+	if (run->op)
+		return SESSION_LATER;
+	run->op = op_new(run, done, data);
+	run->op->clear = clear;
+	op_begin(run->op, turn_steps);
+	return SESSION_DONE;
+}
+
+void run_finish_turn(struct run *run)
+{
+	const struct session_chunk *chunk = &run->session->chunk;
+
+	if (*chunk->turning && run_output_open(run))
+		(void)run_turn(run, chunk_clears(chunk), rotation_finished, run);
+}
+
 /* --- start ----------------------------------------------------------------------- */
 
 static void state_reached(struct run *run, enum session_event event)
@@ -385,6 +514,7 @@ static void undo_tracers(struct op *op)
 static void end_start(struct op *op)
 {
 	state_reached(op->run, SESSION_EV_STARTED);
+	rotation_arm(op->run);
 	op_end(op);
 }
 
@@ -396,12 +526,12 @@ static const struct step start_steps[] = {
 
 enum session_outcome run_start(struct run *run, run_done done, void *data)
 {
-	enum session_outcome outcome =
-		session_apply_event(run->session, SESSION_EV_START, loop_now_ns());
+	enum session_outcome outcome = run_apply_event(run, SESSION_EV_START);
 
 	if (outcome != SESSION_DONE)
 		return outcome;
 	run->session->drained = false;
+	chunk_record(&run->session->chunk, turn_now_ns(), loop_now_ns());
 	session_trouble(run->session, TROUBLE_START, "");
 	run->session->relay_down = run_output_open(run) && run->session->relay_down;
 	run->op = op_new(run, done, data);
@@ -509,8 +639,7 @@ static const struct step stop_steps[] = { WIND_UP, { .begin = get_stats }, { .be
 
 enum session_outcome run_stop(struct run *run, run_done done, void *data)
 {
-	enum session_outcome outcome =
-		session_apply_event(run->session, SESSION_EV_STOP, loop_now_ns());
+	enum session_outcome outcome = run_apply_event(run, SESSION_EV_STOP);
 
 	if (outcome != SESSION_DONE)
 		return outcome;
@@ -524,7 +653,7 @@ enum session_outcome run_stop(struct run *run, run_done done, void *data)
 
 static void end_destroy(struct op *op)
 {
-	const struct run_result result = { &op->err, op->apps, op->late, &op->stats };
+	const struct run_result result = { &op->err, op->apps, op->late, &op->stats, &op->turned };
 	struct run *run = op->run;
 
 	if (!op->err.code && *run->session->troubles[TROUBLE_BUFFERS])
@@ -572,8 +701,7 @@ static const struct step destroy_steps[] = { WIND_UP,
 enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 {
 	bool recording = run->session->state == SESSION_RECORDING;
-	enum session_outcome outcome =
-		session_apply_event(run->session, SESSION_EV_DESTROY, loop_now_ns());
+	enum session_outcome outcome = run_apply_event(run, SESSION_EV_DESTROY);
 
 	if (outcome != SESSION_DONE)
 		return outcome;

@@ -42,6 +42,7 @@ static void harness_stats(uint32_t serial)
 					 .recorded = harness.consumer.recorded,
 					 .written = harness.consumer.recorded,
 					 .lost_full = 7 + harness.consumer.lost,
+					 .bytes = harness.consumer.recorded,
 					 .used = 100,
 					 .size = 1000 };
 	uint8_t buf[512];
@@ -91,6 +92,28 @@ static bool harness_note(struct fake_consumer *fc, uint16_t type, struct decoder
 	return false;
 }
 
+/* Requests of which the contents are of interest also if they fail. */
+static void harness_see(struct fake_consumer *fc, uint16_t type, struct decoder *dec)
+{
+	struct req_con_archive_remove remove;
+	struct req_con_output_open opened;
+	struct req_con_turn turn;
+
+	if (type == MSG_con_turn) {
+		CHECK_IS(req_con_turn_decode(dec, &turn), ==, 0);
+		snprintf(fc->turn, sizeof(fc->turn), "%s", turn.name);
+		fc->clears = turn.clear;
+	} else if (type == MSG_con_archive_remove) {
+		CHECK_IS(req_con_archive_remove_decode(dec, &remove), ==, 0);
+		fc->most = remove.most;
+	} else if (type == MSG_con_output_open) {
+		CHECK_IS(req_con_output_open_decode(dec, &opened), ==, 0);
+		snprintf(fc->turning, sizeof(fc->turning), "%s", opened.turning);
+		close_fd(opened.dir);
+		close_fd(opened.doorbell);
+	}
+}
+
 static int harness_message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
 {
 	struct fake_consumer *fc = container_of(peer, struct fake_consumer, peer);
@@ -98,6 +121,7 @@ static int harness_message(struct peer *peer, const struct msg_header *header, s
 
 	CHECK_IS(header->type, <, ARRAY_SIZE(fc->calls));
 	fc->calls[header->type]++;
+	harness_see(fc, header->type, dec);
 	if (header->type == fc->hold_type) {
 		if (fc->nr_held < ARRAY_SIZE(fc->held))
 			fc->held[fc->nr_held++] = header->serial;

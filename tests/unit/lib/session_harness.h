@@ -48,6 +48,10 @@ struct fake_consumer {
 	int data, ctl, doorbell;   /* of ring sets; 0: an empty file */
 	unsigned int nr_adoptions; /* requests to adopt a ring set */
 	unsigned int nr_adopted;   /* ring sets whose descriptors were sent */
+	char turn[128];		   /* name of the last con_turn, */
+	bool clears;		   /* and whether it is a clear */
+	uint32_t most;		   /* archives, of the last con_archive_remove */
+	char turning[128];	   /* of the last con_output_open */
 };
 
 struct harness {

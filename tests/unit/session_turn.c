@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rotation and clear in the daemon, with a fake consumer: names of archives, commands that wait for
+ * a turn, turns that fail or are begun by an earlier daemon, schedules, and each state of a
+ * session.
+ */
+#include "lib/session_apps.h"
+#include "sessiond/core/turn.h"
+
+static struct session *the_session(void)
+{
+	return session_by_id(&harness.sd.sessions, 1);
+}
+
+/* A command that the application must confirm. */
+static struct answer confirmed(int client, int app)
+{
+	struct told told = heard(app);
+
+	confirm(app, &told);
+	return harness_answer(client);
+}
+
+static int begin_recording(int *ret_client)
+{
+	int app = begin_unstarted(ret_client);
+
+	HARNESS_SEND(*ret_client, session_start, NAME);
+	CHECK_IS(confirmed(*ret_client, app).code, ==, 0);
+	return app;
+}
+
+static void end_test(int client, int app)
+{
+	close(client);
+	close(app);
+	harness_end();
+}
+
+/* The verbs in each state of a session. Rotation: once after a stop; a clear: whenever. */
+static void states(void)
+{
+	struct rep_session_rotate rep;
+	struct answer a;
+	int client, app;
+
+	app = begin_unstarted(&client);
+	a = HARNESS_CALL(client, session_rotate, NAME);
+	CHECK(a.code == ERR_STATE && strstr(a.text, "never started"));
+	CHECK_IS(HARNESS_CALL(client, session_clear, NAME).code, ==, 0);
+	CHECK_IS(harness.consumer.calls[MSG_con_turn], ==, 0);
+	HARNESS_SEND(client, session_start, NAME);
+	CHECK_IS(confirmed(client, app).code, ==, 0);
+	for (unsigned int i = 1; i <= 3; i++) {
+		a = HARNESS_CALL(client, session_rotate, NAME);
+		CHECK(a.code == 0 && rep_session_rotate_decode(&a.dec, &rep) == 0);
+		CHECK(rep.number == i && strstr(rep.path, harness.consumer.turn));
+		CHECK(strncmp(harness.consumer.turn, "archives/2", 10) == 0);
+		CHECK(!harness.consumer.clears);
+	}
+	CHECK_IS(HARNESS_CALL(client, session_clear, NAME).code, ==, 0);
+	CHECK(harness.consumer.clears && strcmp(harness.consumer.turn, "cleared-4") == 0);
+	HARNESS_SEND(client, session_stop, NAME);
+	CHECK_IS(confirmed(client, app).code, ==, 0);
+	a = HARNESS_CALL(client, session_rotate, NAME);
+	CHECK(a.code == 0 && rep_session_rotate_decode(&a.dec, &rep) == 0 && rep.number == 5);
+	a = HARNESS_CALL(client, session_rotate, NAME);
+	CHECK(a.code == ERR_STATE && strstr(a.text, "was rotated after it was stopped"));
+	CHECK_IS(HARNESS_CALL(client, session_clear, NAME).code, ==, 0);
+	a = HARNESS_CALL(client, session_rotate, NAME);
+	CHECK(a.code == ERR_STATE && strstr(a.text, "was cleared after it was stopped"));
+	HARNESS_SEND(client, session_start, NAME);
+	CHECK_IS(confirmed(client, app).code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, session_rotate, NAME).code, ==, 0);
+	CHECK_IS(the_session()->chunk.archives, ==, 5);
+	end_test(client, app);
+}
+
+/* Other commands wait for a turn, and a turn for them. */
+static void waiting(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	int client, others[3], app;
+
+	app = begin_recording(&client);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		others[i] = harness_client();
+	fc->hold_type = MSG_con_turn;
+	CHECK(!HARNESS_CALL(client, session_rotate, NAME).there);
+	CHECK(!HARNESS_CALL(others[0], session_rotate, NAME).there);
+	CHECK(!HARNESS_CALL(others[1], session_stop, NAME).there);
+	CHECK(!HARNESS_CALL(others[2], session_destroy, NAME).there);
+	CHECK(fc->calls[MSG_con_turn] == 1 && fc->nr_held == 1);
+	CHECK_IS(the_session()->state, ==, SESSION_RECORDING);
+	harness_consumer_release();
+	harness_pump();
+	CHECK_IS(harness_answer(client).code, ==, 0);
+	CHECK_IS(harness_answer(others[0]).code, ==, 0);
+	CHECK_IS(fc->calls[MSG_con_turn], ==, 2);
+	CHECK_IS(confirmed(others[1], app).code, ==, 0);
+	harness_pump();
+	CHECK_IS(harness_answer(others[2]).code, ==, 0);
+	CHECK(!the_session());
+	end_test(client, app);
+}
+
+/* The name stays until the turn is done, and another kind of turn finishes it before its own. */
+static void failing(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	char first[128];
+	struct answer a;
+	int client, app;
+
+	app = begin_recording(&client);
+	fc->fail_type = MSG_con_turn;
+	a = HARNESS_CALL(client, session_rotate, NAME);
+	CHECK(a.code == ERR_OUTPUT && strstr(a.text, "could not be rotated: the test says no"));
+	snprintf(first, sizeof(first), "%s", fc->turn);
+	CHECK(strcmp(the_session()->chunk.turning, first) == 0);
+	CHECK_IS(HARNESS_CALL(client, session_clear, NAME).code, ==, ERR_OUTPUT);
+	CHECK(strcmp(fc->turn, first) == 0);
+	fc->fail_type = 0;
+	CHECK_IS(HARNESS_CALL(client, session_clear, NAME).code, ==, 0);
+	CHECK(fc->clears && strcmp(fc->turn, "cleared-2") == 0);
+	CHECK(the_session()->chunk.archives == 1 && the_session()->chunk.number == 3);
+	CHECK(!*the_session()->chunk.turning);
+	end_test(client, app);
+}
+
+static void schedules(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	const unsigned int *turns = &fc->calls[MSG_con_turn];
+	unsigned int before;
+	struct answer a;
+	int client, app;
+
+	app = begin_recording(&client);
+	a = HARNESS_CALL(client, rotation_enable, NAME, .keep_archives = 2);
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "no schedule"));
+	a = HARNESS_CALL(client, rotation_disable, NAME, .timer = 1);
+	CHECK(a.code == ERR_STATE && strstr(a.text, "not rotated after a time"));
+	a = HARNESS_CALL(client, rotation_enable, NAME, .rotate_us = 10);
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "too short"));
+	a = HARNESS_CALL(client, rotation_enable, NAME, .rotate_us = 20000, .keep_archives = 2);
+	CHECK_IS(a.code, ==, 0);
+	for (int i = 0; i < 100 && *turns < 3; i++)
+		harness_wait(10000);
+	CHECK(*turns >= 3 && fc->most == 2);
+	/* one that fails is a problem of the session, and is repeated later */
+	fc->fail_type = MSG_con_turn;
+	for (int i = 0; i < 100 && !*session_problem(the_session()); i++)
+		harness_wait(10000);
+	CHECK(strstr(session_problem(the_session()), "this is retried"));
+	fc->fail_type = 0;
+	CHECK_IS(HARNESS_CALL(client, rotation_disable, NAME, .timer = 1).code, ==, 0);
+	CHECK(!the_session()->keep_archives && !*session_problem(the_session()));
+	/* by size: the consumer's count of bytes, since the last turn */
+	fc->recorded = 5000;
+	CHECK_IS(HARNESS_CALL(client, session_rotate, NAME).code, ==, 0);
+	before = *turns;
+	a = HARNESS_CALL(client, rotation_enable, NAME, .rotate_size = 4096);
+	CHECK_IS(a.code, ==, 0);
+	harness_wait(1100000);
+	CHECK_IS(*turns, ==, before);
+	fc->recorded = 9500;
+	for (int i = 0; i < 200 && *turns == before; i++)
+		harness_wait(10000);
+	CHECK_IS(*turns, ==, before + 1);
+	end_test(client, app);
+}
+
+/* Sessions that can't be rotated: a sentence. */
+static void refused(void)
+{
+	struct answer a;
+	int client;
+
+	harness_begin();
+	client = harness_client();
+	CHECK_IS(HARNESS_CALL(client, session_create, .name = "s", .outdir = -1).code, ==, 0);
+	a = HARNESS_CALL(client, session_rotate, NAME);
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "no output to rotate"));
+	the_session()->snapshots = true;
+	a = HARNESS_CALL(client, session_rotate, NAME);
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "writes only snapshots"));
+	close(client);
+	harness_end();
+}
+
+int main(void)
+{
+	states();
+	waiting();
+	failing();
+	schedules();
+	refused();
+	return 0;
+}
