@@ -344,7 +344,7 @@ bool consumers_has_own_user(const struct consumers *consumers, const struct sess
 	return consumers->program && geteuid() == 0 && session->uid != 0 && !needs_keys;
 }
 
-/* A relay, a spool and a greatest size have one writer. Snapshots have no events of the kernel. */
+/* A relay, a spool, a greatest size and a snapshot have one writer. */
 bool consumers_has_kernel(const struct consumers *consumers, const struct session *session)
 {
 	return consumers->program && geteuid() == 0 && !*session->relay && !session->max_size &&

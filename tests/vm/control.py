@@ -1794,6 +1794,90 @@ def test_kill_sessiond():
     check("sched_process_fork" in seen, "no event that was enabled after the takeover")
 
 
+def snapshot(name):
+    """`snapshot record`. Its events by name, and the answer, which has the sum and a common span."""
+    result = ctl("snapshot", "record", "-s", name)["result"]
+    run("lttctl", "verify", result["directory"])
+    seen = collections.Counter(names(result["directory"]))
+    check(sum(seen.values()) == result["recorded"] > 0, f"{seen} of {result}")
+    spans = [(int(b["begin_ns"]), int(b["end_ns"])) for b in result["buffers"]]
+    check((int(result["begin_ns"]), int(result["end_ns"])) == (max(b for b, _ in spans), min(e for _, e in spans)), result)
+    return seen, result
+
+
+def snapshot_totals(emitted):
+    """Each event is in a snapshot, overwritten, or still in a buffer."""
+    found = ctl("status")["result"]["totals"]
+    check(found["recorded"] + found["lost"] == emitted, f"{found} of {emitted}")
+    check(found["recorded"] == found["written"] + found["overwritten"] + found["waiting"], found)
+    return found
+
+
+def test_snapshot():
+    """Of the kernel's buffers and those of applications, before and after the consumer is killed: the
+    last events, while others are overwritten."""
+    nr, out = 500, "/dev/shm/flight"
+    env = {**os.environ, "LTT_REGISTER_TIMEOUT": "20000"}
+    ctl("create", "flight", "--snapshot", "-o", out)
+    for channel in ("-k", "c", "--subbuf-size=4k"), ("-u", "u", "--subbuf-size=256k"):
+        ctl("enable-channel", *channel, "--overwrite", "--num-subbuf=4")
+    ctl("enable-event", "-k", "-c", "c", "cpu_frequency")
+    ctl("enable-event", "-u", "-c", "u", "alternate:*")
+    ctl("start")
+    run(f"{BUILD}/prog/alternate", nr, env=env)
+    for i in range(1, 4):
+        emit()
+        seen, result = snapshot("flight")
+        check(seen["alternate:mark"] == nr and 0 < seen["cpu_frequency"] < EMITTED, seen)
+        check(result["recorded"] + result["overwritten"] == i * EMITTED + nr, f"{seen} of {result}")
+        check(len({b["channel"] for b in result["buffers"]}) == 2, result)
+        check(snapshot_totals(i * EMITTED + nr)["waiting"] == 0, f"an event that the snapshot {i} does not have")
+        kill(*("ltt-sessiond", "ltt-consumerd")[i % 2:])
+        until(lambda: subprocess.run(["lttctl", "status", "flight"], capture_output=True, check=False).returncode == 0,
+              "another consumer")
+    emit()
+    total = ctl("stop")["result"]["sessions"][0]["totals"]
+    seen, result = snapshot("flight")
+    check(seen["cpu_frequency"] > 0 and snapshot_totals(4 * EMITTED + nr)["waiting"] == 0, f"{total}: {seen}")
+    ctl("destroy", "flight")
+    snapshot_large()
+    snapshot_program()
+
+
+def snapshot_large():
+    """64 MiB of the kernel's events. Of a session that is not for snapshots there are none."""
+    ctl("create", "large", "--snapshot", "-o", "/dev/shm/large")
+    ctl("enable-channel", "-k", "c", "--subbuf-size=4M", "--num-subbuf=8")
+    ctl("enable-event", "-k", "-c", "c", "--syscall", "access")
+    ctl("start")
+    lost = lambda: ctl("status")["result"]["totals"]["overwritten"]  # noqa: E731
+    for cpu in 0, 1:
+        os.sched_setaffinity(0, {cpu})
+        before = lost()
+        while lost() == before:
+            for _ in range(4000):
+                os.access("/" + "x" * 4000, os.F_OK)
+    os.sched_setaffinity(0, {0, 1})
+    result = ctl("snapshot", "record", "-s", "large")["result"]
+    check(result["bytes"] > 48 << 20, result)  # too many events for a test of each
+    print(f"control: snapshot: {result['bytes'] >> 20} MiB copied in {result['copy_ns'] / 1e6:.1f} ms")
+    ctl("destroy", "large")
+    ctl("create", "plain", "-o", "/dev/shm/plain")
+    ctl("enable-event", "-k", "cpu_frequency")
+    refused = ctl("snapshot", "record", "-s", "plain", status=5)["error"]["text"]
+    check("need a session for snapshots (create --snapshot)" in refused, refused)
+    ctl("destroy", "plain")
+
+
+def snapshot_program():
+    """The kernel's last events of a program that fails."""
+    done = run("lttctl", "record", "-k", "--flight=1M", "-e", "sched_process_exit", "-o", "/dev/shm/failed",
+               "--", "sh", "-c", "true; /bin/true; exit 3", status=3)
+    check("sched_process_exit" in done.stdout, done.stdout)
+    done = run("lttctl", "record", "-k", "--flight=1M", "-o", "/dev/shm/fine", "--", "true")
+    check(not glob.glob("/dev/shm/fine/*"), done.stdout)
+
+
 def test_disable_kind():
     """disable-event -a with a kind disables the rules of this kind."""
     begin("kinds", ("-k", "sched_switch"), ("-k", "--syscall", "getpriority"),
@@ -2564,7 +2648,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
          test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
-         test_kill_sessiond, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
+         test_kill_sessiond, test_snapshot, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
 

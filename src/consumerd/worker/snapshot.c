@@ -103,7 +103,7 @@ static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
 	if (check_memory(s, bytes))
 		return s->job->err.code;
 	list_for_each(set, sets, node)
-		if (set->module < 0 && add_set(s, set))
+		if (add_set(s, set))
 			return s->job->err.code;
 	return 0;
 }

@@ -149,9 +149,10 @@ static void record_verb_check_attached(struct ctl *ctl)
 			"program has are recorded without this option");
 	else if (opt.no_wait && attaches)
 		err_set(&ctl->err, ERR_INVALID, "--no-wait is for a program that is started");
-	else if (opt.flight && (attaches || opt.kernel))
+	else if (opt.flight && attaches)
 		err_set(&ctl->err, ERR_INVALID,
-			"--flight records the program that is started, and nothing else");
+			"--flight records a program that is started; omit --pid, --thread and "
+			"--all");
 	else if (opt.flight && (opt.subbuf_size || opt.num_subbuf))
 		err_set(&ctl->err, ERR_INVALID,
 			"--flight sets the size of the buffers; omit --subbuf-size and "

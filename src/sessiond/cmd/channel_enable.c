@@ -86,8 +86,7 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	struct channel *channel;
 
 	if (command_domain(cmd, req->domain) != CMD_DONE ||
-	    session_choose_mode(cmd->session, (enum domain_id)req->domain, req->overwrite, &attr,
-				&cmd->err))
+	    session_choose_mode(cmd->session, req->overwrite, &attr, &cmd->err))
 		return CMD_FAILED;
 	channel = session_find_channel(cmd->session, (enum domain_id)req->domain, req->name);
 	if (channel)

@@ -152,15 +152,17 @@ static void state_is_dumped(void *data, uint32_t apps, uint32_t late, const stru
 	take(data);
 }
 
+/* Records may be far ahead of the published ones, but in buffers that are overwritten. */
 static enum cmd_now snapshot_record_check_kernel(struct command *cmd)
 {
 	const struct channel *channel;
 
 	list_for_each(channel, &cmd->session->channels, node)
-		if (channel->domain == DOMAIN_KERNEL)
+		if (channel->domain == DOMAIN_KERNEL && !channel->overwrite)
 			return command_error(cmd, ERR_UNSUPPORTED,
-					     "session '%s' has channels of the kernel, of which no "
-					     "snapshots can be taken yet",
+					     "session '%s' writes all events of the kernel to its "
+					     "trace: snapshots of these need a session for "
+					     "snapshots (create --snapshot)",
 					     cmd->session->name);
 	return CMD_DONE;
 }
@@ -182,11 +184,13 @@ static enum cmd_now snapshot_record_check(struct command *cmd, const char *name)
 		return command_error(cmd, ERR_INVALID,
 				     "session '%s' has no directory for snapshots (--no-output)",
 				     session->name);
+	if (snapshot_record_check_kernel(cmd) != CMD_DONE)
+		return CMD_FAILED;
 	if (!run_output_open(session->run) || !run_clock(session->run))
 		return command_error(cmd, ERR_STATE,
 				     "session '%s' has no events yet: it was never started",
 				     session->name);
-	return snapshot_record_check_kernel(cmd);
+	return CMD_DONE;
 }
 
 static enum cmd_now snapshot_record_check_dir(struct command *cmd,

@@ -389,17 +389,11 @@ struct channel *session_find_channel(struct session *session, enum domain_id dom
 	return NULL;
 }
 
-int session_choose_mode(const struct session *session, enum domain_id domain, uint8_t mode,
-			struct channel_attr *attr, struct err *err)
+int session_choose_mode(const struct session *session, uint8_t mode, struct channel_attr *attr,
+			struct err *err)
 {
 	if (mode > CHANNEL_DISCARD)
 		return err_set(err, ERR_INVALID, "unknown mode %u of a channel", mode);
-	if (session->snapshots && domain == DOMAIN_KERNEL)
-		return err_set(
-			err, ERR_UNSUPPORTED,
-			"session '%s' is for snapshots (create --snapshot), which can't have "
-			"events of the kernel yet; record these in another session",
-			session->name);
 	if (session->snapshots && mode == CHANNEL_DISCARD)
 		return err_set(
 			err, ERR_INVALID,

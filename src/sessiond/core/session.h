@@ -188,8 +188,8 @@ const char *session_state_name(enum session_state state);
 
 /** Set whether a channel overwrites its oldest events, as its session does. @mode: as in
  *  channel_enable. Return: 0 or the code set in @err. */
-int session_choose_mode(const struct session *session, enum domain_id domain, uint8_t mode,
-			struct channel_attr *attr, struct err *err);
+int session_choose_mode(const struct session *session, uint8_t mode, struct channel_attr *attr,
+			struct err *err);
 struct channel *session_find_channel(struct session *session, enum domain_id domain,
 				     const char *name);
 /** Add a channel with resolved attributes. Return: 0 or the code set in @err. */
