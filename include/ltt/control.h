@@ -302,6 +302,7 @@ struct ltt_ctl_totals {
  * @clock_change: the last jump of the traces' clock, or change of its rate; "": none.
  * @snapshot_path, @snapshot_name, @snapshot_max_size: as set by ltt_ctl_set_snapshot_output(); "", "",
  *	0: none.
+ * @snapshot_elsewhere: not 0: @output was removed as the output of snapshots.
  * @rotate_us, @rotate_size, @keep_archives, @keep_us, @keep_size: as set by
  *	ltt_ctl_enable_rotation(); 0: none.
  * @chunk: number of its next archive. @archives: number of archives that it has, as far as known.
@@ -338,6 +339,7 @@ struct ltt_ctl_session {
 	uint64_t snapshot_max_size;
 	const char *scope; /* "": none */
 	int relay_clear;
+	int snapshot_elsewhere;
 	uint64_t rotate_us, rotate_size;
 	uint32_t keep_archives;
 	uint64_t keep_us, keep_size;
@@ -880,8 +882,8 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  * @tracefile_size, @tracefile_count: size at which a file of a stream is closed, and number of
  *	files above which the oldest is removed. A size smaller than a sub-buffer is raised, which
  *	causes a warning; @tracefile_count needs a size.
- * @overwrite: not 0: the oldest events are dropped if a buffer is full, which is the mode of all
- *	channels in sessions for snapshots, and of no other. @discard: not 0: the newest.
+ * @overwrite: not 0: the oldest events are dropped if a buffer is full: only snapshots have the
+ *	channel's events. It is the default in sessions for snapshots. @discard: not 0: the newest.
  * @roomy: not 0: if neither @subbuf_size nor @num_subbuf is given, the buffers are as large as the
  *	machine's free memory permits, up to 64 MiB for each CPU.
  * @output_type: the way in which data is written and sent. LTT_CTL_OUTPUT_TYPE_SPLICE has no effect

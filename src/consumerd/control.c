@@ -333,6 +333,7 @@ static int post_ring(const struct request *rq, struct req_con_ring *req, struct 
 		.boxes = ring->boxes,
 		.module = job->ring.module >= 0,
 		.splice = req->splice,
+		.kept = req->kept,
 	};
 	worker_post(trace->output->worker, job);
 	return 0;
@@ -451,7 +452,7 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 
 	if (!output)
 		return err->code;
-	if (name_check(req->name) || worker_dir_fd(output->worker) < 0)
+	if (name_check(req->name) || (req->dir < 0 && worker_dir_fd(output->worker) < 0))
 		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
 			       req->name);
 	job = request_job(rq, JOB_SNAPSHOT, output);

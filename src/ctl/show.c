@@ -428,12 +428,12 @@ static void show_not_sampled(FILE *out, struct json_object *channel)
 			text_count(all, left_out + taken));
 }
 
-static void show_overwritten(FILE *out, struct json_object *channel)
+static void show_overwritten(FILE *out, struct json_object *channel, bool is_kept)
 {
 	struct json_object *totals = record_get(channel, "totals");
 	char old[TEXT_BYTES], saved[TEXT_BYTES], kept[TEXT_BYTES];
 
-	if (totals && record_bool(channel, "overwrite"))
+	if (totals && (is_kept || record_bool(channel, "overwrite")))
 		fprintf(out, "    %s overwritten, %s in snapshots, %s others in the buffers\n",
 			totals_count(totals, "overwritten", old),
 			totals_count(totals, "written", saved),
@@ -457,7 +457,7 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 			show_attributes(out, channel);
 		show_contexts(out, channel);
 		show_not_sampled(out, channel);
-		show_overwritten(out, channel);
+		show_overwritten(out, channel, record_bool(session, "snapshots"));
 		ctl_show_rules(out, channel);
 		show_conflicts(out, channel);
 		show_refusals(out, channel);

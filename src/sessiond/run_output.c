@@ -3,10 +3,10 @@
 
 #include <time.h>
 
-/* A session at a relay needs no directory but for a spool, and its buffers have a doorbell. */
+/* Without a directory the buffers have a doorbell. */
 static bool is_kept(const struct run *run)
 {
-	return run->outdir >= 0 || (*run->session->relay && run->doorbell >= 0);
+	return run->outdir >= 0 || run->doorbell >= 0;
 }
 
 void run_keep(struct run *run)

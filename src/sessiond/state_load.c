@@ -205,7 +205,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	struct err err = { 0 };
 	bool clocked = load_clock(msg->clock, &clock, &seen);
 
-	if (msg->path[0] && keeper_get(&sd->keeper, msg->uid, "output", msg->id, fds) < 0)
+	if (keeper_get(&sd->keeper, msg->uid, "output", msg->id, fds) < 0 && msg->path[0])
 		log_debug("session '%s': its output is opened by its path", msg->name);
 	close_fd(fds[2]);				/* there should be none */
 	if (session_create(&sd->sessions, &owner, msg->name, msg->path, msg->created_ns, &session,

@@ -69,7 +69,8 @@ static struct json_object *possible_session(const char *output)
 
 	for (size_t i = 0; i < shape_session.nr; i++)
 		if (strstr("output output_parent url", shape_session.fields[i].key) ||
-		    strcmp(shape_session.fields[i].key, "snapshots") == 0)
+		    strcmp(shape_session.fields[i].key, "snapshots") == 0 ||
+		    strcmp(shape_session.fields[i].key, "snapshot_elsewhere") == 0)
 			json_object_object_del(session, shape_session.fields[i].key);
 	record_set_str(session, "name", "n");
 	record_set_str(session, output, "/there\r\n\t <>&");
@@ -78,9 +79,18 @@ static struct json_object *possible_session(const char *output)
 		static const char *const others[] = { "live_us", "spool_size", "compress",
 						      "relay_clear" };
 
-		record_set_bool(session, "snapshots", true);
+		if (strcmp(output, "output") == 0)
+			record_set_bool(session, "snapshots", true);
+		record_set_bool(session, "snapshot_elsewhere", true);
 		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 			json_object_object_del(session, others[i]);
+	}
+	if (strcmp(output, "output_parent") != 0) { /* a directory, and no snapshots */
+		static const char *const rotation[] = { "rotate_us", "rotate_size", "keep_archives",
+							"keep_us", "keep_size" };
+
+		for (size_t i = 0; i < ARRAY_SIZE(rotation); i++)
+			json_object_object_del(session, rotation[i]);
 	}
 	record_set_str(channel, "name", "c");
 	record_set_str(channel, "ownership", "process");
@@ -274,8 +284,10 @@ static void lttng_problems(void)
 	named("<output><consumer_output><destination><net_output><control_uri>x</control_uri>"
 	      "</net_output></destination></consumer_output></output>",
 	      "f:2: element 'net_output': 'x' is not a relay of LTTng");
-	named("<attributes><snapshot_mode>1</snapshot_mode></attributes>",
-	      "f:2: element 'session': snapshots are written to a directory: add one with 'lttng "
+	named("<attributes><snapshot_mode>1</snapshot_mode></attributes><output><snapshot_outputs><output>"
+	      "<consumer_output><destination><net_output><control_uri>x</control_uri></net_output>"
+	      "</destination></consumer_output></output></snapshot_outputs></output>",
+	      "f:2: element 'output': snapshots are written to a directory: add one with 'lttng "
 	      "snapshot add-output', and save the session again");
 	named("<domains><domain><type>KERNEL</type><buffer_type>GLOBAL</buffer_type><channels><channel>"
 	      "<name>c</name><events>" EVENT(

@@ -25,6 +25,7 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
 		.max_record = desc->max_record,
 		.clock = desc->clock,
 		.overwrite = desc->mode == LTT_RING_OVERWRITE,
+		.kept = desc->mode == LTT_RING_OVERWRITE,
 		.last_ts = start_ts,
 		.raw.pub = reader_first_pub(start_ts),
 		.raw.last_ts = start_ts,
@@ -195,11 +196,11 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 	if (!reader_read_words(r, &words) && !last_chance)
 		return READER_TORN;
 	now = now_ns();
-	if (r->overwrite)
+	if (r->kept)
 		reader_follow(r, &words, now - r->snapshot_ns);
 	else
 		reader_update_pos(r, words.pub);
-	if (r->overwrite)
+	if (r->kept)
 		; /* counted */
 	else if (r->invalid_words != invalid_words)
 		r->raw.count = words.count; /* how many were dropped is unknowable */

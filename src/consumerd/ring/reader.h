@@ -42,8 +42,9 @@ struct ring_words {
  *                  the records among it that had been counted before.
  * @invalid_words: number of ring words with an impossible value; @backward_words: those of them
  *                  that a clock that goes back causes, too.
- * @overwrite: the producer overwrites the oldest records: no data is ever pending, and @pos has
- *             only the bits of a position in the ring's words.
+ * @overwrite: the producer overwrites the oldest records.
+ * @kept: only snapshots take from the ring, as always with @overwrite: no data is ever pending, and
+ *        @pos has only the bits of a position in the ring's words.
  */
 struct ring_reader {
 	const struct ltt_ring_prod *prod;
@@ -53,7 +54,7 @@ struct ring_reader {
 	uint64_t subbuf_size;
 	uint32_t max_record;
 	uint32_t clock; /* enum ltt_clock_kind */
-	bool overwrite;
+	bool overwrite, kept;
 
 	uint64_t pos;
 	uint64_t released;

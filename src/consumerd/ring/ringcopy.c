@@ -37,6 +37,8 @@ static uint64_t reach(const struct ring_reader *r)
 #if !defined(__x86_64__)
 	bytes += r->subbuf_size + r->max_record;
 #endif
+	if (r->kept && !r->overwrite) /* nothing is released, and so nothing is written over */
+		return 0;
 	return MIN(bytes, r->size);
 }
 

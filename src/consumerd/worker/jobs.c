@@ -145,7 +145,7 @@ static void adopt_trace(struct worker *w, struct job *job)
 	int ret;
 
 	w->unreported = true;
-	if (dir || !w->config.snapshots)
+	if (dir || !w->chunk.in_memory)
 		job->trace.metadata = close_fd(job->trace.metadata);
 	if (dir) {
 		drop_delayed(w, job->id);
@@ -303,7 +303,7 @@ static bool do_ring_close(struct worker *w, struct job *job)
 {
 	struct ringset *set = ringset_find(&w->sets, job->id);
 
-	if (set && w->saving && ringset_is_overwritten(set)) {
+	if (set && w->saving && ringset_is_kept(set)) {
 		list_append(&w->held, &job->node);
 		return false;
 	}

@@ -17,12 +17,12 @@ void notifier_close(struct notifier *notifier)
 	notifier->fd = close_fd(notifier->fd);
 }
 
-/* The worker does not wait for data of rings that are overwritten. */
+/* The worker does not wait for data of rings that are kept. */
 static int notifier_set(const struct notifier *notifier, int op, const struct ringset *set)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
 
-	if (set->module < 0 || notifier->fd < 0 || ringset_is_overwritten(set))
+	if (set->module < 0 || notifier->fd < 0 || ringset_is_kept(set))
 		return 0;
 	return epoll_ctl(notifier->fd, op, set->module, &event) < 0 ? -errno : 0;
 }

@@ -43,6 +43,7 @@ static void init_stream(struct ringset *set, struct sink *sink, uint32_t i, stru
 
 	reader_init(&stream->reader, &set->mem.desc, ringmem_prod(&set->mem, i),
 		    ringmem_data(&set->mem, i), ringmem_cons(&set->mem, i), set->mem.start_ts);
+	stream->reader.kept = set->kept;
 	stream_init(stream, sink, &set->config, i, box);
 	stream->out->source = (struct splice_source){
 		.splicer = &sink->splicer,
@@ -64,11 +65,11 @@ static struct ringset *ringset_alloc(const struct ringset_spec *spec)
 	return set;
 }
 
-/* Without a descriptor the packets are written from the mapping. Of rings that are overwritten only
- * copies are written. */
+/* Without a descriptor the packets are written from the mapping. Of rings that are kept only copies
+ * are written. */
 static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, int data_fd)
 {
-	if (!spec->splice || spec->desc.mode == LTT_RING_OVERWRITE)
+	if (!spec->splice || set->kept)
 		return;
 	set->spliced = fcntl(data_fd, F_DUPFD_CLOEXEC, 0);
 	if (set->spliced < 0)
@@ -79,6 +80,7 @@ static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, i
 static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 			 const struct chunk_trace *trace, int data_fd)
 {
+	set->kept = spec->kept || spec->desc.mode == LTT_RING_OVERWRITE;
 	keep_spliced(set, spec, data_fd);
 	set->sink = spec->sink;
 	set->config = (struct stream_config){
@@ -94,9 +96,9 @@ static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 		init_stream(set, spec->sink, i, &spec->boxes[i]);
 }
 
-bool ringset_is_overwritten(const struct ringset *set)
+bool ringset_is_kept(const struct ringset *set)
 {
-	return set->mem.desc.mode == LTT_RING_OVERWRITE;
+	return set->kept;
 }
 
 static void free_copies(struct ringset *set)
@@ -114,7 +116,8 @@ static void make_copies(struct ringset *set)
 	uint64_t bytes = nr * set->mem.desc.data_size;
 	int ret = 0;
 
-	if (!ringset_is_overwritten(set) || bytes > MIN(memfile_available(), memgroup_available()))
+	if (set->mem.desc.mode != LTT_RING_OVERWRITE ||
+	    bytes > MIN(memfile_available(), memgroup_available()))
 		return;
 	disk_leave(set->config.disk);
 	set->copies = xalloc(nr * sizeof(set->copies[0]));
@@ -271,7 +274,7 @@ unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_cro
 {
 	unsigned int taken = 0;
 
-	if (ringset_is_overwritten(set)) { /* only snapshots take from it */
+	if (ringset_is_kept(set)) { /* only snapshots take from it */
 		if (!only_crossed)
 			ringset_update(set);
 		return 0;
@@ -312,7 +315,7 @@ int ringset_attach(struct ringset *set)
 
 void ringset_turn(struct ringset *set)
 {
-	for (uint32_t i = 0; i < set->mem.desc.nr_rings && !ringset_is_overwritten(set); i++)
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings && !ringset_is_kept(set); i++)
 		stream_turn(&set->streams[i]);
 }
 
@@ -356,7 +359,7 @@ void ringset_update(struct ringset *set)
 
 bool ringset_has_data(const struct ringset *set)
 {
-	if (ringset_is_overwritten(set))
+	if (ringset_is_kept(set))
 		return false;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		if (reader_has_data(&set->streams[i].reader))
@@ -366,7 +369,7 @@ bool ringset_has_data(const struct ringset *set)
 
 bool ringset_is_half_full(const struct ringset *set)
 {
-	if (ringset_is_overwritten(set))
+	if (ringset_is_kept(set))
 		return false;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		if (reader_is_half_full(&set->streams[i].reader))
@@ -376,7 +379,7 @@ bool ringset_is_half_full(const struct ringset *set)
 
 bool ringset_has_crossed(const struct ringset *set)
 {
-	if (ringset_is_overwritten(set))
+	if (ringset_is_kept(set))
 		return false;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		if (reader_has_crossed(&set->streams[i].reader))
@@ -384,10 +387,10 @@ bool ringset_has_crossed(const struct ringset *set)
 	return false;
 }
 
-/* A record of a ring that is overwritten wakes no reader: none waits for it. */
+/* A record of a ring that is kept wakes no reader: none waits for it. */
 void ringset_set_state(struct ringset *set, uint32_t bits)
 {
-	if (ringset_is_overwritten(set))
+	if (ringset_is_kept(set))
 		bits &= ~(uint32_t)LTT_RING_WAKE;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		__atomic_fetch_or(&ringmem_cons(&set->mem, i)->state, bits, __ATOMIC_SEQ_CST);
@@ -401,7 +404,7 @@ void ringset_clear_state(struct ringset *set, uint32_t bits)
 
 void ringset_set_waiting(struct ringset *set, bool waiting)
 {
-	waiting &= !ringset_is_overwritten(set);
+	waiting &= !ringset_is_kept(set);
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		__atomic_store_n(&ringmem_cons(&set->mem, i)->waiting, waiting, __ATOMIC_RELAXED);
 }
@@ -415,8 +418,8 @@ static void add_since(const struct ringset *set, struct stats *stats,
 	bool stalling = stats->stalling || disk_hangs(set->config.disk, now);
 	uint64_t more = words->count - stats->raw_count;
 
-	if (ringset_is_overwritten(set) ? reader_plausible_lost(more, elapsed) :
-					  more <= set->mem.desc.data_size / LTT_HDR_COMPACT)
+	if (ringset_is_kept(set) ? reader_plausible_lost(more, elapsed) :
+				   more <= set->mem.desc.data_size / LTT_HDR_COMPACT)
 		stats->recorded += more;
 	more = not_sampled - stats->raw_not_sampled;
 	stats->not_sampled += reader_plausible_lost(more, elapsed) ? more : 0;
@@ -430,9 +433,8 @@ static void add_since(const struct ringset *set, struct stats *stats,
 	}
 }
 
-static void peek_overwritten(const struct ringset *set, uint32_t ring,
-			     const struct ring_words *words, struct stats *stats,
-			     uint64_t *ret_used)
+static void peek_kept(const struct ringset *set, uint32_t ring, const struct ring_words *words,
+		      struct stats *stats, uint64_t *ret_used)
 {
 	const struct ltt_ring_prod *prod = ringmem_prod(&set->mem, ring);
 	const struct ltt_ring_cons *cons = ringmem_cons(&set->mem, ring);
@@ -462,6 +464,6 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 		add_since(set, ret, &words, reader_not_sampled(ringmem_prod(&set->mem, ring)));
 	used = (words.pub - used) & LTT_POS_MASK;
 	*ret_used = MIN(used, size);
-	if (consistent && ringset_is_overwritten(set))
-		peek_overwritten(set, ring, &words, ret, ret_used);
+	if (consistent && ringset_is_kept(set))
+		peek_kept(set, ring, &words, ret, ret_used);
 }

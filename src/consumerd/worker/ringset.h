@@ -18,6 +18,7 @@ struct ringset {
 	struct ringmem mem;
 	int module;  /* the kernel module's data descriptor, for poll(); -1: of applications */
 	int spliced; /* the rings' file, if packets are spliced from it; -1 */
+	bool kept;   /* ringset_is_kept() */
 	struct sink *sink;
 	struct stream_config config;
 	/* Of a set that is overwritten: the room for copies of its rings, as a snapshot has no time
@@ -40,6 +41,7 @@ struct ringset_spec {
 	struct sink *sink;	 /* the output of the streams; outlives the set */
 	struct stats_box *boxes; /* one for each ring; outlive the set */
 	bool module;		 /* the kernel module made the memory */
+	bool kept;		 /* only snapshots take from it, whatever its mode */
 	bool splice;		 /* packets are spliced where the output permits it */
 };
 
@@ -89,8 +91,9 @@ int ringset_attach(struct ringset *set) MUST_CHECK;
 void ringset_turn(struct ringset *set);
 /** Whether all packets were written that begin new files. */
 bool ringset_is_turned(const struct ringset *set);
-/** Whether the producers overwrite the oldest records: only snapshots take from it. */
-bool ringset_is_overwritten(const struct ringset *set);
+/** Whether only snapshots take from it: its producers overwrite the oldest records, or its session
+ *  is for snapshots and they lose the new ones. */
+bool ringset_is_kept(const struct ringset *set);
 /** Whether the last cut took all data that was published. */
 bool ringset_is_seen(const struct ringset *set);
 /** Whether damage was found that is to be reported now: it is new, and the last report is a second

@@ -143,8 +143,8 @@ static void copy_ring(struct ring_copy *copy, struct snapshot_part *part, struct
 	part->end = copy->end;
 }
 
-/* Each ring that has records may have the same part of the size. */
-static void snapshot_limit_rings(struct snapshot *s, const struct list_node *sets)
+/* Each ring that has records may have the same part of the size. Return: number of these. */
+static uint64_t snapshot_limit_rings(struct snapshot *s, const struct list_node *sets)
 {
 	uint64_t used = 0, part;
 
@@ -160,32 +160,25 @@ static void snapshot_limit_rings(struct snapshot *s, const struct list_node *set
 		s->rings[i].copy.limit = part > sizeof(struct packet_header) ?
 						 part - sizeof(struct packet_header) :
 						 s->job->snapshot.max_size != 0;
-}
-
-static int snapshot_is_empty(struct snapshot *s)
-{
-	if (s->job->snapshot.max_size)
-		return err_set(
-			&s->job->err, ERR_NO_EVENT,
-			"the last sub-buffers of the CPUs have no events, or are larger than "
-			"the snapshot may be (%llu bytes): use a larger --max-size, or "
-			"smaller sub-buffers",
-			(unsigned long long)s->job->snapshot.max_size);
-	return err_set(&s->job->err, ERR_NO_EVENT,
-		       "the buffers have no events: no snapshot is written");
+	return used;
 }
 
 static int copy_rings(struct snapshot *s, const struct list_node *sets)
 {
-	uint64_t records = 0;
+	uint64_t records = 0, used = snapshot_limit_rings(s, sets);
 
-	snapshot_limit_rings(s, sets);
 	for (size_t i = 0; i < s->nr_rings; i++) {
 		copy_ring(&s->rings[i].copy, &s->parts[i],
 			  ringset_find(sets, s->parts[i].answer.ring));
 		records += s->parts[i].answer.records;
 	}
-	return records ? 0 : snapshot_is_empty(s);
+	if (records || !used || !s->job->snapshot.max_size)
+		return 0;
+	return err_set(&s->job->err, ERR_NO_EVENT,
+		       "the last sub-buffers of the CPUs have no events, or are larger than the "
+		       "snapshot may be (%llu bytes): use a larger --max-size, or smaller "
+		       "sub-buffers",
+		       (unsigned long long)s->job->snapshot.max_size);
 }
 
 /* --- the parts, for a request that is repeated ----------------------------------- */
@@ -245,7 +238,7 @@ static void snapshot_note(const struct snapshot_part *part, const struct list_no
 	struct ringset *set = ringset_find(sets, answer->ring);
 	struct stream *stream;
 
-	if (!set || !ringset_is_overwritten(set) || answer->cpu >= set->mem.desc.nr_rings)
+	if (!set || !ringset_is_kept(set) || answer->cpu >= set->mem.desc.nr_rings)
 		return;
 	stream = &set->streams[answer->cpu];
 	stream_update(stream);

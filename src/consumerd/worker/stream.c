@@ -51,7 +51,7 @@ static void stream_publish(struct stream *s)
 
 	memcpy(stats.lost, r->lost, sizeof(stats.lost));
 	memcpy(stats.raw_lost, r->raw.lost, sizeof(stats.raw_lost));
-	if (r->overwrite)
+	if (r->kept)
 		divide_records(s, &stats);
 	stats_publish(s->box, &stats);
 }
@@ -343,7 +343,7 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 	int ret;
 
 	reader_adopt(&s->reader);
-	if (s->reader.overwrite) { /* no file has a position of it */
+	if (s->reader.kept) { /* no file has a position of it */
 		stream_update(s);
 		return 0;
 	}

@@ -572,8 +572,6 @@ static void make_sink(struct worker *w)
 		.disk = &w->disk,
 	};
 
-	if (!config.has_dir && !config.relay->addr) /* no files will be created */
-		w->config.uid = geteuid();
 	w->host = (struct sink_host){ is_pressed, cut_for_sink, has_work, watch_connection, w };
 	w->sink = sink_new(&config, &w->host);
 }
@@ -595,7 +593,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	w->disk.sync = config->sync;
 	w->disk.progress = worker_progressed;
 	w->disk.data = w;
-	if (config->snapshots)
+	if (config->snapshots || (!config->relay.addr && config->dir_fd < 0 && !config->at_path))
 		chunk_init_in_memory(&w->chunk, &w->disk);
 	else
 		chunk_init(&w->chunk, config->dir_fd, &w->disk);

@@ -100,8 +100,10 @@ static void check_session(struct checked *c)
 		   "'spool_size', 'compress' and 'relay_clear' need an 'url'");
 	check_that(c, !live || record_num(c->o, "live_us") >= LIVE_MIN_US,
 		   "the least 'live_us' is 20000");
-	check_that(c, !record_bool(c->o, "snapshots") || directory,
-		   "'snapshots' need a directory: 'output' or 'output_parent'");
+	check_that(c, !record_bool(c->o, "snapshots") || !relay,
+		   "'snapshots' can't be sent to a relay: omit 'url' and 'live_us'");
+	check_that(c, !record_bool(c->o, "snapshot_elsewhere") || directory,
+		   "'snapshot_elsewhere' needs a directory: 'output' or 'output_parent'");
 	check_that(c, is_word(c, "sync", "period") == (record_num(c->o, "sync_us") != 0),
 		   "'sync_us' belongs to the value 'period' of 'sync', and is not 0 then");
 	check_that(c,

@@ -323,17 +323,17 @@ static bool take_sizes(const struct element *e, struct json_object *channel,
 	       take_number(e, "tracefile_count", channel, "tracefile_count", UINT32_MAX, problems);
 }
 
-static void take_mode(const struct element *e, bool snapshots, struct json_object *channel,
+static void take_mode(const struct element *e, bool overwrites, struct json_object *channel,
 		      struct problems *problems)
 {
 	char *mode AUTO_FREE = word_of(e, "overwrite_mode"),
 		   *wait AUTO_FREE = word_of(e, "blocking_timeout");
 
-	if (strcmp(mode, "OVERWRITE") == 0 && !snapshots)
+	if (strcmp(mode, "OVERWRITE") == 0 && !overwrites)
 		problems_unsupported(problems, e->line, e->name,
-				     "only the buffers of sessions for snapshots are overwritten, "
-				     "others drop new events");
-	record_set_bool(channel, "overwrite", snapshots);
+				     "only the buffers of applications are overwritten, and of "
+				     "sessions that record to no relay; others drop new events");
+	record_set_bool(channel, "overwrite", overwrites && strcmp(mode, "OVERWRITE") == 0);
 	if (*wait && strcmp(wait, "0") != 0)
 		problems_unsupported(
 			problems, e->line, e->name,
@@ -359,7 +359,7 @@ static void take_channel(const struct element *e, const char *domain, const char
 	record_set_str(channel, "ownership", ownership);
 	if (!take_sizes(e, channel, problems))
 		return;
-	take_mode(e, record_bool(session, "snapshots"), channel, problems);
+	take_mode(e, !kernel && !*record_str(session, "url"), channel, problems);
 	for (const struct element *c = contexts ? contexts->first : NULL; c; c = c->next)
 		take_context(c, kernel, channel, problems);
 	for (const struct element *event = events ? events->first : NULL; event;
@@ -545,9 +545,11 @@ static bool take_snapshots(const struct element *e, struct json_object *session,
 	const struct element *to = child_of(child_of(output, "consumer_output"), "destination");
 	char *name AUTO_FREE = word_of(output, "name");
 
-	if (!output || child_of(to, "net_output"))
+	if (!output)
+		return true;
+	if (child_of(to, "net_output"))
 		return problems_unsupported(
-			problems, output ? output->line : e->line, output ? output->name : e->name,
+			problems, output->line, output->name,
 			"snapshots are written to a directory: add one with 'lttng snapshot "
 			"add-output', and save the session again");
 	if (output->next)

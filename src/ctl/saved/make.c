@@ -319,10 +319,16 @@ static int make_snapshot_output(struct making *m, struct json_object *session)
 	struct ltt_ctl_snapshot_options o;
 	int code;
 
-	if (!*record_str(session, "snapshot_path"))
-		return 0;
 	ltt_ctl_snapshot_options_init(&o);
 	o.session = record_str(session, "name");
+	if (record_bool(session, "snapshot_elsewhere")) {
+		code = ltt_ctl_set_snapshot_output(m->ctl->library, &o);
+		code = make_part(m, code, session, session, "snapshot_elsewhere");
+		if (code)
+			return code;
+	}
+	if (!*record_str(session, "snapshot_path"))
+		return 0;
 	o.output = record_str(session, "snapshot_path");
 	o.name = make_text(session, "snapshot_name");
 	o.max_size = record_num(session, "snapshot_max_size");

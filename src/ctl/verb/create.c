@@ -44,7 +44,7 @@ static const struct poptOption options[] = {
 	  .arg = &opt.live,
 	  .descrip = "let viewers follow it; they see events within this time (default: 1 s)",
 	  .argDescrip = "US" },
-	OPTION_FLAG("no-output", 0, &opt.no_output, "write no trace, only count"),
+	OPTION_FLAG("no-output", 0, &opt.no_output, "write no trace, only count, and snapshots"),
 	OPTION_TEXT("trace-format", 'F', &opt.format, "ctf-1.8 (default)", "FORMAT"),
 	OPTION_TEXT("keep-free", 0, &opt.keep_free, "stop writing before less of the disk is free",
 		    "SIZE"),
@@ -55,8 +55,9 @@ static const struct poptOption options[] = {
 		    "SIZE"),
 	OPTION_TEXT("sync", 0, &opt.sync, "survive a loss of power: none, packet or every PERIOD",
 		    "WHEN"),
-	OPTION_FLAG("snapshot", 0, &opt.snapshot,
-		    "keep the last events in the buffers; only 'lttctl snapshot record' writes them"),
+	OPTION_FLAG(
+		"snapshot", 0, &opt.snapshot,
+		"keep the last events in the buffers; only 'lttctl snapshot record' writes them"),
 	OPTION_NOT_YET("shm-path", 0, POPT_ARG_STRING, 3,
 		       "buffers in files of your choice are not there yet"),
 	OPTION_NOT_YET("no-consumer", 0, POPT_ARG_NONE, 4,
@@ -211,10 +212,6 @@ static enum status create_check(struct ctl *ctl)
 			"snapshots can't be sent to a relay yet: omit --snapshot, or the relay");
 		return STATUS_UNSUPPORTED;
 	}
-	if (opt.snapshot && opt.no_output) {
-		err_set(&ctl->err, ERR_INVALID, "--snapshot and --no-output exclude each other");
-		return STATUS_ERROR;
-	}
 	if (status == STATUS_OK && opt.compress && !wanted.url && !wanted.live_us) {
 		err_set(&ctl->err, ERR_INVALID,
 			"only data for a relay is compressed: name a relay (--set-url), or omit "
@@ -248,7 +245,7 @@ static enum status create_run(struct ctl *ctl)
 static void create_text(FILE *out, struct json_object *record)
 {
 	fprintf(out, "Session %s created.\n", record_str(record, "session"));
-	if (opt.snapshot)
+	if (opt.snapshot && *record_str(record, "output"))
 		fprintf(out, "Snapshots will be output to %s\n", record_str(record, "output"));
 	else if (*record_str(record, "output"))
 		fprintf(out, "Traces will be output to %s\n", record_str(record, "output"));

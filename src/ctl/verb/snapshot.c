@@ -179,9 +179,18 @@ static const char *snapshot_name(struct json_object *info)
 	return *name ? name : "snapshot-1";
 }
 
+/* The session's own directory is one until another is added, or it is removed itself. "": none. */
+static const char *snapshot_path(struct json_object *info)
+{
+	const char *path = record_str(info, "snapshot_path"), *own = record_str(info, "output");
+
+	return *path || record_bool(info, "snapshot_elsewhere") || *own != '/' ? path : own;
+}
+
 static enum status snapshot_list_output(struct ctl *ctl, const char *session)
 {
 	struct json_object *info AUTO_RECORD = NULL, *output;
+	const char *path;
 
 	if (target_find_session(ctl, session, &info, &ctl->err) != 0)
 		return STATUS_ERROR;
@@ -192,12 +201,13 @@ static enum status snapshot_list_output(struct ctl *ctl, const char *session)
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", session);
 	record_set(ctl->record, "outputs", json_object_new_array());
-	if (!*record_str(info, "snapshot_path"))
+	path = snapshot_path(info);
+	if (!*path)
 		return STATUS_OK;
 	output = json_object_new_object();
 	record_set_num(output, "id", 1);
 	record_set_str(output, "name", snapshot_name(info));
-	record_set_str(output, "path", record_str(info, "snapshot_path"));
+	record_set_str(output, "path", path);
 	record_set_num(output, "max_size", record_num(info, "snapshot_max_size"));
 	record_append(ctl->record, "outputs", output);
 	return STATUS_OK;
@@ -263,7 +273,7 @@ static void snapshot_text_outputs(FILE *out, struct json_object *record)
 
 	fprintf(out, "Snapshot outputs of session %s:\n", record_str(record, "session"));
 	if (!output)
-		fputs("  none: snapshots are written to the output of the session\n", out);
+		fputs("  none: add one with 'lttctl snapshot add-output PATH'\n", out);
 	else
 		fprintf(out, "  [1] %s: %s (%s%s)\n", record_str(output, "name"),
 			record_str(output, "path"), most ? "at most " : "of any size",

@@ -83,7 +83,7 @@ static struct channel *cmd_channel_make_channel(struct command *cmd, enum domain
 	struct channel *channel = NULL;
 
 	command_channel_preset(cmd, (uint8_t)domain, name, &attr);
-	if (session_choose_mode(cmd->session, CHANNEL_DEFAULT, &attr, &cmd->err) == 0 &&
+	if (session_choose_mode(cmd->session, domain, CHANNEL_DEFAULT, &attr, &cmd->err) == 0 &&
 	    channel_attr_resolve(&attr, domain, &cmd->sd->limits, &cmd->err) == 0 &&
 	    session_add_channel(cmd->session, name, domain, &attr, &channel, &cmd->err) == 0)
 		return channel;

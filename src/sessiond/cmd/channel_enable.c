@@ -63,9 +63,9 @@ static bool is_encrypted(const struct session *session)
 }
 
 /* Return: the reason, a phrase; "": packets are spliced. */
-static const char *why_unspliced(const struct session *session)
+static const char *why_unspliced(const struct session *session, bool overwrites)
 {
-	if (session->snapshots)
+	if (session->snapshots || overwrites)
 		return "snapshots are copied from the buffers first";
 	if (*session->relay && session->compress)
 		return "data is compressed before it is sent to the relay";
@@ -86,9 +86,12 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	struct channel *channel;
 
 	if (command_domain(cmd, req->domain) != CMD_DONE ||
-	    session_choose_mode(cmd->session, req->overwrite, &attr, &cmd->err))
+	    session_choose_mode(cmd->session, (enum domain_id)req->domain, req->overwrite, &attr,
+				&cmd->err))
 		return CMD_FAILED;
 	channel = session_find_channel(cmd->session, (enum domain_id)req->domain, req->name);
+	if (channel && req->overwrite == CHANNEL_DEFAULT)
+		attr.overwrite = channel->overwrite;
 	if (channel)
 		return enable_again(cmd, channel, &attr);
 	command_channel_preset(cmd, req->domain, req->name, &attr);
@@ -101,6 +104,6 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 		return CMD_FAILED;
 	rep->tracefile_size = attr.tracefile_size;
 	if (attr.output_type == OUTPUT_TYPE_SPLICE)
-		rep->unspliced = why_unspliced(cmd->session);
+		rep->unspliced = why_unspliced(cmd->session, attr.overwrite);
 	return CMD_DONE;
 }

@@ -132,9 +132,6 @@ static enum cmd_now session_create_check_output(struct command *cmd,
 		return command_error(cmd, ERR_UNSUPPORTED,
 				     "snapshots can't be sent to a relay yet: omit --set-url, or "
 				     "--snapshot");
-	if (req->snapshots && req->outdir < 0)
-		return command_error(cmd, ERR_INVALID,
-				     "snapshots need a directory: omit --no-output, or --snapshot");
 	if (req->relay[0])
 		return check_relay(cmd, req) == CMD_DONE ? check_spool(cmd, req) : CMD_FAILED;
 	if (req->live_us)

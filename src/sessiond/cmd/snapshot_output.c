@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* snapshot_output: sets or removes the directory of the snapshots whose request names none. */
+/* snapshot_output: sets or removes the directory of the snapshots whose request names none. Without
+ * one that was set it is the session's own, until that is removed, too. */
 #include "cmd.h"
 
 #include <limits.h>
@@ -13,7 +14,8 @@ static enum cmd_now snapshot_output_check(struct command *cmd,
 {
 	const struct session *session = cmd->session;
 
-	if (!*req->path && !*session->snapshot_path)
+	if (!*req->path && !*session->snapshot_path &&
+	    (session->snapshot_elsewhere || !*session->path || *session->relay))
 		return command_error(cmd, ERR_STATE, "session '%s' has no output for snapshots",
 				     session->name);
 	if (*req->path && *session->snapshot_path)
@@ -41,6 +43,8 @@ enum cmd_now cmd_snapshot_output(struct command *cmd, struct req_snapshot_output
 	(void)rep;
 	if (snapshot_output_check(cmd, req) != CMD_DONE)
 		return CMD_FAILED;
+	if (!*req->path && !*session->snapshot_path)
+		session->snapshot_elsewhere = true;
 	ATTRIBUTE_SET(text, session->snapshot_path, req->path);
 	ATTRIBUTE_SET(text, session->snapshot_name, *req->path ? req->name : "");
 	ATTRIBUTE_SET(u64, session->snapshot_max_size, *req->path ? req->max_size : 0);

@@ -167,7 +167,7 @@ static enum cmd_now snapshot_record_check_kernel(struct command *cmd)
 	return CMD_DONE;
 }
 
-static enum cmd_now snapshot_record_check(struct command *cmd, const char *name)
+static enum cmd_now snapshot_record_check(struct command *cmd, const char *name, bool has_dir)
 {
 	const struct session *session = cmd->session;
 
@@ -180,9 +180,11 @@ static enum cmd_now snapshot_record_check(struct command *cmd, const char *name)
 				     "session '%s' records to a relay; snapshots can't be sent "
 				     "there yet",
 				     session->name);
-	if (!*session->path)
+	if (!has_dir && (!*session->path || session->snapshot_elsewhere))
 		return command_error(cmd, ERR_INVALID,
-				     "session '%s' has no directory for snapshots (--no-output)",
+				     "session '%s' has no output for snapshots: add one with "
+				     "'lttctl snapshot add-output PATH', or name a directory: "
+				     "'lttctl snapshot record PATH'",
 				     session->name);
 	if (snapshot_record_check_kernel(cmd) != CMD_DONE)
 		return CMD_FAILED;
@@ -243,7 +245,7 @@ int cmd_snapshot_record(struct command *cmd, struct req_snapshot_record *req,
 	(void)rep;
 	if (cmd->session->state == SESSION_STARTING)
 		return CMD_BUSY;
-	if (snapshot_record_check(cmd, req->name) != CMD_DONE ||
+	if (snapshot_record_check(cmd, req->name, req->dir >= 0 || *req->path) != CMD_DONE ||
 	    snapshot_record_check_dir(cmd, req) != CMD_DONE)
 		return CMD_FAILED;
 	request = snapshot_record_new(cmd, req);

@@ -159,7 +159,7 @@ bool channel_attr_agrees(const struct channel_attr *has, const struct channel_at
 	       (asked->output_type == OUTPUT_TYPE_DEFAULT ||
 		(asked->output_type == OUTPUT_TYPE_SPLICE) ==
 			(has->output_type == OUTPUT_TYPE_SPLICE)) &&
-	       (!asked->overwrite || has->overwrite);
+	       asked->overwrite == has->overwrite;
 }
 
 struct channel *channel_new(const char *name, enum domain_id domain,

@@ -231,6 +231,11 @@ void session_set(struct session *session, const struct session_settings *setting
 #include "model/session.def"
 }
 
+bool session_has_files(const struct session *session)
+{
+	return (*session->path || *session->relay) && !session->snapshots;
+}
+
 enum link_state session_link(const struct session *session)
 {
 	if (!*session->relay)
@@ -389,24 +394,28 @@ struct channel *session_find_channel(struct session *session, enum domain_id dom
 	return NULL;
 }
 
-int session_choose_mode(const struct session *session, uint8_t mode, struct channel_attr *attr,
-			struct err *err)
+int session_choose_mode(const struct session *session, enum domain_id domain, uint8_t mode,
+			struct channel_attr *attr, struct err *err)
 {
 	if (mode > CHANNEL_DISCARD)
 		return err_set(err, ERR_INVALID, "unknown mode %u of a channel", mode);
-	if (session->snapshots && mode == CHANNEL_DISCARD)
-		return err_set(
-			err, ERR_INVALID,
-			"session '%s' is for snapshots (create --snapshot): its buffers keep "
-			"the last events; omit --discard",
-			session->name);
-	if (!session->snapshots && mode == CHANNEL_OVERWRITE)
-		return err_set(err, ERR_INVALID,
-			       "session '%s' writes all events to its trace: only the buffers of "
-			       "sessions for snapshots are overwritten; omit --overwrite, or use "
-			       "create --snapshot",
+	if (mode == CHANNEL_DISCARD && domain == DOMAIN_KERNEL && session->snapshots)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "session '%s' is for snapshots (create --snapshot): its buffers of "
+			       "the kernel keep the last events; omit --discard",
 			       session->name);
-	attr->overwrite = session->snapshots;
+	if (mode == CHANNEL_OVERWRITE && domain == DOMAIN_KERNEL && !session->snapshots)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "session '%s' writes all events of the kernel to its trace; omit "
+			       "--overwrite, or use create --snapshot",
+			       session->name);
+	if (mode == CHANNEL_OVERWRITE && *session->relay)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "session '%s' records to a relay; only snapshots have the events "
+			       "of buffers that are overwritten, and can't be sent there yet: "
+			       "omit --overwrite",
+			       session->name);
+	attr->overwrite = mode == CHANNEL_DEFAULT ? session->snapshots : mode == CHANNEL_OVERWRITE;
 	return 0;
 }
 

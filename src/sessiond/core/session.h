@@ -151,6 +151,8 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 		   const char *path, uint64_t now_real_ns, struct session **ret, struct err *err);
 /** Apply settings that are checked. */
 void session_set(struct session *session, const struct session_settings *settings);
+/** Whether its traces are written: else their metadata is kept in memory, for snapshots. */
+bool session_has_files(const struct session *session);
 enum link_state session_link(const struct session *session);
 /** Whether an application may record into it. @scopes: words, separated by colons. */
 bool session_admits(const struct session *session, uid_t uid, const char *scopes);
@@ -186,10 +188,10 @@ const char *session_write_problem(const struct session *session);
 bool session_is_writable(const struct session *session, enum domain_id domain);
 const char *session_state_name(enum session_state state);
 
-/** Set whether a channel overwrites its oldest events, as its session does. @mode: as in
- *  channel_enable. Return: 0 or the code set in @err. */
-int session_choose_mode(const struct session *session, uint8_t mode, struct channel_attr *attr,
-			struct err *err);
+/** Set whether a channel overwrites its oldest events: by default only in sessions for snapshots.
+ *  @mode: as in channel_enable. Return: 0 or the code set in @err. */
+int session_choose_mode(const struct session *session, enum domain_id domain, uint8_t mode,
+			struct channel_attr *attr, struct err *err);
 struct channel *session_find_channel(struct session *session, enum domain_id domain,
 				     const char *name);
 /** Add a channel with resolved attributes. Return: 0 or the code set in @err. */

@@ -370,7 +370,7 @@ static void restore_metadata(struct trace *trace)
 	struct keeper *keeper = trace->rec->recorder->config.keeper;
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
 
-	if (!trace->rec->session->snapshots || !keeper ||
+	if (session_has_files(trace->rec->session) || !keeper ||
 	    keeper_get(keeper, trace->rec->session->uid, "trace", trace->id, fds) < 0)
 		return;
 	trace->metadata = fds[0];

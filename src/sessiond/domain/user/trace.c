@@ -434,6 +434,7 @@ struct kept_charge {
 	struct account_id account;
 	uint64_t bytes, fds;
 	bool unfit; /* one is lost, or being closed */
+	bool overwrites;
 };
 
 static void kept_close(struct user_session *us, uint64_t app)
@@ -459,6 +460,7 @@ static void kept_charge_ring(struct kept_charge *sum, const struct ring *ring)
 	sum->account = ring->account;
 	sum->bytes += ring->paid_bytes;
 	sum->fds += ring->paid_fds;
+	sum->overwrites |= ring->trace_channel->channel->overwrite;
 	sum->unfit |=
 		!ring_is_usable(ring) || ring_in(ring, 1u << RING_OFFERED | 1u << RING_FAILED);
 }
@@ -491,7 +493,7 @@ void kept_add(struct user_session *us, uint64_t app)
 	struct kept_charge sum = kept_charge_of(us, app);
 	struct kept *kept = &us->kept;
 
-	if (!us->rec.session->snapshots || !sum.bytes || sum.unfit) {
+	if (!(us->rec.session->snapshots || sum.overwrites) || !sum.bytes || sum.unfit) {
 		kept_close(us, app);
 		return;
 	}
