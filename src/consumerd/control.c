@@ -160,6 +160,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		job->start.path = xstrdup(req->path);
 		job->start.dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
 	}
+	job->id = req->output;
 	job->start.turning = req->turning[0] ? xstrdup(req->turning) : NULL;
 	worker_post(worker, job);
 	return 0;

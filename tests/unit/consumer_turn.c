@@ -2,10 +2,14 @@
 /*
  * The turn to the next chunk: traces move to an archive, with their lists and metadata, and each
  * stream goes on in a new file, by an empty packet. The archives and the rest have all events,
- * without a gap and without a repetition. A name that is taken is refused, and nothing changes.
+ * without a gap and without a repetition. A name that is taken is refused, and nothing changes. Two
+ * outputs of one directory have one archive. A consumer that is killed at any call of a turn has a
+ * successor, which finishes it.
  */
-#include <sys/mount.h>
+#include <poll.h>
+#include <sys/wait.h>
 
+#include "base/dir.h"
 #include "lib/consumer_client.h"
 
 enum { EVENTS = 3000 };
@@ -145,14 +149,185 @@ static void check_turns(struct daemon *d)
 	CHECK_IS(turn(d, "archives/closed", &rep), ==, ERR_INVALID);
 }
 
+/* --- traces that have ended, and those of another output --------------------------- */
+
+static bool is_listed(const char *path)
+{
+	size_t len;
+	char *list = slurp(AT_FDCWD, OUT "/.traces", &len);
+	bool found = strstr(list, path);
+
+	free(list);
+	return found;
+}
+
+static struct rings record_into(struct daemon *d, uint64_t output, uint64_t trace, const char *path)
+{
+	struct rings rings;
+	struct producer p;
+
+	open_trace(d, output, trace, path);
+	rings = open_rings(d, trace, trace, 4, 16384);
+	enable_rings(d, output, trace, true);
+	producer_init(&p, &rings, 0);
+	write_events(&p, EVENTS);
+	return rings;
+}
+
+static void check_others(struct daemon *d)
+{
+	static const char *const paths[] = { "ust/pid/one", "ust/pid/two", "kernel" };
+	const char *const parts[] = { OUT "/archives/a", OUT, NULL };
+	struct reply r;
+
+	dir_remove(AT_FDCWD, OUT);
+	open_output(d, 1, fresh_dir(OUT), 1000);
+	open_output(d, 2, open_at(OUT), 1000);
+	record_into(d, 1, 10, "ust/pid/one");
+	MUST(d, con_ring_close, .ring = 10);
+	MUST(d, con_trace_close, .trace = 10);
+	CHECK(is_listed("ust/pid/one"));
+	record_into(d, 1, 11, "ust/pid/two");
+	record_into(d, 2, 12, "kernel");
+	must_turn(d, "archives/a");
+	CHECK(access(OUT "/ust/pid/one", F_OK) < 0 && !is_listed("ust/pid/one"));
+	CHECK(is_listed("ust/pid/two") && access(OUT "/archives/a/kernel", F_OK) < 0);
+	for (int i = 0; i < 2; i++) {
+		ASK(d, &r, con_turn, .output = 2, .name = "archives/a");
+		CHECK_IS(r.code, ==, 0);
+		must_turn(d, "archives/a");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		char where[64];
+		long lines;
+
+		snprintf(where, sizeof(where), OUT "/archives/a/%s", paths[i]);
+		lines = babeltrace(where, COMPLAINT_NONE);
+		CHECK(lines < 0 || lines == EVENTS);
+	}
+	CHECK(access(OUT "/archives/.turn-1", F_OK) < 0 && access(OUT "/archives/.turn-2", F_OK) < 0);
+	CHECK_IS(walk(parts, "kernel").records, ==, EVENTS);
+	CHECK_IS(walk(parts, "ust/pid/two").records, ==, EVENTS);
+	MUST(d, con_output_close, .output = 1);
+	MUST(d, con_output_close, .output = 2);
+}
+
+/* --- kills --------------------------------------------------------------------------- */
+
+struct buffers {
+	int data, ctl_rw, doorbell;
+	uint64_t metadata_bytes;
+};
+
+static struct rings open_buffers(struct daemon *d, struct buffers *ret)
+{
+	struct rings rings = { .id = 20, .nr = nr_cpus() };
+	struct rep_con_metadata_append appended;
+	struct rep_con_ring opened;
+	struct reply r;
+
+	open_output(d, 1, open_at(OUT), 1000);
+	open_trace(d, 1, 10, "ust/uid");
+	ASK(d, &r, con_metadata_append, .trace = 10, .text = text_blob("/* more */\n"));
+	CHECK_IS(rep_con_metadata_append_decode(&r.dec, &appended), ==, 0);
+	ret->metadata_bytes = appended.bytes;
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 10, .ring = 20,
+	    .channel = "chan", .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 65536,
+	    .clock = TEST_RING_CLOCK);
+	CHECK_IS(rep_con_ring_decode(&r.dec, &opened), ==, 0);
+	rings.data_fd = ret->data = opened.data;
+	rings.ctl_fd = opened.ctl;
+	rings.doorbell_fd = ret->doorbell = opened.doorbell;
+	ret->ctl_rw = opened.ctl_rw;
+	enable_rings(d, 1, 20, true);
+	return rings;
+}
+
+static void adopt(struct daemon *d, const struct buffers *b, const char *turning)
+{
+	MUST(d, con_output_open, .output = 1, .dir = open_at(OUT), .doorbell = b->doorbell,
+	     .uid = geteuid(), .gid = getegid(), .flush_us = 1000, .turning = turning);
+	MUST(d, con_trace, .adopt = 1, .metadata = -1, .output = 1, .trace = 10, .path = "ust/uid",
+	     .uuid = { (const uint8_t *)TEST_UUID, 16 }, .metadata_bytes = b->metadata_bytes);
+	MUST(d, con_ring, .adopt = 1, .trace = 10, .ring = 20, .channel = "chan",
+	     .nr_rings = nr_cpus(), .num_subbuf = 4, .subbuf_size = 65536,
+	     .clock = TEST_RING_CLOCK, .data = b->data, .ctl_rw = b->ctl_rw, .module = -1);
+	MUST(d, con_adopted);
+}
+
+/* Return: whether it was killed, before its answer. */
+static bool kill_in_turn(struct daemon *d)
+{
+	struct pollfd poll_fd = { .fd = d->fd, .events = POLLIN };
+	bool killed;
+
+	SEND(d, con_turn, .output = 1, .name = "archives/a");
+	CHECK_IS(poll(&poll_fd, 1, 60000), ==, 1);
+	killed = poll_fd.revents & POLLHUP;
+	kill(d->pid, SIGKILL);
+	waitpid(d->pid, NULL, 0);
+	close(d->fd);
+	return killed;
+}
+
+static void set_kill(unsigned int at)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", at);
+	daemon_preload("dso/fault.so");
+	setenv("LTT_FAULT_FROM", "archives", 1);
+	setenv("LTT_FAULT_TIMES", "1", 1);
+	setenv("LTT_FAULT_KILL", "1", 1);
+	setenv("LTT_FAULT_SHORT", "1", 1);
+	setenv("LTT_FAULT_AT", text, 1);
+}
+
+/* At the @at-th call. Return: whether there was one. */
+static bool check_killed(unsigned int at)
+{
+	struct daemon d;
+	struct buffers b;
+	struct rings rings;
+	struct producer p;
+	bool killed;
+
+	dir_remove(AT_FDCWD, OUT);
+	close(fresh_dir(OUT));
+	set_kill(at);
+	d = daemon_start();
+	unsetenv("LD_PRELOAD");
+	rings = open_buffers(&d, &b);
+	producer_init(&p, &rings, 0);
+	write_events(&p, EVENTS);
+	killed = kill_in_turn(&d);
+	write_events(&p, EVENTS);
+	d = daemon_start();
+	adopt(&d, &b, "archives/a");
+	write_events(&p, EVENTS);
+	must_turn(&d, "archives/a");
+	MUST(&d, con_output_flush, .output = 1);
+	check_parts(&d, (const char *const[]){ OUT "/archives/a", OUT, NULL }, "ust/uid",
+		    3 * EVENTS);
+	CHECK(access(OUT "/archives/.turn-1", F_OK) < 0 && is_listed("ust/uid"));
+	MUST(&d, con_output_close, .output = 1);
+	daemon_end(&d);
+	return killed;
+}
+
 int main(void)
 {
+	unsigned int stride = getenv("LTT_TEST_SHORT") ? 9 : 1;
 	struct daemon d;
 
 	need_rseq();
+	need_preload();
 	enter_test_dir();
 	d = daemon_start();
 	check_turns(&d);
+	check_others(&d);
 	daemon_end(&d);
+	for (unsigned int at = 1 + (unsigned int)getpid() % stride; check_killed(at); at += stride)
+		printf("killed at call %u\n", at);
 	return 0;
 }

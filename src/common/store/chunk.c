@@ -13,6 +13,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "store/chunk_turn.h"
 #include "trace/metapacket.h"
 #include "trace/streamlist.h"
 
@@ -164,6 +165,12 @@ static int make_files(struct chunk_trace *dir, bool adopt, bool may_create)
 	dir->index_fd = chunk_make_dir(dir->fd, "index");
 	if (dir->index_fd < 0)
 		return dir->index_fd;
+	if (adopt && dir->chunk->archive_fd >= 0) {
+		int ret = chunk_turn_continue(dir);
+
+		if (ret < 0)
+			return ret;
+	}
 	dir->metadata_fd = adopt ? chunk_open_file(dir->fd, "metadata") : -ENOENT;
 	/* the previous process may have died before it created the file */
 	if (dir->metadata_fd == -ENOENT && may_create)
@@ -186,7 +193,7 @@ static struct chunk_trace *trace_alloc(const struct chunk *chunk,
 	dir->path = xstrdup(spec->path);
 	memcpy(dir->uuid, spec->uuid, sizeof(dir->uuid));
 	dir->fd = dir->index_fd = dir->metadata_fd = -1;
-	dir->next = (struct chunk_trace_files){ -1, -1, -1 };
+	dir->next = dir->moved = (struct chunk_trace_files){ -1, -1, -1 };
 	dir->disk = chunk->disk;
 	return dir;
 }
@@ -211,6 +218,14 @@ void chunk_trace_note(const struct chunk_trace *dir)
 		xasprintf("\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END, dir->path);
 
 	if (dir->chunk)
+		chunk_list(dir->chunk->fd, O_CREAT, entry, dir->disk);
+}
+
+void chunk_trace_end(const struct chunk_trace *dir)
+{
+	AUTO_FREE char *entry = xasprintf("\n" TRACELIST_CLOSED "%s" TRACELIST_END, dir->path);
+
+	if (dir->fd >= 0)
 		chunk_list(dir->chunk->fd, O_CREAT, entry, dir->disk);
 }
 
@@ -336,6 +351,7 @@ static void chunk_trace_shut(struct chunk_trace *dir)
 	dir->index_fd = close_fd(dir->index_fd);
 	dir->fd = close_fd(dir->fd);
 	chunk_trace_files_close(&dir->next);
+	chunk_trace_files_close(&dir->moved);
 }
 
 struct chunk_trace *chunk_trace_free(struct chunk_trace *dir)
@@ -509,7 +525,9 @@ int chunk_trace_reopen(struct chunk_trace *dir)
 
 void chunk_init(struct chunk *chunk, int fd, struct disk *disk)
 {
-	*chunk = (struct chunk){ .fd = fd, .disk = disk, .place = { .dir_fd = -1 } };
+	*chunk = (struct chunk){
+		.fd = fd, .disk = disk, .place = { .dir_fd = -1 }, .archive_fd = -1
+	};
 	list_init(&chunk->traces);
 }
 
@@ -594,6 +612,7 @@ void chunk_fini(struct chunk *chunk)
 
 	list_for_each_safe(trace, tmp, &chunk->traces, node)
 		chunk_trace_free(trace);
+	close_fd(chunk->archive_fd);
 	if (chunk->place.name)
 		close_fd(chunk->fd);
 	free((char *)chunk->place.hidden);
@@ -615,21 +634,69 @@ bool chunk_has(int dir_fd, const char *name)
 
 #define PLAN_BYTES_MAX (16u << 20)
 
+static char *plan_add(char *plan, const char *path)
+{
+	char *longer =
+		xasprintf("%s\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END, plan, path);
+
+	free(plan);
+	return longer;
+}
+
+/* The next entry of a list, without its end; NULL: there is none. */
+static char *next_listed(char **rest)
+{
+	const size_t end = strlen(TRACELIST_END);
+	char *entry;
+
+	while ((entry = strsep(rest, "\n"))) {
+		size_t len = strlen(entry);
+
+		if (len <= end || strcmp(entry + len - end, TRACELIST_END) != 0)
+			continue;
+		entry[len - end] = '\0';
+		return entry;
+	}
+	return NULL;
+}
+
+char *chunk_next_listed(char **rest)
+{
+	struct err ignored = { 0 };
+	char *entry;
+
+	while ((entry = next_listed(rest)) && *entry != '/')
+		if (chunk_check_path(entry, &ignored) == 0)
+			break;
+	return entry;
+}
+
+static char *plan_add_ended(char *plan, char *list)
+{
+	const size_t mark = strlen(TRACELIST_CLOSED);
+	struct err ignored = { 0 };
+	char *entry;
+
+	while ((entry = next_listed(&list)))
+		if (strncmp(entry, TRACELIST_CLOSED, mark) == 0 &&
+		    chunk_check_path(entry + mark, &ignored) == 0)
+			plan = plan_add(plan, entry + mark);
+	return plan;
+}
+
 /* It begins with the hidden name: so it can be found among those of others. */
 static int write_plan(const struct chunk *chunk, int to_fd, const char *hidden)
 {
 	AUTO_FREE char *plan = xasprintf("\n/%s" TRACELIST_END, hidden);
+	AUTO_FREE char *list = NULL;
 	const struct chunk_trace *trace;
 	AUTO_FD int fd = -1;
 	int ret;
 
-	list_for_each(trace, &chunk->traces, node) {
-		char *before = plan;
-
-		plan = xasprintf("%s\n" TRACELIST_OPEN TRACELIST_END "\n%s" TRACELIST_END, before,
-				 trace->path);
-		free(before);
-	}
+	list_for_each(trace, &chunk->traces, node)
+		plan = plan_add(plan, trace->path);
+	if (chunk_read_list(chunk->fd, &list) == 0)
+		plan = plan_add_ended(plan, list);
 	if (unlinkat(to_fd, TRACELIST_FILE, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = chunk_create_file(to_fd, TRACELIST_FILE);
@@ -694,23 +761,59 @@ static int move_trace(int from_fd, int to_fd, const char *path)
 	return renameat(from_fd, path, to_fd, path) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-static int move_traces(int from_fd, int to_fd, char *plan)
+static int move_traces(int from_fd, int to_fd, const char *plan)
 {
-	struct err ignored = { 0 };
-	char *rest = plan, *entry;
+	AUTO_FREE char *copy = xstrdup(plan);
+	char *rest = copy, *path;
 	int ret = 0;
 
-	while (ret == 0 && (entry = strsep(&rest, "\n"))) {
-		size_t len = strlen(entry);
-
-		if (len <= 2 || *entry == '/')
-			continue;
-		entry[len - 2] = '\0';
-		ret = chunk_check_path(entry, &ignored) ? -EINVAL :
-							  move_trace(from_fd, to_fd, entry);
-	}
+	while (ret == 0 && (path = chunk_next_listed(&rest)))
+		ret = *path == '/' ? 0 : move_trace(from_fd, to_fd, path);
 	return ret;
 }
+
+/* --- the list of the directory that the traces leave -------------------------------- */
+
+static bool is_planned(const char *plan, const char *path)
+{
+	AUTO_FREE char *entry = xasprintf("\n%s" TRACELIST_END, path);
+
+	return strstr(plan, entry);
+}
+
+static int replace_list(int fd, const char *list)
+{
+	AUTO_FD int new_fd = -1;
+	int ret;
+
+	if (unlinkat(fd, TRACELIST_FILE ".new", 0) < 0 && errno != ENOENT)
+		return -errno;
+	if (!*list)
+		return unlinkat(fd, TRACELIST_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
+	new_fd = chunk_create_file(fd, TRACELIST_FILE ".new");
+	ret = new_fd < 0 ? new_fd : append_bytes(new_fd, list, strlen(list), 0);
+	if (ret == 0 && renameat(fd, TRACELIST_FILE ".new", fd, TRACELIST_FILE) < 0)
+		ret = -errno;
+	return ret;
+}
+
+/* The traces of others stay in it. */
+static int forget_moved(int fd, const char *plan)
+{
+	AUTO_FREE char *kept = xstrdup("");
+	AUTO_FREE char *list = NULL;
+	int ret = chunk_read_list(fd, &list);
+	char *rest = list, *entry;
+
+	if (ret < 0)
+		return ret == -ENOENT ? 0 : ret;
+	while ((entry = chunk_next_listed(&rest)))
+		if (*entry != '/' && !is_planned(plan, entry))
+			kept = plan_add(kept, entry);
+	return replace_list(fd, kept);
+}
+
+/* --- the archive ------------------------------------------------------------------- */
 
 /* Nothing is replaced, not even an empty directory. */
 static int rename_to(int from_fd, const char *from, const struct chunk_place *to)
@@ -724,19 +827,56 @@ static int rename_to(int from_fd, const char *from, const struct chunk_place *to
 	return renameat(from_fd, from, to->dir_fd, to->name) < 0 ? -errno : 0;
 }
 
-int chunk_hand_on_again(int fd, const struct chunk_place *to)
+/* An archive of traces from one directory can get those of its other writers. */
+static bool is_shared(const struct chunk_place *to)
+{
+	AUTO_FD int fd = chunk_open_dir(to->dir_fd, to->name);
+	AUTO_FREE char *list = NULL;
+
+	return fd >= 0 && chunk_read_list(fd, &list) == 0 && strncmp(list, "\n/.", 3) == 0;
+}
+
+/* The traces have no name in common. */
+static int add_to_archive(int hidden_fd, const struct chunk_place *to, const char *plan,
+			  struct disk *disk)
+{
+	AUTO_FD int fd = chunk_open_dir(to->dir_fd, to->name);
+	AUTO_FREE char *entries = xasprintf("%s\n" TRACELIST_ENDED TRACELIST_END, plan);
+	AUTO_FD int list_fd = -1;
+	int ret = fd < 0 ? fd : move_traces(hidden_fd, fd, plan);
+
+	if (ret == 0)
+		ret = list_fd = chunk_open_file(fd, TRACELIST_FILE);
+	if (ret >= 0)
+		ret = append_bytes(list_fd, entries, strlen(entries), fd_bytes(list_fd));
+	if (ret == 0 && disk && disk_syncs(disk))
+		ret = disk_sync_data(list_fd);
+	if (ret == 0)
+		dir_remove(to->dir_fd, to->hidden);
+	return ret;
+}
+
+static int finish_hand_on(int fd, const struct chunk_place *to, struct disk *disk)
 {
 	AUTO_FD int to_fd = chunk_open_dir(to->dir_fd, to->hidden);
 	AUTO_FREE char *plan = NULL;
 	int ret;
 
 	if (to_fd < 0) /* perhaps it has its name already */
-		return to_fd == -ENOENT && chunk_has(to->dir_fd, to->name) ? 0 :
-											   to_fd;
+		return to_fd == -ENOENT && chunk_has(to->dir_fd, to->name) ? 0 : to_fd;
 	ret = read_plan(to_fd, &plan);
 	if (ret == 0)
 		ret = move_traces(fd, to_fd, plan);
-	return ret == 0 ? rename_to(to->dir_fd, to->hidden, to) : ret;
+	if (ret == 0)
+		ret = forget_moved(fd, plan);
+	if (ret == 0)
+		ret = rename_to(to->dir_fd, to->hidden, to);
+	return ret == -EEXIST && is_shared(to) ? add_to_archive(to_fd, to, plan, disk) : ret;
+}
+
+int chunk_hand_on_again(int fd, const struct chunk_place *to)
+{
+	return finish_hand_on(fd, to, NULL);
 }
 
 /* A part of it may have been done before. */
@@ -746,13 +886,13 @@ static int hand_on_traces(const struct chunk *chunk, const struct chunk_place *t
 	AUTO_FD int to_fd = -1;
 	int ret;
 
-	if (chunk_has(to->dir_fd, to->name))
+	if (chunk_has(to->dir_fd, to->name) && !is_shared(to))
 		return -EEXIST;
 	to_fd = chunk_make_dir(to->dir_fd, to->hidden);
 	ret = to_fd < 0 ? to_fd : read_plan(to_fd, &plan);
 	if (ret == -ENOENT)
 		ret = write_plan(chunk, to_fd, to->hidden);
-	return ret < 0 ? ret : chunk_hand_on_again(chunk->fd, to);
+	return ret < 0 ? ret : finish_hand_on(chunk->fd, to, chunk->disk);
 }
 
 int chunk_hand_on(const struct chunk *chunk, const struct chunk_place *to)

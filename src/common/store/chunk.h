@@ -38,6 +38,7 @@ struct chunk {
 	bool in_memory;
 	struct list_node traces; /* struct chunk_trace */
 	struct disk *disk;	 /* owned by the worker */
+	int archive_fd;		 /* of a turn that is not finished (chunk_turn.h); -1: none is */
 };
 
 /** One CTF trace of a chunk. */
@@ -52,10 +53,11 @@ struct chunk_trace {
 	uint64_t metadata_bytes;
 	uint64_t sent_bytes;	 /* bytes of the metadata that the relay has */
 	uint64_t reserved_bytes; /* bytes reserved on disk for the metadata file; 0: none */
-	/* Of a turn (chunk_turn.h): the files with which the trace will go on; -1: none. */
+	/* Of a turn (chunk_turn.h): the files with which the trace will go on, and, of one that is
+	 * continued, those that were moved; -1: none. */
 	struct chunk_trace_files {
 		int fd, index_fd, metadata_fd;
-	} next;
+	} next, moved;
 	struct disk *disk;	 /* owned by the worker */
 };
 
@@ -134,6 +136,8 @@ uint64_t chunk_trace_measure(const struct chunk_trace *trace);
 /** Add the trace to the chunk's list of traces. A failure is ignored: readers do not miss a trace
  *  that the list does not have. */
 void chunk_trace_note(const struct chunk_trace *trace);
+/** The trace has ended, and belongs to no writer: the next turn in its directory moves it. */
+void chunk_trace_end(const struct chunk_trace *trace);
 /** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
 int chunk_append(struct chunk_trace *trace, const void *text, uint32_t len) MUST_CHECK;
 /**
@@ -170,6 +174,8 @@ bool chunk_has(int dir_fd, const char *name);
 uint64_t chunk_dir_bytes(int dir_fd);
 /** Read a whole list (.traces). @ret: allocated. Return: 0 or negative errno. */
 int chunk_read_list(int dir_fd, char **ret) MUST_CHECK;
+/** The next path, or entry that begins with '/', of a list that is changed; NULL: there is none. */
+char *chunk_next_listed(char **rest);
 /** Reserve space for metadata, so that it can be written when the disk is full. */
 void chunk_trace_reserve(struct chunk_trace *trace);
 

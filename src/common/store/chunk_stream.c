@@ -604,3 +604,22 @@ int chunk_stream_continue(struct chunk_stream *s, struct packet_header *ret, uin
 	s->number = number + 1 + s->config->tracefile_count;
 	return err < 0 ? err : 1;
 }
+
+int chunk_stream_continue_moved(const struct chunk_stream *s, struct packet_header *ret,
+				uint64_t *cut)
+{
+	struct chunk_trace trace = *s->config->trace;
+	struct stream_config config = *s->config;
+	struct chunk_stream moved;
+	int found;
+
+	if (trace.moved.fd < 0)
+		return 0;
+	trace.fd = trace.moved.fd;
+	trace.index_fd = trace.moved.index_fd;
+	config.trace = &trace;
+	chunk_stream_init(&moved, &config, s->cpu);
+	found = chunk_stream_continue(&moved, ret, cut);
+	chunk_stream_close(&moved);
+	return found;
+}

@@ -93,6 +93,10 @@ int chunk_stream_sync(struct chunk_stream *file) MUST_CHECK;
 int chunk_stream_continue(struct chunk_stream *file, struct packet_header *ret_last,
 			  uint64_t *cut) MUST_CHECK;
 
+/** The same for the files that a turn has moved to an archive: the stream goes on after them. */
+int chunk_stream_continue_moved(const struct chunk_stream *file, struct packet_header *ret_last,
+				uint64_t *cut) MUST_CHECK;
+
 /** Names of a stream's files. */
 struct chunk_stream_names {
 	char stream[256];

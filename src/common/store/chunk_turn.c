@@ -72,60 +72,102 @@ static int archive_open_done(const struct archive *a, uint64_t owner)
 
 /* --- moving ------------------------------------------------------------------------ */
 
-int chunk_turn_move(const struct chunk *chunk, const char *path, uint64_t owner)
+/* It was moved, perhaps by a writer that was killed before it removed the rest. */
+static int archive_take(struct chunk *chunk, const struct archive *a, int fd)
 {
-	struct archive a;
-	int ret = archive_find(chunk, path, owner, true, &a), fd;
-
-	if (ret < 0)
-		return ret;
-	fd = archive_open_done(&a, owner);
 	if (fd < 0)
-		ret = chunk_hand_on(chunk,
-				    &(struct chunk_place){ a.dir_fd, a.hidden, a.name });
-	if (fd < 0 && ret == 0)
-		fd = chunk_open_dir(a.dir_fd, a.name);
-	close_fd(a.dir_fd);
-	return ret < 0 ? ret : fd;
+		return fd;
+	if (chunk_has(a->dir_fd, a->hidden))
+		dir_remove(a->dir_fd, a->hidden);
+	chunk->archive_fd = fd;
+	return 0;
 }
 
-int chunk_turn_resume(const struct chunk *chunk, const char *path, uint64_t owner)
+static int archive_move(struct chunk *chunk, const struct archive *a, uint64_t owner)
+{
+	const struct chunk_place place = { a->dir_fd, a->hidden, a->name };
+	int fd = archive_open_done(a, owner), ret;
+
+	if (fd >= 0)
+		return archive_take(chunk, a, fd);
+	ret = chunk_hand_on(chunk, &place);
+	return ret < 0 ? ret : archive_take(chunk, a, chunk_open_dir(a->dir_fd, a->name));
+}
+
+static int archive_resume(struct chunk *chunk, const struct archive *a, uint64_t owner)
+{
+	const struct chunk_place place = { a->dir_fd, a->hidden, a->name };
+	int fd = archive_open_done(a, owner), ret;
+
+	if (fd != -ENOENT)
+		return archive_take(chunk, a, fd);
+	if (!chunk_has(a->dir_fd, a->hidden))
+		return -ENOENT;
+	ret = chunk_hand_on_again(chunk->fd, &place);
+	return ret < 0 ? ret : archive_take(chunk, a, chunk_open_dir(a->dir_fd, a->name));
+}
+
+int chunk_turn_move(struct chunk *chunk, const char *path, uint64_t owner)
 {
 	struct archive a;
-	int ret = archive_find(chunk, path, owner, false, &a), fd;
+	int ret = archive_find(chunk, path, owner, true, &a);
 
 	if (ret < 0)
 		return ret;
-	fd = archive_open_done(&a, owner);
-	if (fd == -ENOENT && chunk_has(a.dir_fd, a.hidden)) {
-		ret = chunk_hand_on_again(chunk->fd,
-					  &(struct chunk_place){ a.dir_fd, a.hidden, a.name });
-		fd = ret < 0 ? ret : chunk_open_dir(a.dir_fd, a.name);
-	}
+	ret = archive_move(chunk, &a, owner);
 	close_fd(a.dir_fd);
-	return fd;
+	return ret;
 }
 
-uint64_t chunk_turn_bytes(int fd, uint64_t owner)
+int chunk_turn_resume(struct chunk *chunk, const char *path, uint64_t owner)
+{
+	struct archive a;
+	int ret = archive_find(chunk, path, owner, false, &a);
+
+	if (ret < 0)
+		return ret;
+	ret = archive_resume(chunk, &a, owner);
+	close_fd(a.dir_fd);
+	return ret;
+}
+
+void chunk_turn_end(struct chunk *chunk)
+{
+	struct chunk_trace *trace;
+
+	list_for_each(trace, &chunk->traces, node)
+		chunk_trace_files_close(&trace->moved);
+	chunk->archive_fd = close_fd(chunk->archive_fd);
+}
+
+/* --- sizes ------------------------------------------------------------------------- */
+
+uint64_t chunk_tree_bytes(int dir_fd, const char *name, unsigned int depth)
+{
+	AUTO_DIR DIR *dir = dir_open(dir_fd, name);
+	uint64_t bytes = dir ? chunk_dir_bytes(dirfd(dir)) : 0;
+	struct dirent *entry;
+	struct stat st;
+
+	while (depth && (entry = dir_next(dir)))
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISDIR(st.st_mode))
+			bytes += chunk_tree_bytes(dirfd(dir), entry->d_name, depth - 1);
+	return bytes;
+}
+
+uint64_t chunk_turn_bytes(const struct chunk *chunk, uint64_t owner)
 {
 	AUTO_FREE char *list = NULL;
-	char *rest = chunk_read_list(fd, &list) < 0 ? NULL : archive_part(list, owner), *entry;
-	const size_t end = strlen(TRACELIST_END);
+	char *rest = NULL, *entry;
 	uint64_t bytes = 0;
 
-	while ((entry = strsep(&rest, "\n")) && strncmp(entry, "/.", 2) != 0) {
-		size_t len = strlen(entry);
+	if (chunk->archive_fd >= 0 && chunk_read_list(chunk->archive_fd, &list) == 0)
+		rest = archive_part(list, owner);
+	while ((entry = chunk_next_listed(&rest)) && strncmp(entry, "/.", 2) != 0) {
+		AUTO_FD int dir = *entry == '/' ? -1 : chunk_open_path(chunk->archive_fd, entry);
 
-		if (len <= end || *entry == '/')
-			continue;
-		entry[len - end] = '\0';
-		{
-			AUTO_FD int dir = chunk_open_path(fd, entry);
-			AUTO_FD int index = dir < 0 ? -1 : chunk_open_dir(dir, "index");
-
-			bytes += dir < 0 ? 0 : chunk_dir_bytes(dir);
-			bytes += index < 0 ? 0 : chunk_dir_bytes(index);
-		}
+		bytes += dir < 0 ? 0 : chunk_tree_bytes(dir, ".", 1);
 	}
 	return bytes;
 }
@@ -148,7 +190,8 @@ static int copy_file(int from, int to, uint64_t bytes)
 }
 
 /* Under its name, the file is whole. */
-static int renew_metadata(const struct chunk_trace *trace, struct chunk_trace_files *next)
+static int renew_metadata(const struct chunk_trace *trace, int from, uint64_t bytes,
+			  struct chunk_trace_files *next)
 {
 	bool sync = disk_syncs(trace->disk);
 	int ret;
@@ -158,7 +201,7 @@ static int renew_metadata(const struct chunk_trace *trace, struct chunk_trace_fi
 	next->metadata_fd = chunk_create_file(next->fd, ".metadata");
 	if (next->metadata_fd < 0)
 		return next->metadata_fd;
-	ret = copy_file(trace->metadata_fd, next->metadata_fd, trace->metadata_bytes);
+	ret = copy_file(from, next->metadata_fd, bytes);
 	if (ret == 0 && sync)
 		ret = disk_sync_data(next->metadata_fd);
 	if (ret == 0 && renameat(next->fd, ".metadata", next->fd, "metadata") < 0)
@@ -175,8 +218,9 @@ static int renew_trace(struct chunk_trace *trace)
 	if (next->fd < 0)
 		return next->fd;
 	next->index_fd = chunk_make_dir(next->fd, "index");
-	ret = next->index_fd < 0 ? next->index_fd : renew_metadata(trace, next);
-	return ret;
+	ret = next->index_fd;
+	return ret < 0 ? ret :
+			 renew_metadata(trace, trace->metadata_fd, trace->metadata_bytes, next);
 }
 
 /* Whether the trace's directory has its path. */
@@ -223,4 +267,27 @@ void chunk_turn_switch(struct chunk *chunk)
 		trace->reserved_bytes = 0;
 		chunk_trace_reserve(trace);
 	}
+}
+
+/* --- continuing -------------------------------------------------------------------- */
+
+int chunk_turn_continue(struct chunk_trace *trace)
+{
+	struct chunk_trace_files *moved = &trace->moved;
+	struct chunk_trace_files files = { trace->fd, trace->index_fd, -1 };
+	AUTO_FD int metadata_fd = -1;
+	int ret;
+
+	moved->fd = chunk_open_path(trace->chunk->archive_fd, trace->path);
+	if (moved->fd < 0)
+		return moved->fd == -ENOENT ? 0 : moved->fd;
+	moved->index_fd = chunk_make_dir(moved->fd, "index");
+	if (moved->index_fd < 0)
+		return moved->index_fd;
+	metadata_fd = chunk_read_file(moved->fd, "metadata");
+	if (metadata_fd < 0 || chunk_has(trace->fd, "metadata"))
+		return 0;
+	ret = renew_metadata(trace, metadata_fd, fd_bytes(metadata_fd), &files);
+	close_fd(files.metadata_fd);
+	return ret;
 }

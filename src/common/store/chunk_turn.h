@@ -13,20 +13,27 @@
 
 /**
  * chunk_turn_move() - move the traces to the archive @path, whose parents are made.
- * @owner: distinguishes the chunks of one directory.
- * Return: descriptor of the archive; or negative errno; -EEXIST: something has its name. After an
+ * @owner: distinguishes the chunks of one directory, which may have one archive.
+ * Return: 0: chunk->archive_fd is set; or negative errno; -EEXIST: something has the name. After an
  * error, the same call may finish it.
  */
-int chunk_turn_move(const struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
-/** Finish chunk_turn_move() of a killed writer. Return: descriptor of the archive; -ENOENT: nothing
- *  was moved; or another negative errno. */
-int chunk_turn_resume(const struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+int chunk_turn_move(struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+/** Finish chunk_turn_move() of a killed writer, before the chunk's traces are continued. Return: 0;
+ *  -ENOENT: nothing was moved; or another negative errno. */
+int chunk_turn_resume(struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+/** The trace of a chunk with an archive is continued: if it was moved and has no metadata yet, copy
+ *  that; find its files in the archive. Return: 0 or negative errno. */
+int chunk_turn_continue(struct chunk_trace *trace) MUST_CHECK;
 /** Make new directories, with the metadata, for the traces that were moved: trace->next. Return: 0
  *  or negative errno: the traces are as they were. */
 int chunk_turn_renew(struct chunk *chunk) MUST_CHECK;
 /** The traces use the new directories. */
 void chunk_turn_switch(struct chunk *chunk);
-/** Bytes of the files that were moved to the archive @fd. */
-uint64_t chunk_turn_bytes(int fd, uint64_t owner);
+/** Bytes of the files that were moved to the archive. */
+uint64_t chunk_turn_bytes(const struct chunk *chunk, uint64_t owner);
+/** All streams go on in the new directories. */
+void chunk_turn_end(struct chunk *chunk);
+/** Bytes of the files in directory @name, and below. */
+uint64_t chunk_tree_bytes(int dir_fd, const char *name, unsigned int depth);
 
 #endif

@@ -15,12 +15,14 @@
 #define STREAMLIST_ALL '*'
 
 /* The list of a session's traces, in a hidden file of the session's directory: entries "\nPATH//",
- * appended when a trace gets its first packet. Two entries are no paths: the last one of them shows
- * whether the listed traces were written to their end. */
+ * appended when a trace gets its first packet. Entries that begin with '/' are no paths: the last
+ * one of the first two shows whether the listed traces were written to their end. In the list of an
+ * archive, the entry "/.NAME" is before the traces that one writer moved to it. */
 #define TRACELIST_FILE ".traces"
 #define TRACELIST_END "//" /* no path contains it */
 #define TRACELIST_OPEN "/open"	 /* before each path: its session is being recorded */
 #define TRACELIST_ENDED "/ended" /* the session has ended, and all of it was written */
+#define TRACELIST_CLOSED "/closed/" /* before a path: nothing will be added to that trace */
 #define TRACELIST_PATH_MAX 1024
 
 #endif

@@ -74,7 +74,10 @@ static int file_adopt(struct sink_stream *out, const struct ring_reader *reader,
 
 	(void)reader;
 	file->dirty |= ret > 0;
-	return ret > 0 ? SINK_AFTER : ret;
+	if (ret)
+		return ret > 0 ? SINK_AFTER : ret;
+	ret = chunk_stream_continue_moved(file, ret_last, cut);
+	return ret > 0 ? SINK_TURNED : ret;
 }
 
 static int file_write(struct sink_stream *out, const struct packet_header *header,

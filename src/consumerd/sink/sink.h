@@ -59,6 +59,7 @@ enum sink_knowledge {
 enum sink_position {
 	SINK_BEGIN,   /* nothing was stored */
 	SINK_AFTER,   /* after @ret_last */
+	SINK_TURNED,  /* the same, which is in an archive: the stream goes on in new files */
 	SINK_SKIP,    /* after all data that is in the buffer */
 	SINK_UNKNOWN, /* only the relay knows: attach() returns it */
 };
@@ -142,8 +143,8 @@ struct sink_ops {
 	struct sink_stream *(*open)(struct sink *sink, const struct stream_config *config,
 				    uint32_t cpu);
 	/** Find the position at which the stream continues. @reader: reads its buffer. @ret_last:
-	 *  for SINK_AFTER. @cut: bytes that were cut off files are added. Return: enum
-	 *  sink_position. */
+	 *  for SINK_AFTER and SINK_TURNED. @cut: bytes that were cut off files are added.
+	 *  Return: enum sink_position. */
 	int (*adopt)(struct sink_stream *out, const struct ring_reader *reader,
 		     struct packet_header *ret_last, uint64_t *cut);
 	/** Open the stream on the current connection. @ret_last: last packet that the relay has;

@@ -16,6 +16,7 @@
 
 #define RELAY_TIMEOUT_NS 1200000000ull
 #define RELAY_PAUSE_MS 60
+#define ARCHIVE_DEPTH (CHUNK_MAX_DEPTH + 2) /* with its own directory, and index/ */
 #define DRAIN_TIMEOUT_NS 10000000000ull /* while a relay that is back takes something */
 
 /* --- identity ------------------------------------------------------------------
@@ -49,6 +50,22 @@ static void find_dir(struct worker *w, const struct job_start *start, struct err
 		w->config.dir_fd = w->chunk.fd = fd;
 }
 
+static bool has_files(const struct worker *w)
+{
+	return !w->sink->link && !w->chunk.in_memory && w->config.dir_fd >= 0;
+}
+
+/* It is requested again when all traces and ring sets were adopted. */
+static void resume_turn(struct worker *w, const char *name, uint64_t output, struct err *err)
+{
+	int ret = has_files(w) ? chunk_turn_resume(&w->chunk, name, output) : -ENOENT;
+
+	if (ret == 0)
+		w->turning = xstrdup(name);
+	else if (ret != -ENOENT)
+		err_errno(err, ERR_OUTPUT, -ret, "the trace can't be moved to '%s'", name);
+}
+
 static bool do_start(struct worker *w, struct job *job)
 {
 	int ret = 0;
@@ -65,6 +82,8 @@ static bool do_start(struct worker *w, struct job *job)
 			  (unsigned int)w->config.uid);
 	else if (job->start.path)
 		find_dir(w, &job->start, &job->err);
+	if (!job->err.code && job->start.turning)
+		resume_turn(w, job->start.turning, job->id, &job->err);
 	if (!job->err.code) {
 		const struct sink_start start = {
 			.dir_fd = w->config.dir_fd,
@@ -161,6 +180,9 @@ static void adopt_trace(struct worker *w, struct job *job)
 	if (!dir)
 		return;
 	w->measure = true;
+	if (!w->adopted && w->disk.max_size)
+		w->closed_bytes += chunk_tree_bytes(w->chunk.fd, "archives", ARCHIVE_DEPTH);
+	w->adopted = true;
 	announce_trace(w, dir, true);
 }
 
@@ -274,6 +296,7 @@ static bool jobs_is_in_use(const struct worker *w, const struct chunk_trace *dir
 void worker_close_trace(struct worker *w, struct chunk_trace *dir)
 {
 	chunk_trace_release(dir);
+	chunk_trace_end(dir);
 	if (w->sink->ops->close_chunk)
 		w->closed_bytes += w->sink->ops->close_chunk(w->sink, dir);
 	chunk_trace_free(dir);
@@ -438,14 +461,9 @@ static bool do_flush(struct worker *w, struct job *job)
 
 void worker_end_turn(struct worker *w)
 {
-	w->turning.fd = close_fd(w->turning.fd);
-	free(w->turning.name);
-	w->turning.name = NULL;
-}
-
-static bool has_files(const struct worker *w)
-{
-	return !w->sink->link && w->config.dir_fd >= 0;
+	chunk_turn_end(&w->chunk);
+	free(w->turning);
+	w->turning = NULL;
 }
 
 static int turn_failed(const struct worker *w, const char *name, int error, struct err *err)
@@ -470,15 +488,19 @@ static int turn_failed(const struct worker *w, const char *name, int error, stru
 static int turn_streams(struct worker *w, bool clear)
 {
 	int ret = has_files(w) ? chunk_turn_renew(&w->chunk) : 0;
+	const struct chunk_trace *trace;
 	struct ringset *set;
 
 	if (ret == 0 && w->sink->ops->turn)
-		ret = w->sink->ops->turn(w->sink, w->turning.name, clear);
+		ret = w->sink->ops->turn(w->sink, w->turning, clear);
 	if (ret < 0)
 		return ret;
 	list_for_each(set, &w->sets, node)
 		if (set->config.trace->next.fd >= 0)
 			ringset_turn(set);
+	list_for_each(trace, &w->chunk.traces, node)
+		if (trace->next.fd >= 0)
+			w->closed_bytes += chunk_trace_measure(trace);
 	chunk_turn_switch(&w->chunk);
 	worker_cut_all(w, STREAM_TAKE);
 	list_for_each(set, &w->sets, node)
@@ -489,13 +511,11 @@ static int turn_streams(struct worker *w, bool clear)
 
 static int turn_begin(struct worker *w, const struct job *job)
 {
-	int fd = has_files(w) ? chunk_turn_move(&w->chunk, job->turn.name, job->id) : -1;
+	int ret = has_files(w) ? chunk_turn_move(&w->chunk, job->turn.name, job->id) : 0;
 
-	if (has_files(w) && fd < 0)
-		return fd;
-	w->turning.fd = fd;
-	w->turning.name = xstrdup(job->turn.name);
-	return 0;
+	if (ret == 0)
+		w->turning = xstrdup(job->turn.name);
+	return ret;
 }
 
 /* A turn that is not finished comes before another one. */
@@ -510,12 +530,12 @@ static bool do_turn(struct worker *w, struct job *job)
 	(void)do_flush(w, job);
 	if (job->err.code)
 		return true;
-	if (w->turning.name && strcmp(w->turning.name, job->turn.name) != 0) {
+	if (w->turning && strcmp(w->turning, job->turn.name) != 0) {
 		ret = turn_streams(w, job->turn.clear);
 		if (ret == 0)
 			worker_end_turn(w);
 	}
-	if (ret == 0 && !w->turning.name)
+	if (ret == 0 && !w->turning)
 		ret = turn_begin(w, job);
 	if (ret == 0)
 		ret = turn_streams(w, job->turn.clear);
@@ -523,8 +543,7 @@ static bool do_turn(struct worker *w, struct job *job)
 		turn_failed(w, job->turn.name, ret, &job->err);
 		return true;
 	}
-	job->turn.bytes = w->turning.fd < 0 ? 0 : chunk_turn_bytes(w->turning.fd, job->id);
-	w->closed_bytes += job->turn.bytes;
+	job->turn.bytes = chunk_turn_bytes(&w->chunk, job->id);
 	worker_end_turn(w);
 	return true;
 }

@@ -62,10 +62,8 @@ struct worker {
 	struct disk disk;
 	uint64_t closed_bytes; /* bytes of traces that are closed */
 	bool measure;	       /* disk.used is not known */
-	struct {
-		char *name; /* the archive of the turn that is not finished; NULL: none */
-		int fd;
-	} turning;
+	bool adopted;	       /* @closed_bytes has the archives of earlier consumers */
+	char *turning;	       /* the archive of the turn that is not finished; NULL: none */
 	uint64_t sync_due_ns;  /* with SYNC_PERIOD: time of the next sync; 0: all is synced */
 };
 

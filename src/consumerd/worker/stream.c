@@ -352,13 +352,14 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 		return ret;
 	if (ret == SINK_SKIP) {
 		reader_skip(&s->reader);
-	} else if (ret == SINK_AFTER) {
+	} else if (ret == SINK_AFTER || ret == SINK_TURNED) {
 		continue_behind(s, &last);
+		s->reopens = ret == SINK_TURNED;
 	} else if (ret == SINK_UNKNOWN) {
 		stream_on(s, STREAM_LOSES_PLACE);
 		(void)!stream_attach(s);
 	}
-	if (ret == SINK_BEGIN || ret == SINK_AFTER)
+	if (ret == SINK_BEGIN || ret == SINK_AFTER || ret == SINK_TURNED)
 		count_missing(s);
 	stream_publish(s);
 	return 0;

@@ -584,7 +584,6 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 
 	w->config = *config;
 	w->notifier.fd = -1;
-	w->turning.fd = -1;
 	w->doorbell.fd = config->doorbell_fd; /* it is closed here in case of any failure */
 	w->period_ns = (uint64_t)MAX(flush_us, WORKER_FLUSH_MIN_US) * 1000;
 	w->pace = PACE_IDLE;

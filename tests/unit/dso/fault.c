@@ -2,6 +2,7 @@
 /*
  * Preloaded into a daemon: its file calls fail as the environment selects.
  *   LTT_FAULT_AT=K       from the K-th call on, counted over all kinds, from 1
+ *   LTT_FAULT_FROM=PATH  not counted before this directory is made
  *   LTT_FAULT_TIMES=N    that many calls
  *   LTT_FAULT_ERRNO=E    with this error; a write takes half of it first if
  *   LTT_FAULT_SHORT=1
@@ -41,9 +42,26 @@ static void die_if_asked(void)
 		raise(SIGKILL); /* kill() is refused to a consumer */
 }
 
+/* Whether the calls are counted. @path: of this call, or NULL. */
+static bool begins(const char *path)
+{
+	static bool begun;
+	const char *from = getenv("LTT_FAULT_FROM");
+
+	if (!from || (path && strcmp(path, from) == 0))
+		begun = true;
+	return begun;
+}
+
+/* Some calls count only where LTT_FAULT_FROM is set: callers ignore that they fail. */
+static bool in_turn(void)
+{
+	return getenv("LTT_FAULT_FROM");
+}
+
 static bool its_turn(void)
 {
-	unsigned long call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+	unsigned long call = begins(NULL) ? __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) : 0;
 	unsigned long at = number("LTT_FAULT_AT"), times = number("LTT_FAULT_TIMES");
 
 	if (number("LTT_FAULT_STOP"))
@@ -112,6 +130,21 @@ EXPORT int rename(const char *from, const char *to)
 	return must_fail() ? -1 : REAL(rename)(from, to);
 }
 
+EXPORT int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	return in_turn() && must_fail() ? -1 : REAL(renameat)(from_fd, from, to_fd, to);
+}
+
+EXPORT int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags)
+{
+	return in_turn() && must_fail() ? -1 : REAL(renameat2)(from_fd, from, to_fd, to, flags);
+}
+
+EXPORT int unlinkat(int fd, const char *path, int flags)
+{
+	return in_turn() && must_fail() ? -1 : REAL(unlinkat)(fd, path, flags);
+}
+
 EXPORT int fallocate(int fd, int mode, off_t offset, off_t len)
 {
 	return must_fail() ? -1 : REAL(fallocate)(fd, mode, offset, len);
@@ -119,6 +152,7 @@ EXPORT int fallocate(int fd, int mode, off_t offset, off_t len)
 
 EXPORT int mkdirat(int fd, const char *path, mode_t mode)
 {
+	(void)begins(path);
 	return must_fail() ? -1 : REAL(mkdirat)(fd, path, mode);
 }
 
