@@ -156,11 +156,17 @@ static int on_rel_beacon(const struct relconn_request *rq, struct req_rel_beacon
 /* Where the files are neither in one state nor in the other, the next connection finishes it. */
 static int on_rel_turn(const struct relconn_request *rq, struct req_rel_turn *req, struct err *err)
 {
-	bool broken;
+	struct rep_rel_turn rep;
+	bool made, broken;
 
-	(void)relturn(rq->conn->session, req, &broken, err);
+	(void)relturn(rq->conn->session, req, &made, &broken, err);
 	rq->conn->unkept |= broken;
-	return err->code;
+	if (err->code)
+		return err->code;
+	rep.made = made;
+	begin_answer(rq);
+	rep_rel_turn_encode(rq->enc, &rep);
+	return 0;
 }
 
 static int on_rel_end(const struct relconn_request *rq, struct req_rel_end *req, struct err *err)

@@ -200,26 +200,15 @@ static int make_traces(struct chunk *next, const struct relsession *session, str
 	return 0;
 }
 
-/* The position and counts that the stream has. */
-static struct packet_header opening_of(const struct packet_header *last)
-{
-	struct packet_header opening = *last;
-
-	opening.stream_pos += packet_body_bytes(last);
-	opening.timestamp_begin = opening.timestamp_end;
-	packet_set_body(&opening, 0);
-	opening.crc32c = packet_checksum(&opening, NULL, 0);
-	return opening;
-}
-
 static int open_stream(const struct relstream *stream, const struct chunk_trace *trace,
 		       struct err *err)
 {
-	const struct packet_header opening = opening_of(&stream->last);
+	struct packet_header opening = packet_opening(&stream->last);
 	struct stream_config config = stream->config;
 	struct chunk_stream file;
 	int ret;
 
+	opening.crc32c = packet_checksum(&opening, NULL, 0);
 	config.trace = trace;
 	chunk_stream_init(&file, &config, stream->file.cpu);
 	ret = chunk_stream_append(&file, &opening, NULL, 0, NULL);
@@ -513,15 +502,15 @@ static int turn_over(struct relsession *session, const struct archive *archive, 
 			 "can't move the traces of %s", session->path);
 }
 
-int relturn(struct relsession *session, const struct req_rel_turn *req, bool *ret_broken,
-	    struct err *err)
+int relturn(struct relsession *session, const struct req_rel_turn *req, bool *ret_made,
+	    bool *ret_broken, struct err *err)
 {
 	struct archive archive CLEANUP(archive_fini) = { .fd = -1 };
 	struct turn turn = { .kind = req->clear ? TURN_CLEAR : TURN_ROTATE };
 	uint64_t bytes;
 	int ret;
 
-	*ret_broken = false;
+	*ret_made = *ret_broken = false;
 	if (turn_check(req, err) || was_done(session->fd, req->name))
 		return err->code;
 	memcpy(turn.name, req->name, strlen(req->name));
@@ -538,6 +527,7 @@ int relturn(struct relsession *session, const struct req_rel_turn *req, bool *re
 		return err->code;
 	}
 	relpeer_commit(session->conn->peer, bytes);
+	*ret_made = true;
 	log_info("%s: %s", session->path, req->clear ? "cleared" : req->name);
 	return 0;
 }

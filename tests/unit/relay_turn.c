@@ -113,13 +113,13 @@ static void test_turn(int fd)
 	CHECK_IS(stored(""), ==, 1);
 	CHECK_IS(metadata_bytes(""), ==, metadata_bytes("archives/one/"));
 	opening = packet_of("", 0);
-	CHECK_IS(opening.packet_seq_num, ==, 1);
+	CHECK_IS(opening.packet_seq_num, ==, 2);
 	CHECK_IS(opening.packet_size, ==, 8 * sizeof(opening));
 	CHECK_IS(opening.stream_pos, ==, 8);
 	CHECK_IS(opening.events_recorded, ==, 20);
 	CHECK_IS(opening.timestamp_begin, ==, 150);
 	CHECK_IS(opening.crc32c, ==, packet_checksum(&opening, NULL, 0));
-	send_packet(fd, 2);
+	send_packet(fd, 3);
 	CHECK_IS(SENDER_ASK(fd, rel_metadata, { 1, text }), ==, 0);
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/one", 0 }), ==, 0); /* done */
 	CHECK_IS(stored(""), ==, 2);
@@ -146,7 +146,7 @@ static void test_refused(int fd)
 	CHECK_IS(SENDER_ASK(fd, rel_trace, { 9, "archives/x", { sender_id, 16 }, 0, 0 }), ==,
 		 ERR_INVALID);
 	CHECK_IS(stored(""), ==, 2);
-	send_packet(fd, 3);
+	send_packet(fd, 4);
 	CHECK_IS(stored(""), ==, 3);
 }
 
@@ -155,7 +155,7 @@ static void test_clear(int fd)
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { ".cleared-3", 1 }), ==, 0);
 	CHECK_IS(stored(""), ==, 1);
 	CHECK(!exists(SESSION ".cleared") && exists(SESSION "archives/one"));
-	send_packet(fd, 4);
+	send_packet(fd, 6);
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { ".cleared-3", 1 }), ==, 0);
 	CHECK_IS(stored(""), ==, 2);
 	retention_await_erased(&relay);
@@ -171,9 +171,9 @@ static void test_reconnected(int fd, int again)
 	CHECK_IS(SENDER_ASK(again, rel_turn, { "archives/three", 0 }), ==, 0); /* nothing in it */
 	CHECK_IS(stored("archives/two/"), ==, 2);
 	CHECK_IS(stored("archives/three/"), ==, 1);
-	send_packet(again, 5);
+	send_packet(again, 9);
 	CHECK_IS(stored(""), ==, 2);
-	CHECK_IS(packet_of("", 0).packet_seq_num, ==, 4);
+	CHECK_IS(packet_of("", 0).packet_seq_num, ==, 8);
 }
 
 /* --- cut turns ----------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ static void test_retention(int fd)
 	CHECK_IS(retention_start(&retention), ==, 0);
 	while (exists(SESSION "archives/one") || exists(SESSION "archives/three"))
 		usleep(1000);
-	send_packet(fd, 6);
+	send_packet(fd, 10);
 	CHECK_IS(stored(""), ==, 3);
 }
 

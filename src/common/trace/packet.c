@@ -29,6 +29,18 @@ void packet_set_body(struct packet_header *header, uint64_t bytes)
 	header->content_size = header->packet_size = (sizeof(*header) + bytes) * 8;
 }
 
+struct packet_header packet_opening(const struct packet_header *last)
+{
+	struct packet_header opening = *last;
+
+	opening.packet_seq_num++;
+	opening.stream_pos += packet_body_bytes(last);
+	opening.timestamp_begin = opening.timestamp_end;
+	opening.crc32c = 0;
+	packet_set_body(&opening, 0);
+	return opening;
+}
+
 /* No packet can follow the last sequence number. */
 enum packet_kind packet_check(const struct packet_header *h, const struct packet_stream *stream,
 			      uint64_t room)

@@ -69,6 +69,10 @@ static inline uint64_t packet_body_bytes(const struct packet_header *header)
 	return header->packet_size / 8 - sizeof(*header);
 }
 
+/** The header of an empty packet after @last, with which a stream goes on in another chunk: it has
+ *  the next number, and the same counts. The checksum is 0. */
+struct packet_header packet_opening(const struct packet_header *last);
+
 /** Outcome of packet_check(). */
 enum packet_kind {
 	PACKET_FITS,

@@ -32,12 +32,21 @@ static int relay_settle(struct sink *sink)
 	return relay_conn_drain(sink->link);
 }
 
+/* A stream that the relay does not know on this connection would lose its position. */
 static int relay_turn(struct sink *sink, const char *name, bool clear)
 {
-	(void)sink;
-	(void)name;
-	(void)clear;
-	return -EOPNOTSUPP;
+	struct sink_stream *out;
+	bool made = false;
+	int ret;
+
+	list_for_each(out, &sink->streams, node)
+		if (!relay_stream_of(out)->id ||
+		    relay_stream_of(out)->epoch != relay_conn_epoch(sink->link))
+			return -EAGAIN;
+	ret = relay_conn_turn(sink->link, name, clear, &made);
+	list_for_each(out, &sink->streams, node)
+		out->opened = made;
+	return ret;
 }
 
 static struct sink_state relay_state(const struct sink *sink)

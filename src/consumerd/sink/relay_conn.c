@@ -908,6 +908,25 @@ int relay_conn_beacon(struct relay_conn *link, uint64_t time)
 	return relay_conn_call(link, &enc, &dec);
 }
 
+int relay_conn_turn(struct relay_conn *link, const char *name, bool clear, bool *ret_made)
+{
+	struct req_rel_turn req = { name, clear };
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
+	struct rep_rel_turn rep;
+	struct encoder enc;
+	struct decoder dec;
+	int ret;
+
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_turn);
+	req_rel_turn_encode(&enc, &req);
+	ret = relay_conn_call(link, &enc, &dec);
+	if (ret == 0 && rep_rel_turn_decode(&dec, &rep) < 0)
+		ret = relay_conn_fail(link, -EBADMSG, NULL);
+	if (ret == 0)
+		*ret_made = rep.made;
+	return ret;
+}
+
 bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t epoch)
 {
 	struct req_rel_stream_end req = { stream };

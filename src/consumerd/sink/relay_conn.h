@@ -134,6 +134,11 @@ uint64_t relay_conn_part_bytes(const struct relay_conn *link);
 /** Whether sending @bytes would delay the worker's other duties for too long. */
 bool relay_conn_is_slow(const struct relay_conn *link, uint64_t bytes);
 
+/** Turn to the next chunk, on the connection on which all streams were opened. *@ret_made: false:
+ *  the relay had made the same turn before. */
+int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
+		    bool *ret_made) MUST_CHECK;
+
 /** End a stream at the relay. @epoch: of the connection on which @stream was opened. Return:
  *  whether the relay was informed, or need not be: the connection is another one. */
 bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t epoch);

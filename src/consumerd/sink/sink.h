@@ -119,9 +119,10 @@ struct sink_ops {
 	int (*drain)(struct sink *sink, uint64_t now);
 	/** Sync to this host's disk. */
 	int (*sync)(struct sink *sink);
-	/** Turn to the next chunk, see con_turn. Called when all packets are settled; the worker
-	 *  has then moved its own chunk, if it has files. NULL: nothing to do. Return: 0, or
-	 *  negative errno: the request failed, and may be repeated; -EOPNOTSUPP: it always will. */
+	/** Turn to the next chunk, see con_turn. Called when all packets are settled, and all
+	 *  streams attached; the worker has then moved its own chunk, if it has files. NULL:
+	 *  nothing to do. Sets the streams' @opened, also if it fails. Return: 0, or negative
+	 *  errno: the request failed, and may be repeated. */
 	int (*turn)(struct sink *sink, const char *name, bool clear);
 	struct sink_state (*state)(const struct sink *sink);
 	/** Called after sink_begin_end(), and after the streams were closed. Data that could not be
@@ -184,6 +185,7 @@ struct sink_stream {
 	struct splice_source source; /* its ring, if packets are spliced; fd -1: they are not */
 	bool failed;		     /* the last packet failed: it is not spliced again */
 	uint64_t missed; /* events that the sink lost after it had accepted their packets */
+	bool opened; /* by a turn: an empty packet was written after the last, packet_opening() */
 };
 
 /** The ring of the packet to be written; NULL: it is not spliced. */

@@ -273,12 +273,28 @@ static struct sink_state spool_state(const struct sink *sink)
 	};
 }
 
+/* Data in the files belongs to the chunk before. The numbers of the packets that the relay makes
+ * are stored first: if it has perhaps not made them, they are sent. */
 static int spool_turn(struct sink *sink, const char *name, bool clear)
 {
-	(void)sink;
-	(void)name;
-	(void)clear;
-	return -EOPNOTSUPP;
+	struct spool *spool = spool_of(sink);
+	struct spooled *sp;
+	bool made = false;
+	int ret = 0;
+
+	if (spool_fills(spool))
+		return spool->error ? spool->error : -EAGAIN;
+	list_for_each(sp, &spool->streams, node)
+		if (!sp->relay_id || sp->epoch != relay_conn_epoch(sink->link))
+			return -EAGAIN;
+	list_for_each(sp, &spool->streams, node)
+		ret = ret ? ret : spool_begin_turn(sp);
+	if (ret == 0)
+		ret = relay_conn_turn(sink->link, name, clear, &made);
+	list_for_each(sp, &spool->streams, node)
+		spool_end_turn(sp, made);
+	(void)!sink_link_result(sink, ret);
+	return ret;
 }
 
 static int spool_sync(struct sink *sink)

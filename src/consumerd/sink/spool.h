@@ -140,6 +140,11 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 bool spool_is_noted(const struct packet_header *noted, const void *body);
 /** Open the stream at the relay on this connection, and receive the header of its last packet. */
 int spool_attach(struct spooled *sp) MUST_CHECK;
+/** Before a turn: store the number of the empty packet that the relay makes, and set @out.opened.
+ *  Return: 0 or negative errno. */
+int spool_begin_turn(struct spooled *sp) MUST_CHECK;
+/** After it. @made: the relay has made the packet, else it is added to the files. */
+void spool_end_turn(struct spooled *sp, bool made);
 /** End the stream: no packet will be added. */
 void spool_end(struct spooled *sp);
 

@@ -589,6 +589,33 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	return ret < 0;
 }
 
+int spool_begin_turn(struct spooled *sp)
+{
+	struct packet_header opening = packet_opening(&sp->last);
+	int ret;
+
+	if (!packet_is_set(&sp->last))
+		return 0;
+	ret = spooled_note(sp, &opening, NULL);
+	sp->out.opened = ret == 0;
+	return ret;
+}
+
+void spool_end_turn(struct spooled *sp, bool made)
+{
+	struct packet_header opening = packet_opening(&sp->last);
+
+	if (!sp->out.opened)
+		return;
+	if (made) {
+		note_stored(sp, &opening);
+		(void)!spooled_save(sp);
+	} else {
+		(void)!spool_add(sp, &opening, NULL, NULL);
+		spool_handle(sp->spool, SPOOL_DIVERT);
+	}
+}
+
 /* --- from the files --------------------------------------------------------------------- */
 
 /* An empty packet with the count of its events replaces it; where that count is unknown, the gap in

@@ -468,10 +468,10 @@ void worker_end_turn(struct worker *w)
 
 static int turn_failed(const struct worker *w, const char *name, int error, struct err *err)
 {
-	if (error == -EOPNOTSUPP)
-		return err_set(err, ERR_STATE,
-			       "the session's data goes to a relay, which can't move it to an "
-			       "archive");
+	if (w->sink->link)
+		return err_set(err, ERR_OUTPUT,
+			       "the traces at the relay can't be moved now: %s; repeat it later",
+			       relay_conn_problem(w->sink->link));
 	if (error == -EEXIST)
 		return err_set(err, ERR_OUTPUT, "'%s' exists already; move it away", name);
 	if (error == -EXDEV)
@@ -479,8 +479,18 @@ static int turn_failed(const struct worker *w, const char *name, int error, stru
 			       "'%s' is on another file system than the trace, which is only "
 			       "moved within one",
 			       name);
-	(void)w;
 	return err_errno(err, ERR_OUTPUT, -error, "the trace can't be moved to '%s'", name);
+}
+
+/* The relay has to know all streams that are to go on. */
+static int attach_all(struct worker *w)
+{
+	struct ringset *set;
+	int ret = 0;
+
+	list_for_each(set, &w->sets, node)
+		ret = ret || ringset_is_kept(set) ? ret : ringset_attach(set);
+	return sink_link_result(w->sink, ret);
 }
 
 /* The traces were moved; their streams go on in new directories, by packets with their places.
@@ -491,8 +501,12 @@ static int turn_streams(struct worker *w, bool clear)
 	const struct chunk_trace *trace;
 	struct ringset *set;
 
+	if (ret == 0 && w->sink->link)
+		ret = attach_all(w);
 	if (ret == 0 && w->sink->ops->turn)
 		ret = w->sink->ops->turn(w->sink, w->turning, clear);
+	list_for_each(set, &w->sets, node)
+		ringset_count_openings(set);
 	if (ret < 0)
 		return ret;
 	list_for_each(set, &w->sets, node)

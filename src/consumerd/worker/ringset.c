@@ -319,6 +319,12 @@ void ringset_turn(struct ringset *set)
 		stream_turn(&set->streams[i]);
 }
 
+void ringset_count_openings(struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		stream_count_opening(&set->streams[i]);
+}
+
 bool ringset_is_turned(const struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)

@@ -89,6 +89,8 @@ void ringset_write_again(struct ringset *set, int *ret_error);
 int ringset_attach(struct ringset *set) MUST_CHECK;
 /** Its streams go on in new files, see stream_turn(). */
 void ringset_turn(struct ringset *set);
+/** Count the packets that the sink wrote for a turn, see stream_count_opening(). */
+void ringset_count_openings(struct ringset *set);
 /** Whether all packets were written that begin new files. */
 bool ringset_is_turned(const struct ringset *set);
 /** Whether only snapshots take from it: its producers overwrite the oldest records, or its session

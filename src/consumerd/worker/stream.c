@@ -245,6 +245,23 @@ void stream_turn(struct stream *s)
 	s->reopens = packet_is_set(&s->last);
 }
 
+static void set_opening(struct stream *s, const struct packet_header *opening)
+{
+	s->last = *opening;
+	s->packets = opening->packet_seq_num + 1;
+	s->bytes += opening->packet_size / 8;
+}
+
+void stream_count_opening(struct stream *s)
+{
+	struct packet_header opening = packet_opening(&s->last);
+
+	if (s->out->opened && packet_is_set(&s->last))
+		set_opening(s, &opening);
+	s->out->opened = false;
+	stream_publish(s);
+}
+
 /* --- position ------------------------------------------------------------------ */
 
 static void continue_behind(struct stream *s, const struct packet_header *last)
@@ -283,13 +300,16 @@ static void count_forgotten(struct stream *s, const struct packet_header *last)
 	s->lost_output += lost;
 }
 
-/* The sink has nothing behind @last: of an earlier consumer, or of the connection before. */
+/* The sink has nothing behind @last: of an earlier consumer, or of the connection before. Perhaps
+ * the relay has made a turn without an answer: then that is the packet of it. */
 static void compare(struct stream *s, const struct packet_header *last)
 {
 	if (s->state == STREAM_UNPLACED && last->magic)
 		continue_behind(s, last);
 	else if (s->state == STREAM_SENT && last->magic && last->packet_seq_num == s->packets)
 		stream_acknowledge(s, last, true);
+	else if (s->packets && last->magic && last->packet_seq_num == s->packets)
+		set_opening(s, last);
 	else
 		count_forgotten(s, last);
 	stream_on(s, STREAM_IS_PLACED);

@@ -90,6 +90,8 @@ int stream_write_again(struct stream *stream) MUST_CHECK;
 /** The stream goes on in new files: their first packet is an empty one with the position, sequence
  *  number and counts of the last packet, if there was one. The next stream_cut() writes it. */
 void stream_turn(struct stream *stream);
+/** Count the empty packet that the sink wrote for a turn, if it did. */
+void stream_count_opening(struct stream *stream);
 /** Open the stream at the relay on the current connection. Return: 0 or negative errno. */
 int stream_attach(struct stream *stream) MUST_CHECK;
 /** Update the counters without writing a packet. */
