@@ -1225,9 +1225,13 @@ int ltt_ctl_disable_rotation(struct ltt_ctl *ctl, const char *session, unsigned 
  * struct ltt_ctl_snapshot_options - a snapshot to write.
  * @name: beginning of the directory's name, before the time and a number; NULL: snapshot-1.
  * @output: directory in which it is made; it is created if it is missing, and must not contain a
- *	trace itself. NULL: the output of the session.
+ *	trace itself. Or the URL of a relay, to which the snapshot is sent, as for
+ *	ltt_ctl_create(). NULL: the output of the session.
  * @max_size: bytes that the stream files may have together: the newest events of each CPU, from the
  *	beginning of a sub-buffer. 0: no limit.
+ * @data_url: with the URL of a relay: that of its data port, for compatibility; not used.
+ * @last_us: only sub-buffers that ended in this time before now, to 0.2 s; not stored with the
+ *	session. 0: all.
  */
 struct ltt_ctl_snapshot_options {
 	size_t size;
@@ -1235,6 +1239,8 @@ struct ltt_ctl_snapshot_options {
 	const char *name;
 	const char *output;
 	uint64_t max_size;
+	const char *data_url;
+	uint64_t last_us;
 };
 
 static inline void ltt_ctl_snapshot_options_init(struct ltt_ctl_snapshot_options *snapshot)

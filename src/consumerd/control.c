@@ -93,25 +93,37 @@ static void request_answer_all_adopted(const struct request *rq, const struct er
 
 /* --- opening and taking over ------------------------------------------------------- */
 
+static bool control_is_relay(const char *addr, const char *name, const char *stamp, struct blob id,
+			     uint8_t link)
+{
+	return id.len == RELAY_CONN_ID_BYTES && strlen(addr) < RELAY_ADDRS_BYTES &&
+	       link <= RELAY_LINK_TLS && !name_check(name) && !name_check(stamp);
+}
+
+/* Of a request with these fields. */
+#define CONTROL_TAKE_RELAY(config, req)                                                     \
+	do {                                                                                \
+		(config)->addr = xstrdup((req)->relay);                                     \
+		(config)->url = *(req)->relay_url ? xstrdup((req)->relay_url) : NULL;       \
+		(config)->name = xstrdup((req)->relay_name);                                \
+		(config)->stamp = xstrdup((req)->relay_stamp);                              \
+		memcpy((config)->id, (req)->relay_id.data, RELAY_CONN_ID_BYTES);            \
+		(config)->host = *(req)->relay_host ? xstrdup((req)->relay_host) : NULL;    \
+		(config)->link = (enum relay_link)(req)->relay_clear;                       \
+	} while (0)
+
 static int control_parse_relay(const struct req_con_output_open *req, struct worker_config *config,
 			       struct err *err)
 {
 	if (!req->relay[0])
 		return 0;
-	if (req->relay_id.len != RELAY_CONN_ID_BYTES || strlen(req->relay) >= RELAY_ADDRS_BYTES ||
-	    req->relay_clear > RELAY_LINK_TLS || name_check(req->relay_name) ||
-	    name_check(req->relay_stamp))
+	if (!control_is_relay(req->relay, req->relay_name, req->relay_stamp, req->relay_id,
+			      req->relay_clear))
 		return request_is_bad(err);
 	config->relay.spool = req->dir >= 0 || req->path[0];
 	if (config->relay.spool && !req->max_size)
 		return err_set(err, ERR_INVALID, "a spool has a greatest size");
-	config->relay.addr = xstrdup(req->relay);
-	config->relay.url = *req->relay_url ? xstrdup(req->relay_url) : NULL;
-	config->relay.name = xstrdup(req->relay_name);
-	config->relay.stamp = xstrdup(req->relay_stamp);
-	memcpy(config->relay.id, req->relay_id.data, RELAY_CONN_ID_BYTES);
-	config->relay.host = *req->relay_host ? xstrdup(req->relay_host) : NULL;
-	config->relay.link = (enum relay_link)req->relay_clear;
+	CONTROL_TAKE_RELAY(&config->relay, req);
 	config->relay.live_us = req->relay_live_us;
 	config->relay.compress = req->relay_compress != 0;
 	config->relay.sync = config->sync;
@@ -453,14 +465,21 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 
 	if (!output)
 		return err->code;
-	if (name_check(req->name) || (req->dir < 0 && worker_dir_fd(output->worker) < 0))
+	if (name_check(req->name) ||
+	    (!*req->relay && req->dir < 0 && worker_dir_fd(output->worker) < 0))
 		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
 			       req->name);
+	if (*req->relay && !control_is_relay(req->relay, req->relay_name, req->relay_stamp,
+					     req->relay_id, req->relay_clear))
+		return request_is_bad(err);
 	job = request_job(rq, JOB_SNAPSHOT, output);
 	job->id = req->output;
 	job->snapshot.name = xstrdup(req->name);
 	job->snapshot.dir_fd = TAKE_FD(req->dir);
 	job->snapshot.max_size = req->max_size;
+	job->snapshot.last = req->last;
+	if (*req->relay)
+		CONTROL_TAKE_RELAY(&job->snapshot.relay, req);
 	worker_post(output->worker, job);
 	return 0;
 }

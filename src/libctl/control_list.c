@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* control_list.c - lists of ltt/control.h: contexts, instrumentation points, verdicts about
  * filters, programs of a session, counts, quotas, consumers. */
+#include <string.h>
+
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
 #include "outdir.h"
+#include "url.h"
 
 /* --- contexts ----------------------------------------------------------------------------- */
 
@@ -244,13 +247,33 @@ static int control_saved_item(void *priv, unsigned int type, struct decoder *dec
 	return 0;
 }
 
+/** Where a snapshot goes: a directory, or a relay. */
+struct snapshot_place {
+	struct outdir dir;
+	struct relay_url relay;
+};
+
+/* @later: a relay may be unreachable now. */
+static int control_snapshot_place(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *o,
+				  bool later, struct snapshot_place *ret)
+{
+	*ret = (struct snapshot_place){ .dir = OUTDIR_NONE };
+	if (!o->output)
+		return 0;
+	if (!url_is_relay(o->output))
+		return outdir_at(o->output, &ret->dir, &ctl->err);
+	if (o->data_url && url_same_host(o->output, o->data_url, &ctl->err) != 0)
+		return ctl->err.code;
+	return url_relay(o->output, later && !strchr(o->output, ','), &ret->relay, &ctl->err);
+}
+
 int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *snapshot,
 			    struct ltt_ctl_snapshot **ret_snapshot)
 {
 	struct ltt_ctl_snapshot *made = control_begin_result(ctl, sizeof(*made));
 	struct rep_snapshot_record rep = { 0 };
 	struct ltt_ctl_snapshot_options o = { 0 };
-	struct outdir dir = OUTDIR_NONE;
+	struct snapshot_place place = { .dir = OUTDIR_NONE };
 	struct req_snapshot_record req;
 	int code;
 
@@ -259,19 +282,25 @@ int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_o
 	code = control_take(ctl, snapshot, &o, sizeof(o));
 	if (code == 0)
 		code = control_check_given(ctl, o.session, "the session of the snapshot");
-	if (code == 0 && o.output)
-		code = outdir_at(o.output, &dir, &ctl->err);
-	req = (struct req_snapshot_record){ .session = o.session,
-					    .name = o.name,
-					    .path = dir.path,
-					    .dir = dir.fd,
-					    .max_size = o.max_size };
+	if (code == 0)
+		code = control_snapshot_place(ctl, &o, false, &place);
+	req = (struct req_snapshot_record){
+		.session = o.session,
+		.name = o.name,
+		.path = *place.relay.addr ? place.relay.text : place.dir.path,
+		.dir = place.dir.fd,
+		.max_size = o.max_size,
+		.last_us = o.last_us,
+		.relay = place.relay.addr,
+		.relay_clear = (uint8_t)place.relay.link,
+		.relay_host = place.relay.host,
+	};
 	if (code == 0)
 		code = call_snapshot_record(ctl->client, &req, control_saved_item, made, &rep,
 					    &ctl->err);
 	if (code != 0)
-		outdir_undo(&dir);
-	outdir_fini(&dir);
+		outdir_undo(&place.dir);
+	outdir_fini(&place.dir);
 	made->directory = pool_str(pool_of(made), code == 0 ? rep.directory : "");
 	made->records = rep.records;
 	made->before = rep.before;
@@ -290,7 +319,7 @@ int ltt_ctl_set_snapshot_output(struct ltt_ctl *ctl,
 				const struct ltt_ctl_snapshot_options *snapshot)
 {
 	struct ltt_ctl_snapshot_options o = { 0 };
-	struct outdir dir = OUTDIR_NONE;
+	struct snapshot_place place = { .dir = OUTDIR_NONE };
 	struct req_snapshot_output req;
 	int code = control_begin(ctl);
 
@@ -298,16 +327,19 @@ int ltt_ctl_set_snapshot_output(struct ltt_ctl *ctl,
 		code = control_take(ctl, snapshot, &o, sizeof(o));
 	if (code == 0)
 		code = control_check_given(ctl, o.session, "the session of the snapshots");
-	if (code == 0 && o.output)
-		code = outdir_at(o.output, &dir, &ctl->err);
+	if (code == 0)
+		code = control_snapshot_place(ctl, &o, true, &place);
 	req = (struct req_snapshot_output){
-		.session = o.session, .name = o.name, .path = dir.path, .max_size = o.max_size
+		.session = o.session,
+		.name = o.name,
+		.path = *place.relay.addr ? place.relay.text : place.dir.path,
+		.max_size = o.max_size,
 	};
 	if (code == 0)
 		code = call_snapshot_output(ctl->client, &req, NULL, NULL, NULL, &ctl->err);
 	if (code != 0)
-		outdir_undo(&dir);
-	outdir_fini(&dir);
+		outdir_undo(&place.dir);
+	outdir_fini(&place.dir);
 	return code == 0 ? 0 : control_failed(ctl);
 }
 

@@ -152,7 +152,8 @@ int relsession_status_of_dir(int dir_fd)
 	return n > (ssize_t)RELAY_ID_BYTES ? RELSESSION_ENDED : RELSESSION_OPEN;
 }
 
-/* Check that a directory is the session's with this id; claim it if it had no owner.
+/* Check that a directory is the session's with this id; claim it if it had no owner. It has not
+ * ended any more: a session for snapshots ends after each of them.
  * Return: 0; -EEXIST: it is another's; or another negative errno. */
 static int claim(int dir_fd, const uint8_t *id)
 {
@@ -163,7 +164,9 @@ static int claim(int dir_fd, const uint8_t *id)
 		return -errno;
 	if (pread(fd, has, sizeof(has), 0) != (ssize_t)sizeof(has))
 		return append_bytes(fd, id, RELAY_ID_BYTES, 0);
-	return memcmp(has, id, sizeof(has)) == 0 ? 0 : -EEXIST;
+	if (memcmp(has, id, sizeof(has)) != 0)
+		return -EEXIST;
+	return ftruncate(fd, RELAY_ID_BYTES) < 0 ? -errno : 0;
 }
 
 static int open_claimed(int at_fd, const char *name, const uint8_t *id)

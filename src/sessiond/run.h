@@ -67,6 +67,9 @@ struct run_config {
 struct run *run_new(const struct run_config *config, struct consumer *consumer,
 		    struct sessions *sessions, struct session *session, int outdir);
 /** The consumer that writes a domain's events. */
+#define RUN_STAMP_BYTES 32
+/** When a session was created, as its directory at a relay is called. */
+void run_stamp(const struct session *session, char ret[RUN_STAMP_BYTES]);
 struct consumer *run_consumer(const struct run *run, enum domain_id domain);
 /** Whether the consumer writes the session, or a domain of it. */
 bool run_uses(const struct run *run, const struct consumer *consumer);

@@ -54,16 +54,14 @@ uint32_t run_flush_us(const struct run *run)
 	return period;
 }
 
-#define STAMP_BYTES 32
 
-/* When it was made, as its directory at a relay is called. */
-static void make_stamp(const struct session *session, char ret[STAMP_BYTES])
+void run_stamp(const struct session *session, char ret[RUN_STAMP_BYTES])
 {
 	time_t s = (time_t)(session->created_ns / 1000000000);
 	struct tm tm = { 0 };
 
 	localtime_r(&s, &tm);
-	strftime(ret, STAMP_BYTES, "%Y%m%d-%H%M%S", &tm);
+	strftime(ret, RUN_STAMP_BYTES, "%Y%m%d-%H%M%S", &tm);
 }
 
 static const char *dir_path(const struct session *session)
@@ -75,7 +73,7 @@ void run_open_output(struct run_part *part, bool later, con_done done, void *dat
 {
 	const struct run *run = part->run;
 	const struct session *session = run->session;
-	char stamp[STAMP_BYTES];
+	char stamp[RUN_STAMP_BYTES];
 	struct req_con_output_open req = {
 		.output = session->id,
 		.dir = run->outdir,
@@ -105,7 +103,7 @@ void run_open_output(struct run_part *part, bool later, con_done done, void *dat
 		.turning = session->chunk.turning,
 	};
 
-	make_stamp(session, stamp);
+	run_stamp(session, stamp);
 	CONSUMER_CALL(part->consumer, con_output_open, &req, NULL, done, data);
 }
 

@@ -19,16 +19,21 @@ CPUS = sorted(os.sched_getaffinity(0))[:2]
 def snapshot(t, session, *options):
     """`snapshot record`. Its events, as {(CPU, thread): sequence numbers}, are checked, and the result."""
     result = t.ctl_json("snapshot", "record", "-s", session, *options)["result"]
+    return read(result["directory"], result), result
+
+
+def read(directory, result):
+    """The events of a snapshot, which are checked, with the request's result."""
     found = collections.defaultdict(list)
-    for line in ltt.babeltrace(result["directory"]):
+    for line in ltt.babeltrace(directory):
         if event := EVENT.search(line):
             found[int(event[1]), int(event[2])].append(int(event[3]))
     for key, seqs in found.items():
         ltt.equal(f"events of {key}", seqs, list(range(seqs[0], seqs[0] + len(seqs))))
-    verified = ltt.run("lttctl", "verify", "--json", result["directory"]).stdout
+    verified = ltt.run("lttctl", "verify", "--json", directory).stdout
     ltt.check('"status": 0' in verified, f"verify: {verified}")
     ltt.equal("recorded", sum(b["recorded"] for b in result["buffers"]), result["recorded"])
-    return found, result
+    return found
 
 
 def totals(t, session):

@@ -1159,9 +1159,10 @@ static void snapshots(void)
 	EXPECT("lttctl snapshot del-output", 1, "", "use lttctl snapshot del-output 1");
 	EXPECT("lttctl snapshot list-output x", 1, "", "'x': list-output has no argument");
 	EXPECT("lttctl snapshot list-output -n x", 1, "", "are for record and add-output");
-	EXPECT("lttctl snapshot add-output tcp://127.0.0.1", 5, "", "can't be sent to a relay");
+	EXPECT("lttctl snapshot add-output -s demo tcp://127.0.0.1/x", 5, "", "can't be chosen");
 	EXPECT("lttctl snapshot record -m x", 1, "", "--max-size=x: this is not a size");
-	EXPECT("lttctl snapshot record net://127.0.0.1", 5, "", "can't be sent to a relay");
+	EXPECT("lttctl snapshot record -s demo net://127.0.0.1:1", 1, "", "no relay answers at");
+	EXPECT("lttctl snapshot record -D tcp://127.0.0.1", 1, "", "goes with --ctrl-url");
 	EXPECT("lttctl snapshot record file://x", 1, "", "needs an absolute path");
 	EXPECT("touch plain; lttctl snapshot record -s demo plain", 1, "", "plain");
 	pthread_mutex_unlock(&ctl_model.lock);

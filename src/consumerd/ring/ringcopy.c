@@ -52,6 +52,15 @@ static uint64_t load(const uint64_t *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
+/* The whole epoch of which a word has the low 24 bits, not later than @last_ts. */
+static uint64_t epoch_start(uint64_t pub, uint64_t last_ts)
+{
+	uint64_t last = last_ts >> LTT_TS_BITS;
+	uint64_t back = (last - (pub >> LTT_PUB_EPOCH_SHIFT)) & 0xffffff;
+
+	return (last - MIN(back, last)) << LTT_TS_BITS;
+}
+
 /* Applications can overwrite regions: the position and the number of records must be possible. */
 static bool is_plausible(const struct ring_reader *r, uint32_t subbuf, const struct entry *e,
 			 const struct ring_words *words, uint64_t safe)
@@ -64,23 +73,38 @@ static bool is_plausible(const struct ring_reader *r, uint32_t subbuf, const str
 	       records <= e->back / LTT_HDR_COMPACT;
 }
 
-/* The earliest entry within @safe bytes before the end. Without one: the end itself. */
+/* Whether all records before the entry are older than @since. */
+static bool is_behind(const struct entry *e, uint64_t last_ts, uint64_t since)
+{
+	return epoch_start(e->pub, last_ts) + (1ull << LTT_TS_BITS) <= since;
+}
+
+/* The earliest entry within @safe bytes before the end, or the latest one that is behind @since, if
+ * there is one. Without any: the end itself. */
 static struct entry find_entry(const struct ring_reader *r, const struct ltt_ring_region *regions,
-			       const struct ring_words *words, uint64_t safe)
+			       const struct ring_words *words, uint64_t safe, uint64_t since)
 {
 	uint64_t pos = words->pub & LTT_POS_MASK;
 	struct entry best = { 0, words->count, words->pub, false };
+	bool behind = since && words->last_ts < since;
 
+	if (behind)
+		return best;
 	/* the region of the first sub-buffer is stored when the producer comes round */
 	if (pos <= safe && !load(&regions[0].count) && words->count <= pos / LTT_HDR_COMPACT)
-		return (struct entry){ pos, 0, 0, true };
+		best = (struct entry){ pos, 0, 0, true };
 	for (uint32_t i = 0; i < nr_regions(r); i++) {
 		uint64_t pub = load(&regions[i].pub);
 		struct entry e = { (pos - pub) & LTT_POS_MASK, load(&regions[i].count), pub,
 				   false };
+		bool old;
 
-		if (is_plausible(r, i, &e, words, safe) && e.back > best.back)
+		if (!is_plausible(r, i, &e, words, safe))
+			continue;
+		old = is_behind(&e, words->last_ts, since);
+		if (old ? !behind || e.back < best.back : !behind && e.back > best.back)
 			best = e;
+		behind |= old;
 	}
 	return best;
 }
@@ -143,24 +167,16 @@ static bool try_copy(struct ring_copy *copy, const struct ring_reader *r,
 		     const struct ring_words *words, struct entry *ret)
 {
 	struct ltt_ring_region *regions = (struct ltt_ring_region *)(void *)(copy->room + r->size);
+	uint64_t since = copy->last ? copy->taken_ts - MIN(copy->last, copy->taken_ts) : 0;
 	uint64_t got, safe = r->size - reach(r);
 	struct entry wanted;
 
 	memcpy(regions, r->prod->region, nr_regions(r) * sizeof(*regions));
-	wanted = find_entry(r, regions, words, copy->limit ? MIN(copy->limit, safe) : safe);
+	wanted = find_entry(r, regions, words, copy->limit ? MIN(copy->limit, safe) : safe, since);
 	got = copy_backwards(r, words->pub & LTT_POS_MASK, copy->room, wanted.back);
-	*ret = got == wanted.back ? wanted : find_entry(r, regions, words, got);
+	*ret = got == wanted.back ? wanted : find_entry(r, regions, words, got, since);
 	copy->at = copy->room + wanted.back - ret->back;
 	return ret->back >= wanted.back / 2;
-}
-
-/* The whole epoch of which a word has the low 24 bits, not later than @last_ts. */
-static uint64_t epoch_start(uint64_t pub, uint64_t last_ts)
-{
-	uint64_t last = last_ts >> LTT_TS_BITS;
-	uint64_t back = (last - (pub >> LTT_PUB_EPOCH_SHIFT)) & 0xffffff;
-
-	return (last - MIN(back, last)) << LTT_TS_BITS;
 }
 
 static void describe(struct ring_copy *copy, const struct ring_reader *r,
@@ -204,7 +220,7 @@ void ring_copy_take(struct ring_copy *copy, const struct ring_reader *r, uint64_
 
 uint64_t ring_unsaved(const struct ring_reader *r, const struct ring_words *words)
 {
-	struct entry e = find_entry(r, r->prod->region, words, r->size - reach(r));
+	struct entry e = find_entry(r, r->prod->region, words, r->size - reach(r), 0);
 	uint64_t kept = words->count - e.count;
 	uint64_t since = words->count - load(&r->cons->saved_end);
 

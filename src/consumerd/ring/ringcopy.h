@@ -16,6 +16,8 @@
  * struct ring_copy - records that a ring had at one moment: whole, in order, without a gap.
  * @room: memory of @room_bytes.
  * @limit: greatest @len, set by the caller; 0: none. The copy begins with a sub-buffer then.
+ * @last: without sub-buffers that ended longer before now, set by the caller; 0: with all. Of the
+ *        ring's clock; exact to LTT_TS_BITS of it.
  * @at: the records, @len bytes in @room.
  * @count: number of them; @before: number of earlier ones.
  * @end: value of the ring's `count` behind the last one.
@@ -27,7 +29,7 @@
 struct ring_copy {
 	uint8_t *room;
 	uint64_t room_bytes;
-	uint64_t limit;
+	uint64_t limit, last;
 	const uint8_t *at;
 	uint64_t len;
 	uint64_t count, before, end;

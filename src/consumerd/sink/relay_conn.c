@@ -251,7 +251,9 @@ static int relay_conn_fail(struct relay_conn *link, int error, const struct err 
 		err_set(&link->err, ERR_OUTPUT,
 			"the relay at %s is unreachable (%s); recorded data %s", link->at,
 			*problem ? problem : strerror(-error),
-			link->config.spool ? "goes to the spool" : "waits in the buffers");
+			link->config.snapshot ? "stays in the buffers" :
+			link->config.spool    ? "goes to the spool" :
+						"waits in the buffers");
 	}
 	link->error = error;
 	link->retry_ns = now_ns() + PAUSE_NS;

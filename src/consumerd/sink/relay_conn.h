@@ -27,6 +27,7 @@ struct relay_conn_config {
 	char *host; /* name in the relay's certificate; NULL: the address */
 	enum relay_link link;
 	bool spool;	     /* packets that the relay can't receive now are stored in files */
+	bool snapshot;	     /* it receives one snapshot: nothing waits for it */
 	bool compress;	     /* sent data is compressed */
 	enum sync_mode sync; /* when acknowledged packets are on the relay's disk */
 	uint32_t sync_us;    /* period, with SYNC_PERIOD */

@@ -35,6 +35,7 @@ static void job_ring_fini(struct job_ring *ring)
 static void job_snapshot_fini(struct job_snapshot *snapshot)
 {
 	close_fd(snapshot->dir_fd);
+	relay_conn_config_fini(&snapshot->relay);
 	if (snapshot->snapshot)
 		snapshot_free(snapshot->snapshot);
 	free(snapshot->name);

@@ -73,7 +73,9 @@ struct job_ring {
 struct job_snapshot {
 	char *name;
 	int dir_fd;		   /* the directory in which it is made; -1: that of the output */
+	struct relay_conn_config relay; /* addr not NULL: the relay to which it is sent instead */
 	uint64_t max_size;	   /* bytes; 0: no limit */
+	uint64_t last;		   /* of the rings' clock, before now; 0: no limit */
 	struct snapshot *snapshot; /* result; NULL: it failed */
 };
 

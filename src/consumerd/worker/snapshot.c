@@ -6,6 +6,7 @@
 #include <linux/ioprio.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -37,12 +38,16 @@ static int check_memory(struct snapshot *s, uint64_t bytes)
 		       (unsigned long long)bytes >> 20, (unsigned long long)room >> 20);
 }
 
-/* With a UUID of its own: the traces of two snapshots are not parts of one trace. */
+/* At a relay, all snapshots of a session are in its one directory. With a UUID of its own:
+ * the traces of two snapshots are not parts of one trace. */
 static int add_trace(struct snapshot *s, const struct chunk_trace *from, struct chunk_trace **ret)
 {
 	uint8_t uuid[16];
+	AUTO_FREE char *path = s->is_sent ?
+				       xasprintf("%s/%s", s->job->snapshot.name, from->path) :
+				       xstrdup(from->path);
 	const struct chunk_trace_spec spec = {
-		.id = from->id, .path = from->path, .uuid = uuid, .metadata_fd = -1
+		.id = from->id, .path = path, .uuid = uuid, .metadata_fd = -1
 	};
 	int result = getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid) ? 0 : -EIO;
 
@@ -155,6 +160,8 @@ static uint64_t snapshot_limit_rings(struct snapshot *s, const struct list_node 
 		stream_update(stream);
 		used += stream->reader.raw.count != 0;
 	}
+	for (size_t i = 0; i < s->nr_rings; i++)
+		s->rings[i].copy.last = s->job->snapshot.last;
 	part = s->job->snapshot.max_size / MAX(used, (uint64_t)1);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		s->rings[i].copy.limit = part > sizeof(struct packet_header) ?
@@ -172,7 +179,7 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 			  ringset_find(sets, s->parts[i].answer.ring));
 		records += s->parts[i].answer.records;
 	}
-	if (records || !used || !s->job->snapshot.max_size)
+	if (records || !used || s->job->snapshot.last || !s->job->snapshot.max_size)
 		return 0;
 	return err_set(&s->job->err, ERR_NO_EVENT,
 		       "the last sub-buffers of the CPUs have no events, or are larger than the "
@@ -252,7 +259,8 @@ static void snapshot_note(const struct snapshot_part *part, const struct list_no
 struct snapshot *snapshot_recall(const struct snapshot_spec *spec)
 {
 	size_t nr;
-	AUTO_FREE struct snapshot_part *parts = snapshot_read_parts(spec, &nr);
+	AUTO_FREE struct snapshot_part *parts =
+		spec->job->snapshot.relay.addr ? NULL : snapshot_read_parts(spec, &nr);
 	struct snapshot *s = parts ? xalloc(sizeof(*s)) : NULL;
 
 	if (!s)
@@ -268,25 +276,32 @@ struct snapshot *snapshot_recall(const struct snapshot_spec *spec)
 
 /* --- writing --------------------------------------------------------------------- */
 
-/* One packet with all records. Return: 0 or negative errno. */
+/* One packet with all records. The checksum is made by the writer. */
+static struct packet_header snapshot_packet(const struct snapshot_ring *ring, uint32_t cpu)
+{
+	const struct packet_stream stream = stream_config_packets(&ring->config, cpu);
+	struct packet_header header = packet_make(&stream);
+
+	packet_set_body(&header, ring->copy.len);
+	header.timestamp_begin = ring->copy.begin_ts;
+	header.timestamp_end = ring->copy.end_ts;
+	header.events_recorded = ring->copy.count;
+	return header;
+}
+
+/* Return: 0 or negative errno. */
 static int write_ring(struct snapshot *s, struct snapshot_ring *ring, uint32_t cpu,
 		      const struct chunk_trace *trace)
 {
 	const struct ring_copy *copy = &ring->copy;
 	struct packet_header header;
-	struct packet_stream stream;
 	struct chunk_stream file;
 	int ret;
 
 	if (!copy->count)
 		return 0;
 	ring->config.trace = trace;
-	stream = stream_config_packets(&ring->config, cpu);
-	header = packet_make(&stream);
-	packet_set_body(&header, copy->len);
-	header.timestamp_begin = copy->begin_ts;
-	header.timestamp_end = copy->end_ts;
-	header.events_recorded = copy->count;
+	header = snapshot_packet(ring, cpu);
 	chunk_stream_init(&file, &ring->config, cpu);
 	ret = chunk_stream_begin(&file, &header);
 	header.crc32c = packet_checksum(&header, NULL, 0);
@@ -376,6 +391,56 @@ static void snapshot_write(struct snapshot *s)
 		chunk_discard(&place);
 }
 
+/* --- sending --------------------------------------------------------------------- */
+
+static void snapshot_watch(void *data, int fd)
+{
+	(void)data, (void)fd;
+}
+
+/* Return: 0 or negative errno. */
+static int snapshot_send_ring(struct relay_conn *link, struct snapshot_ring *ring, uint32_t cpu)
+{
+	struct packet_header header, last;
+	uint32_t id = 0, epoch;
+	int ret;
+
+	ring->config.trace = ring->trace;
+	header = snapshot_packet(ring, cpu);
+	ret = relay_conn_stream(link, &ring->config, cpu, &id, &last, NULL);
+	epoch = relay_conn_epoch(link);
+	if (ret == 0)
+		ret = relay_conn_packet(link, id, &header, ring->copy.at);
+	if (ret == 0 && !relay_conn_stream_end(link, id, epoch))
+		ret = -EIO;
+	return ret > 0 ? -EEXIST : ret;
+}
+
+/* At the relay it is part of the session's directory. A failure leaves it unfinished there. */
+static void snapshot_send(struct snapshot *s)
+{
+	struct relay_conn *link =
+		relay_conn_new(&s->job->snapshot.relay, &s->copies.traces);
+	int ret;
+
+	relay_conn_set_watch(link, snapshot_watch, NULL);
+	ret = relay_conn_open(link);
+	if (ret == 0)
+		ret = relay_conn_all_metadata(link);
+	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
+		if (s->rings[i].copy.count)
+			ret = snapshot_send_ring(link, &s->rings[i], s->parts[i].answer.cpu);
+	if (ret < 0)
+		err_set(&s->job->err, ERR_OUTPUT, "snapshot '%s' can't be sent: %s",
+			s->job->snapshot.name,
+			*relay_conn_problem(link) ? relay_conn_problem(link) :
+							strerror(-ret));
+	relay_conn_end(link, ret < 0);
+	relay_conn_free(link);
+}
+
+/* --- the thread ------------------------------------------------------------------ */
+
 /* Outputs may share a directory. */
 static void snapshot_name_hidden(uint64_t output, char ret[32])
 {
@@ -400,7 +465,10 @@ static void *snapshot_main(void *data)
 	syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &param);
 	setpriority(PRIO_PROCESS, 0, WRITER_NICE);
 	ring_copy_rest(&s->rested_ns); /* it may have been started on the CPU of a producer */
-	snapshot_write(s);
+	if (s->is_sent)
+		snapshot_send(s);
+	else
+		snapshot_write(s);
 	__atomic_store_n(&s->written, 1, __ATOMIC_RELEASE);
 	doorbell_ring(s->doorbell);
 	return NULL;
@@ -425,13 +493,16 @@ int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 	chunk_init_in_memory(&s->copies, &s->disk);
 	s->dir_fd = spec->dir_fd;
 	snapshot_name_hidden(s->job->id, s->hidden);
-	s->is_elsewhere = spec->is_elsewhere;
+	s->is_sent = s->job->snapshot.relay.addr != NULL;
+	s->is_elsewhere = spec->is_elsewhere || s->is_sent;
 	s->doorbell = spec->doorbell;
 	s->disk = (struct disk){ .keep_free = spec->disk->keep_free,
 				 .max_size = s->is_elsewhere ? 0 : spec->disk->max_size,
 				 .sync = spec->disk->sync,
 				 .used = s->is_elsewhere ? 0 : spec->disk->used };
 	s->used_before = s->disk.used;
+	s->job->snapshot.relay.spool = s->job->snapshot.relay.snapshot = true;
+	s->job->snapshot.relay.sync = s->disk.sync == SYNC_NONE ? SYNC_NONE : SYNC_PACKET;
 	if (snapshot_allocate(s, spec->sets) || copy_rings(s, spec->sets) || snapshot_start(s)) {
 		snapshot_free(s);
 		return spec->job->err.code;

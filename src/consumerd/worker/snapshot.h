@@ -33,6 +33,7 @@ struct snapshot {
 	struct job *job;   /* JOB_SNAPSHOT */
 	int dir_fd;	   /* owned by the worker or the job */
 	bool is_elsewhere; /* it is not the output's */
+	bool is_sent;	   /* to a relay: no directory is made */
 	char hidden[32];   /* name of the directory until it has all files */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */

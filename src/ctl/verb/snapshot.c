@@ -11,12 +11,10 @@
 #include "ctl/record.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
-
-#define NO_RELAY \
-	"snapshots can't be sent to a relay; record one into a directory, and copy it from there"
+#include "io/relayurl.h"
 
 static struct {
-	char *session, *name, *max_size;
+	char *session, *name, *max_size, *ctrl_url, *data_url, *last;
 } opt;
 
 static struct ltt_ctl_snapshot_options wanted;
@@ -29,16 +27,15 @@ static const struct poptOption options[] = {
 		"only the newest events, in stream files of this size together; suffixes: k, M, "
 		"G, T",
 		"SIZE"),
-	OPTION_NOT_YET("ctrl-url", 'C', POPT_ARG_STRING, 2, NO_RELAY),
-	OPTION_NOT_YET("data-url", 'D', POPT_ARG_STRING, 3, NO_RELAY),
+	OPTION_TEXT("last", 0, &opt.last,
+		    "only sub-buffers that ended in this time before now, such as 10s",
+		    "PERIOD"),
+	OPTION_TEXT("ctrl-url", 'C', &opt.ctrl_url, "the relay that receives it, net://RELAY or "
+		    "tcp://RELAY", "URL"),
+	OPTION_TEXT("data-url", 'D', &opt.data_url, "for compatibility: the same relay, tcp://RELAY",
+		    "URL"),
 	POPT_TABLEEND,
 };
-
-static enum status snapshot_refuse(struct ctl *ctl, const char *object, const char *why)
-{
-	err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", object, why);
-	return STATUS_UNSUPPORTED;
-}
 
 enum snapshot_action { RECORD, ADD_OUTPUT, DEL_OUTPUT, LIST_OUTPUT, NR_ACTIONS };
 
@@ -72,13 +69,22 @@ static enum status snapshot_check_action(struct ctl *ctl)
 			"can't do '%s' with a snapshot: use lttctl snapshot record, or add-output, "
 			"del-output, list-output",
 			operand(ctl, 0));
-	else if ((action == DEL_OUTPUT || action == LIST_OUTPUT) && (opt.name || opt.max_size))
+	else if ((action == DEL_OUTPUT || action == LIST_OUTPUT) &&
+		 (opt.name || opt.max_size || opt.ctrl_url || opt.data_url))
 		err_set(&ctl->err, ERR_INVALID,
-			"--name and --max-size are for record and add-output");
+			"--name, --max-size, --ctrl-url and --data-url are for record and "
+			"add-output");
+	else if (action != RECORD && opt.last)
+		err_set(&ctl->err, ERR_INVALID, "--last is for record");
+	else if (opt.data_url && !opt.ctrl_url)
+		err_set(&ctl->err, ERR_INVALID, "--data-url goes with --ctrl-url");
+	else if (opt.ctrl_url && operand(ctl, 1))
+		err_set(&ctl->err, ERR_INVALID, "'%s': --ctrl-url is the output; omit one of both",
+			operand(ctl, 1));
 	else if (action == LIST_OUTPUT && operand(ctl, 1))
 		err_set(&ctl->err, ERR_INVALID, "'%s': list-output has no argument",
 			operand(ctl, 1));
-	else if (action == ADD_OUTPUT && !operand(ctl, 1))
+	else if (action == ADD_OUTPUT && !operand(ctl, 1) && !opt.ctrl_url)
 		err_set(&ctl->err, ERR_INVALID,
 			"missing argument: use lttctl snapshot add-output PATH");
 	else if (action == DEL_OUTPUT && !operand(ctl, 1))
@@ -87,14 +93,18 @@ static enum status snapshot_check_action(struct ctl *ctl)
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
-/* A path, or file:///PATH. */
+/* A path, file:///PATH, or the URL of a relay. */
 static enum status snapshot_take_output(struct ctl *ctl, const char *output)
 {
 	wanted.output = output;
-	if (!output || !strstr(output, ":/"))
+	wanted.data_url = opt.data_url;
+	if (!output || !strstr(output, ":/") || relayurl_is_one(output))
 		return STATUS_OK;
-	if (strncmp(output, "file:", 5) != 0)
-		return snapshot_refuse(ctl, output, NO_RELAY);
+	if (strncmp(output, "file:", 5) != 0) {
+		err_set(&ctl->err, ERR_INVALID,
+			"'%s' is not a supported URL; use file:///DIR or net://RELAY", output);
+		return STATUS_ERROR;
+	}
 	wanted.output = output + strlen("file://");
 	if (strncmp(output, "file:///", 8) == 0)
 		return STATUS_OK;
@@ -112,10 +122,16 @@ static enum status snapshot_check(struct ctl *ctl)
 			opt.max_size);
 		return STATUS_ERROR;
 	}
+	if (opt.last && (parse_period(opt.last, &wanted.last_us) != 0 || !wanted.last_us)) {
+		err_set(&ctl->err, ERR_INVALID,
+			"--last=%s: this is not a period, such as 10s or 500ms", opt.last);
+		return STATUS_ERROR;
+	}
 	if (snapshot_check_action(ctl) != STATUS_OK)
 		return STATUS_ERROR;
-	return snapshot_action(ctl) == DEL_OUTPUT ? STATUS_OK :
-						    snapshot_take_output(ctl, operand(ctl, 1));
+	if (snapshot_action(ctl) == DEL_OUTPUT)
+		return STATUS_OK;
+	return snapshot_take_output(ctl, opt.ctrl_url ? opt.ctrl_url : operand(ctl, 1));
 }
 
 static enum status snapshot_warn(struct ctl *ctl, const struct ltt_ctl_snapshot *snapshot)
@@ -321,7 +337,7 @@ static void snapshot_text(FILE *out, struct json_object *record)
 
 const struct verb verb_snapshot = {
 	.name = "snapshot",
-	.operands = "(record [PATH | file:///PATH] | add-output (PATH | file:///PATH) | "
+	.operands = "(record [PATH | URL] | add-output (PATH | URL) | "
 		    "del-output (1 | NAME) | list-output)",
 	.help = "Write the events that the buffers have now",
 	.options = options,

@@ -101,6 +101,8 @@ bool command_choked(struct command *cmd);
 
 /** Check that the domain is available. Otherwise the error names the cause and the remedy. */
 enum cmd_now command_domain(struct command *cmd, uint8_t domain);
+/** Whether a text is the numeric addresses of a relay, between commas. */
+bool command_are_addresses(const char *list);
 /** The tracer of a domain that command_domain() has accepted. */
 struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain);
 /** The channel that a command names, or the default one (@make: created if missing). NULL:

@@ -39,8 +39,8 @@ static char *auto_name(struct command *cmd, uint64_t now_ns)
 	}
 }
 
-/* Numeric, between commas. Whether there are keys for it shows when it connects. */
-static bool are_addresses(const char *list)
+/* Whether there are keys for it shows when it connects. */
+bool command_are_addresses(const char *list)
 {
 	AUTO_FREE char *copy = strlen(list) < RELAY_ADDRS_BYTES ? xstrdup(list) : NULL;
 	char *rest = copy, *one = NULL;
@@ -68,7 +68,7 @@ static enum cmd_now check_relay(struct command *cmd, const struct req_session_cr
 {
 	bool unknown = strcmp(req->relay, RELAY_ADDRS_UNKNOWN) == 0;
 
-	if (unknown ? !req->spool[0] || !are_urls(req->path) : !are_addresses(req->relay))
+	if (unknown ? !req->spool[0] || !are_urls(req->path) : !command_are_addresses(req->relay))
 		return command_error(cmd, ERR_INVALID, "'%.60s' is not the address of a relay",
 				     req->relay);
 	if (req->outdir >= 0 && !req->spool[0])

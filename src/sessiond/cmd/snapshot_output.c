@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "io/relayurl.h"
 #include "sessiond/core/attribute.h"
 
 static enum cmd_now snapshot_output_check(struct command *cmd,
@@ -23,10 +24,11 @@ static enum cmd_now snapshot_output_check(struct command *cmd,
 				     "session '%s' has an output for snapshots already, %s; "
 				     "'lttctl snapshot del-output 1' removes it",
 				     session->name, session->snapshot_path);
-	if (*req->path && (*req->path != '/' || strlen(req->path) >= PATH_MAX))
+	if (*req->path && ((*req->path != '/' && !relayurl_is_one(req->path)) ||
+			   strlen(req->path) >= PATH_MAX))
 		return command_error(cmd, ERR_INVALID,
-				     "the path of snapshots must be absolute, and shorter than %d "
-				     "bytes",
+				     "the path of snapshots must be absolute, or the URL of a "
+				     "relay, and shorter than %d bytes",
 				     PATH_MAX);
 	if (*req->name && (name_check(req->name) || strlen(req->name) > SESSION_SNAPSHOT_NAME_MOST))
 		return command_error(cmd, ERR_INVALID, "the snapshots' name '%.210s' %s", req->name,

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "io/spoolfacts.h"
 #include "sessiond/state.h"
 
 #define DEFAULT_NAME "snapshot-1" /* LTTng's */
@@ -21,9 +22,14 @@ struct snapshot_request {
 	struct domain_dumps dumps;
 	struct command *cmd;
 	char directory[256];
-	char *path;	   /* of @dir; NULL: the output of the session */
+	char *path;	   /* of @dir, or URL of the relay; NULL: the output of the session */
 	int dir;	   /* or -1 */
+	char *relay;	   /* its addresses; "": none */
+	char *relay_host;
+	uint8_t relay_clear;
+	bool again;	   /* a consumer ended before it had answered */
 	uint64_t max_size; /* or 0 */
+	uint64_t last_us;  /* or 0 */
 	struct msg_con_snapshot_ring *rings;
 	size_t nr, cap;
 };
@@ -32,6 +38,8 @@ static void snapshot_record_end(struct snapshot_request *request)
 {
 	close_fd(request->dir);
 	free(request->path);
+	free(request->relay);
+	free(request->relay_host);
 	free(request->rings);
 	free(request);
 }
@@ -76,11 +84,27 @@ static void send_ring(struct command *cmd, const struct session *session,
 	item_saved_ring(cmd, &item);
 }
 
+/* At a relay, below the directory of this host. */
+static char *snapshot_record_place(const struct snapshot_request *request,
+				   const struct session *session)
+{
+	char stamp[RUN_STAMP_BYTES];
+	size_t len = strlen(session->name);
+	bool stamped;
+
+	if (!*request->relay)
+		return xasprintf("%s/%s", request->path ? request->path : session->path,
+				 request->directory);
+	run_stamp(session, stamp);
+	stamped = len > strlen(stamp) && strcmp(session->name + len - strlen(stamp), stamp) == 0;
+	return xasprintf("%s/%s%s%s/%s", request->path, session->name, stamped ? "" : "-",
+			 stamped ? "" : stamp, request->directory);
+}
+
 static void snapshot_record_answer(struct snapshot_request *request, const struct session *session)
 {
 	const struct clock_facts *clock = run_clock(session->run);
-	AUTO_FREE char *path = xasprintf("%s/%s", request->path ? request->path : session->path,
-					 request->directory);
+	AUTO_FREE char *path = snapshot_record_place(request, session);
 	struct rep_snapshot_record rep = { .directory = path };
 
 	for (size_t i = 0; i < request->nr; i++)
@@ -100,8 +124,10 @@ static void snapshot_record_on_ring(void *data, struct decoder *dec)
 	struct snapshot_request *request = data;
 	struct msg_con_snapshot_ring ring;
 
-	if (!dec)
+	if (!dec) {
 		request->nr = 0;
+		request->again = true;
+	}
 	if (!dec || msg_con_snapshot_ring_decode(dec, &ring) < 0)
 		return;
 	if (request->nr == request->cap) {
@@ -116,7 +142,11 @@ static void snapshot_record_done(void *data, const struct con_answer *answer)
 	struct snapshot_request *request = data;
 	const struct session *session = command_session(request->cmd);
 
-	if (answer->code)
+	if (answer->code && request->again && *request->relay)
+		snapshot_record_refuse(request, ERR_CONSUMER,
+				       "the consumer daemon ended while it sent the snapshot, of "
+				       "which the relay has a part; take another one");
+	else if (answer->code)
 		snapshot_record_refuse(request, answer->code, answer->text);
 	else if (!session)
 		snapshot_record_refuse(request, ERR_NO_SESSION,
@@ -132,6 +162,8 @@ static void take(struct snapshot_request *request)
 {
 	const struct session *session = command_session(request->cmd);
 	struct req_con_snapshot req = { .name = request->directory };
+	char stamp[RUN_STAMP_BYTES];
+	uint64_t hz;
 
 	if (!session || session->state == SESSION_DESTROYING) {
 		snapshot_record_refuse(request, ERR_STATE,
@@ -142,6 +174,16 @@ static void take(struct snapshot_request *request)
 	req.output = session->id;
 	req.dir = request->dir;
 	req.max_size = request->max_size;
+	hz = clock_facts_line(run_clock(session->run), UINT64_MAX).hz;
+	req.last = (uint64_t)((unsigned __int128)request->last_us * hz / 1000000);
+	req.relay = request->relay;
+	req.relay_name = session->name;
+	run_stamp(session, stamp);
+	req.relay_stamp = stamp;
+	req.relay_id = (struct blob){ session->relay_id, sizeof(session->relay_id) };
+	req.relay_clear = request->relay_clear;
+	req.relay_host = request->relay_host;
+	req.relay_url = *request->relay ? request->path : "";
 	CONSUMER_CALL(run_consumer(session->run, DOMAIN_USER), con_snapshot, &req,
 		      snapshot_record_on_ring, snapshot_record_done, request);
 }
@@ -167,9 +209,12 @@ static enum cmd_now snapshot_record_check_kernel(struct command *cmd)
 	return CMD_DONE;
 }
 
-static enum cmd_now snapshot_record_check(struct command *cmd, const char *name, bool has_dir)
+static enum cmd_now snapshot_record_check(struct command *cmd,
+					  const struct req_snapshot_record *req)
 {
 	const struct session *session = cmd->session;
+	const char *name = req->name;
+	bool has_output = req->dir >= 0 || *req->path || *req->relay;
 
 	if (*name && (name_check(name) || strlen(name) > SESSION_SNAPSHOT_NAME_MOST))
 		return command_error(cmd, ERR_INVALID, "the snapshot's name '%.210s' %s", name,
@@ -180,7 +225,7 @@ static enum cmd_now snapshot_record_check(struct command *cmd, const char *name,
 				     "session '%s' records to a relay; snapshots can't be sent "
 				     "there yet",
 				     session->name);
-	if (!has_dir && (!*session->path || session->snapshot_elsewhere))
+	if (!has_output && (!*session->path || session->snapshot_elsewhere))
 		return command_error(cmd, ERR_INVALID,
 				     "session '%s' has no output for snapshots: add one with "
 				     "'lttctl snapshot add-output PATH', or name a directory: "
@@ -195,13 +240,24 @@ static enum cmd_now snapshot_record_check(struct command *cmd, const char *name,
 	return CMD_DONE;
 }
 
+static enum cmd_now snapshot_record_check_relay(struct command *cmd,
+						const struct req_snapshot_record *req)
+{
+	if (command_are_addresses(req->relay) && req->relay_clear <= RELAY_LINK_TLS &&
+	    strlen(req->relay_host) <= 255 && strlen(req->path) < SPOOLFACTS_URL_BYTES)
+		return CMD_DONE;
+	return command_error(cmd, ERR_INVALID, "'%.60s' is not the address of a relay", req->relay);
+}
+
 static enum cmd_now snapshot_record_check_dir(struct command *cmd,
 					      const struct req_snapshot_record *req)
 {
 	struct statx st = { 0 };
 
-	if (req->dir < 0 && !*req->path)
+	if (req->dir < 0 && !*req->path && !*req->relay)
 		return CMD_DONE;
+	if (*req->relay && req->dir < 0)
+		return snapshot_record_check_relay(cmd, req);
 	if (req->dir < 0)
 		return command_error(cmd, ERR_INVALID,
 				     "'%.250s' was sent without its directory descriptor",
@@ -233,6 +289,10 @@ static struct snapshot_request *snapshot_record_new(struct command *cmd,
 	request->cmd = cmd;
 	request->path = *req->path ? xstrdup(req->path) : NULL;
 	request->dir = TAKE_FD(req->dir);
+	request->relay = xstrdup(req->relay);
+	request->relay_host = xstrdup(req->relay_host);
+	request->relay_clear = req->relay_clear;
+	request->last_us = req->last_us;
 	request->max_size = req->max_size;
 	return request;
 }
@@ -245,7 +305,7 @@ int cmd_snapshot_record(struct command *cmd, struct req_snapshot_record *req,
 	(void)rep;
 	if (cmd->session->state == SESSION_STARTING)
 		return CMD_BUSY;
-	if (snapshot_record_check(cmd, req->name, req->dir >= 0 || *req->path) != CMD_DONE ||
+	if (snapshot_record_check(cmd, req) != CMD_DONE ||
 	    snapshot_record_check_dir(cmd, req) != CMD_DONE)
 		return CMD_FAILED;
 	request = snapshot_record_new(cmd, req);
