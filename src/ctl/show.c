@@ -401,7 +401,9 @@ static void show_attributes(FILE *out, struct json_object *channel)
 		record_num(channel, "num_subbuf"),
 		text_size(buf, record_num(channel, "subbuf_size")),
 		record_str(channel, "ownership"),
-		record_bool(channel, "overwrite") ? "overwrite" : "discard");
+		record_bool(channel, "remember")  ? "remember" :
+		record_bool(channel, "overwrite") ? "overwrite" :
+						    "discard");
 	fprintf(out, "; %s of memory now\n", text_size(buf, record_num(channel, "memory")));
 	if (timer_us)
 		fprintf(out, "    written at least every %s\n",
@@ -433,7 +435,8 @@ static void show_overwritten(FILE *out, struct json_object *channel, bool is_kep
 	struct json_object *totals = record_get(channel, "totals");
 	char old[TEXT_BYTES], saved[TEXT_BYTES], kept[TEXT_BYTES];
 
-	if (totals && (is_kept || record_bool(channel, "overwrite")))
+	is_kept |= record_bool(channel, "overwrite") || record_bool(channel, "remember");
+	if (totals && is_kept)
 		fprintf(out, "    %s overwritten, %s in snapshots, %s others in the buffers\n",
 			totals_count(totals, "overwritten", old),
 			totals_count(totals, "written", saved),

@@ -36,6 +36,13 @@ def read(directory, result):
     return found
 
 
+def check_first(numbers):
+    """A buffer that keeps its first events: the last ones that fit may be smaller than some before them."""
+    whole = len(numbers) - 50
+    ltt.equal("the first events", numbers[:whole] == list(range(whole)), True)
+    ltt.equal("in order", numbers, sorted(set(numbers)))
+
+
 def totals(t, session):
     found = ltt.find_key(t.ctl_json("status", session), "totals")
     ltt.equal("recorded = in files + overwritten + in buffers", found["recorded"],

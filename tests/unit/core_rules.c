@@ -612,6 +612,14 @@ static void attributes(void)
 	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .overwrite = true };
 	CHECK_IS(resolve(&a), ==, 0);
+	a = (struct channel_attr){ .remember = true };
+	CHECK_IS(resolve(&a), ==, 0);
+	CHECK(a.ownership == OWNERSHIP_PROCESS && a.num_subbuf == 4);
+	CHECK(a.subbuf_size >= 4096 && a.subbuf_size <= 64 << 10);
+	a = (struct channel_attr){ .remember = true, .overwrite = true };
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
+	a = (struct channel_attr){ .remember = true, .ownership = OWNERSHIP_USER };
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 }
 
 /* A shape with one integer field. */

@@ -20,7 +20,7 @@ static struct {
 	char *subbuf_size, *num_subbuf, *switch_timer, *tracefile_size, *tracefile_count;
 	char *ownership, *allocation, *preallocation, *reclaim, *blocking, *output;
 	char *read_timer, *monitor_timer, *watchdog_timer;
-	int discard, overwrite, per_user, per_process, global;
+	int discard, overwrite, remember, per_user, per_process, global;
 } opt;
 
 static struct ltt_ctl_channel_options channel;
@@ -45,6 +45,8 @@ static const struct poptOption options[] = {
 		    "drop new events if full (default, but not with create --snapshot)"),
 	OPTION_FLAG("overwrite", 0, &opt.overwrite,
 		    "drop the oldest if full; only snapshots have its events"),
+	OPTION_FLAG("remember", 0, &opt.remember,
+		    "keep the first events of each process for all snapshots"),
 	OPTION_FLAG("buffers-global", 0, &opt.global,
 		    "as --buffer-ownership=system, for the kernel"),
 	OPTION_TEXT("buffer-allocation", 0, &opt.allocation, "only per-cpu is supported", "POLICY"),
@@ -202,6 +204,7 @@ static int take_attributes(struct ctl *ctl)
 			       "are never full");
 	channel.overwrite = !!opt.overwrite;
 	channel.discard = !!opt.discard;
+	channel.remember = !!opt.remember;
 	note_rounding(ctl, "sub-buffer size", channel.subbuf_size, SUBBUF_LEAST);
 	note_rounding(ctl, "number of sub-buffers", channel.num_subbuf, 1);
 	return 0;

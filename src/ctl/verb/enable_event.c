@@ -14,12 +14,13 @@
 #include "ctl/text.h"
 
 #define LOGLEVELS 15 /* EMERG to DEBUG */
+#define REMEMBERED "remembered" /* default channel of --remember */
 
 static struct {
 	struct domain_options domain;
 	char *session, *channel, *exclude, *loglevel, *loglevel_only, *probe, *function, *program,
 		*histogram, *filter, *sample, *by, *rate, *first;
-	int all, tracepoint, syscall, count;
+	int all, tracepoint, syscall, count, remember;
 	char *fetch; /* all of them, joined */
 } opt;
 
@@ -46,6 +47,8 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("probe", 0, &opt.probe, "with -k: at a place in the kernel", "PLACE"),
 	OPTION_TEXT("function", 0, &opt.function, "with -k: entry and exit of a function",
 		    "SYMBOL"),
+	OPTION_FLAG("remember", 0, &opt.remember,
+		    "keep the first ones of each process for all snapshots"),
 	OPTION_FLAG("count", 0, &opt.count, "count them instead of recording; lttctl stats"),
 	OPTION_TEXT("histogram", 0, &opt.histogram, "the same, and the sizes of a field", "FIELD"),
 	OPTION_TEXT(
@@ -350,6 +353,9 @@ static int enable_event_find_program(struct ctl *ctl)
 
 static int check_counting(struct ctl *ctl)
 {
+	if (opt.remember)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "events that are counted are not recorded: omit --remember");
 	if (opt.count && opt.histogram)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--histogram implies counting: omit --count");
@@ -410,6 +416,23 @@ static void enable_event_take_options(struct ltt_ctl_event_options *o)
 	}
 }
 
+/* The channel of --remember is made unless it is there. */
+static int enable_event_make_channel(struct ctl *ctl, struct ltt_ctl_event_options *o)
+{
+	struct ltt_ctl_channel_options channel;
+
+	ltt_ctl_channel_options_init(&channel);
+	channel.session = o->session;
+	channel.domain = o->domain;
+	channel.name = o->channel = opt.channel ? opt.channel : REMEMBERED;
+	channel.remember = 1;
+	if (ctl_done(ctl, ltt_ctl_enable_channel(ctl->library, &channel), &ctl->err) != 0 &&
+	    ctl->err.code != ERR_CHANNEL_EXISTS)
+		return ctl->err.code;
+	ctl->err = (struct err){ 0 };
+	return 0;
+}
+
 static enum status enable_event_run(struct ctl *ctl)
 {
 	struct ltt_ctl_event_options o;
@@ -426,6 +449,10 @@ static enum status enable_event_run(struct ctl *ctl)
 		names_of_calls(&names);
 	o.session = session;
 	o.sampling = sampling;
+	if (opt.remember && enable_event_make_channel(ctl, &o) != 0) {
+		target_suggest(ctl, session, NULL, NULL);
+		return STATUS_ERROR;
+	}
 	return enable_event_enable_all(ctl, &o, &names);
 }
 

@@ -97,7 +97,7 @@ static struct channel *next_of(const struct session *session, enum domain_id dom
 	bool behind = !after;
 
 	list_for_each(channel, &session->channels, node) {
-		if (behind && channel->domain == domain && !channel->preset)
+		if (behind && channel->domain == domain && !channel->preset && !channel->remember)
 			return channel;
 		behind |= channel == after;
 	}

@@ -16,6 +16,7 @@
 #define KERNEL_SUBBUF_SIZE (1u << 20)
 #define PROCESS_SUBBUF_SIZE (16u << 10)
 #define NUM_SUBBUF 4u
+#define REMEMBERED_BYTES (256u << 10) /* of a process */
 
 /* Of `lttctl record`: more for a CPU is a delay at the start that no burst is worth. */
 #define ROOMY_SUBBUF_SIZE (1u << 20)
@@ -52,6 +53,16 @@ static void fill_kernel_defaults(struct channel_attr *attr)
 	if (attr->num_subbuf == 0)
 		attr->num_subbuf = NUM_SUBBUF;
 	attr->num_subbuf = MAX(attr->num_subbuf, 2u); /* the module uses the requested size */
+}
+
+/* A part for each CPU, and at least a page for each sub-buffer. */
+static uint64_t core_channel_remembered_size(const struct channel_limits *limits)
+{
+	uint64_t size = REMEMBERED_BYTES / NUM_SUBBUF / limits->nr_cpus;
+
+	while (size & (size - 1))
+		size &= size - 1; /* a power of two */
+	return MAX(size, (uint64_t)LTT_RING_PAGE);
 }
 
 static void fill_defaults(struct channel_attr *attr)
@@ -114,6 +125,26 @@ static int check_ownership(const struct channel_attr *attr, enum domain_id domai
 	return 0;
 }
 
+/* In buffers of each process: in shared ones a process could take all the room. */
+static int core_channel_check_remember(struct channel_attr *attr, enum domain_id domain,
+				       struct err *err)
+{
+	if (domain == DOMAIN_KERNEL)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "only events of applications can be remembered yet; omit "
+			       "--remember");
+	if (attr->overwrite)
+		return err_set(err, ERR_INVALID,
+			       "events that are remembered are not overwritten: omit --overwrite, "
+			       "or --remember");
+	if (attr->ownership != OWNERSHIP_DEFAULT && attr->ownership != OWNERSHIP_PROCESS)
+		return err_set(err, ERR_INVALID,
+			       "events are remembered in buffers of each process; omit "
+			       "--buffers-uid");
+	attr->ownership = OWNERSHIP_PROCESS;
+	return 0;
+}
+
 /* The contents of a buffer go into one packet, and no packet into two files: a smaller size
  * could not be kept. */
 static uint64_t tracefile_size(uint64_t asked, const struct channel_attr *attr)
@@ -136,6 +167,13 @@ int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 	if (attr->tracefile_count && !attr->tracefile_size)
 		return err_set(err, ERR_INVALID,
 			       "a number of trace files needs their size: add --tracefile-size");
+	if (attr->remember) {
+		code = core_channel_check_remember(attr, domain, err);
+		if (code)
+			return code;
+		if (!attr->subbuf_size)
+			attr->subbuf_size = core_channel_remembered_size(limits);
+	}
 	(domain == DOMAIN_KERNEL ? fill_kernel_defaults : fill_defaults)(attr);
 	code = round_sizes(attr, err);
 	if (!code)
@@ -159,7 +197,7 @@ bool channel_attr_agrees(const struct channel_attr *has, const struct channel_at
 	       (asked->output_type == OUTPUT_TYPE_DEFAULT ||
 		(asked->output_type == OUTPUT_TYPE_SPLICE) ==
 			(has->output_type == OUTPUT_TYPE_SPLICE)) &&
-	       asked->overwrite == has->overwrite;
+	       (!asked->remember || has->remember) && asked->overwrite == has->overwrite;
 }
 
 struct channel *channel_new(const char *name, enum domain_id domain,

@@ -415,7 +415,13 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       "of buffers that are overwritten, and can't be sent there yet: "
 			       "omit --overwrite",
 			       session->name);
-	attr->overwrite = mode == CHANNEL_DEFAULT ? session->snapshots : mode == CHANNEL_OVERWRITE;
+	if (attr->remember && session_has_files(session))
+		return err_set(err, ERR_INVALID,
+			       "session '%s' writes its events, and has to remember none; omit "
+			       "--remember, or use create --snapshot",
+			       session->name);
+	attr->overwrite = mode == CHANNEL_DEFAULT ? session->snapshots && !attr->remember :
+						    mode == CHANNEL_OVERWRITE;
 	return 0;
 }
 

@@ -434,7 +434,7 @@ struct kept_charge {
 	struct account_id account;
 	uint64_t bytes, fds;
 	bool unfit; /* one is lost, or being closed */
-	bool overwrites;
+	bool is_kept;
 };
 
 static void kept_close(struct user_session *us, uint64_t app)
@@ -457,10 +457,12 @@ static void kept_close_oldest(struct kept *kept, struct user_session *us)
 
 static void kept_charge_ring(struct kept_charge *sum, const struct ring *ring)
 {
+	const struct channel *channel = ring->trace_channel->channel;
+
 	sum->account = ring->account;
 	sum->bytes += ring->paid_bytes;
 	sum->fds += ring->paid_fds;
-	sum->overwrites |= ring->trace_channel->channel->overwrite;
+	sum->is_kept |= channel->overwrite || channel->remember;
 	sum->unfit |=
 		!ring_is_usable(ring) || ring_in(ring, 1u << RING_OFFERED | 1u << RING_FAILED);
 }
@@ -493,7 +495,7 @@ void kept_add(struct user_session *us, uint64_t app)
 	struct kept_charge sum = kept_charge_of(us, app);
 	struct kept *kept = &us->kept;
 
-	if (!(us->rec.session->snapshots || sum.overwrites) || !sum.bytes || sum.unfit) {
+	if (!(us->rec.session->snapshots || sum.is_kept) || !sum.bytes || sum.unfit) {
 		kept_close(us, app);
 		return;
 	}
