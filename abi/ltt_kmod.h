@@ -260,7 +260,8 @@ struct ltt_kmod_arg {
  * u64 `parent_ip`, u64 `ret`; then all arguments that are numbers, then those that are texts, in
  * their order.
  * ENOENT: no such function; EINVAL: no probe can be at this place; EILSEQ: not the
- * beginning of an instruction; EBUSY: LTT_KMOD_PROBE_CALL while kernel.ftrace_enabled is 0.
+ * beginning of an instruction; ERANGE: @offset is behind the function's end, and is now its
+ * number of bytes; EBUSY: LTT_KMOD_PROBE_CALL while kernel.ftrace_enabled is 0.
  */
 struct ltt_kmod_probe {
 	uint32_t size;

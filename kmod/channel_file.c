@@ -93,9 +93,10 @@ static int enable_own(struct channel *channel, struct event *event, u32 id, u64 
 	return ret;
 }
 
-static int probe(struct channel *channel, const void __user *from)
+static int probe(struct channel *channel, void __user *from)
 {
 	struct ltt_kmod_probe request;
+	struct event *event;
 	int ret = request_get(&request, sizeof(request), from);
 
 	if (ret)
@@ -105,8 +106,10 @@ static int probe(struct channel *channel, const void __user *from)
 	ret = security_locked_down(LOCKDOWN_KPROBES);
 	if (ret)
 		return ret;
-	return enable_own(channel, place_new(&request), request.id, request.filter,
-			  request.description);
+	event = place_new(&request);
+	if (event == ERR_PTR(-ERANGE) && request_put(from, &request, sizeof(request)))
+		return -EFAULT;
+	return enable_own(channel, event, request.id, request.filter, request.description);
 }
 
 static int user_probe(struct channel *channel, const void __user *from)
@@ -212,7 +215,7 @@ static long channel_file_ioctl(struct file *file, unsigned int command, unsigned
 	case _IOC_NR(LTT_KMOD_ENABLE):
 		return channel_file_enable(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_PROBE):
-		return probe(file->private_data, (const void __user *)arg);
+		return probe(file->private_data, (void __user *)arg);
 	case _IOC_NR(LTT_KMOD_USER_PROBE):
 		return user_probe(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_CONTEXT):

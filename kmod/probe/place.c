@@ -2,6 +2,7 @@
 #include "place.h"
 
 #include <linux/err.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
@@ -9,6 +10,7 @@
 
 #include "fetch.h"
 #include "function.h"
+#include "instr/symbols.h"
 #include "registers.h"
 #include "registry.h"
 
@@ -164,6 +166,30 @@ static bool kmod_place_is_sound(const struct ltt_kmod_probe *request)
 	       !(request->flags & LTT_KMOD_PROBE_CALL && request->offset);
 }
 
+/* Return: the bytes of a function; 0: not known. The kernel's text of it is NAME+0x0/0xBYTES. */
+static u64 kmod_place_bytes(const char *symbol)
+{
+	void *at = ltt_symbol_find(symbol);
+	char text[KSYM_SYMBOL_LEN], *bytes;
+
+	if (!at)
+		return 0;
+	sprint_symbol(text, (unsigned long)at);
+	bytes = strrchr(text, '/');
+	return bytes ? simple_strtoull(bytes + 1, NULL, 16) : 0;
+}
+
+/* A kprobe behind the end of its function is one in another. */
+static int kmod_place_check_offset(struct ltt_kmod_probe *request)
+{
+	u64 bytes = request->offset ? kmod_place_bytes(request->symbol) : 0;
+
+	if (!bytes || request->offset < bytes)
+		return 0;
+	request->offset = bytes;
+	return -ERANGE;
+}
+
 static enum fetch_place fetch_place_of(const struct ltt_kmod_probe *request)
 {
 	if (request->flags & LTT_KMOD_PROBE_RETURN)
@@ -183,7 +209,7 @@ static int prepare_fetch(struct kernel_place *place, const struct ltt_kmod_probe
 	return place->scratch ? 0 : -ENOMEM;
 }
 
-struct event *place_new(const struct ltt_kmod_probe *request)
+struct event *place_new(struct ltt_kmod_probe *request)
 {
 	bool is_return = request->flags & LTT_KMOD_PROBE_RETURN;
 	bool is_call = request->flags & LTT_KMOD_PROBE_CALL;
@@ -193,6 +219,9 @@ struct event *place_new(const struct ltt_kmod_probe *request)
 
 	if (!kmod_place_is_sound(request))
 		return ERR_PTR(-EINVAL);
+	ret = kmod_place_check_offset(request);
+	if (ret)
+		return ERR_PTR(ret);
 	event = is_call ? function_new(request) : NULL;
 	if (event)
 		return event;

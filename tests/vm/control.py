@@ -535,7 +535,8 @@ def test_places():
     shutil.rmtree(out, ignore_errors=True)
     ctl("create", "places", "-o", out)
     for bad, sentence in (("no_such_symbol", "no such symbol"), ("kprobe_dispatcher", "can't place a probe"),
-                          (f"{place}+1", "beginning of an instruction"), ("0x1000", "can't place a probe")):
+                          (f"{place}+1", "beginning of an instruction"), ("0x1000", "can't place a probe"),
+                          (f"{place}+0x100000", f"{place}+0x100000': {place} has ")):
         why = ctl("enable-event", "-k", f"--probe={bad}", "bad", status=1)["error"]["text"]
         check(sentence in why, why)
     ctl("enable-event", "-k", f"--probe={place}", "called")

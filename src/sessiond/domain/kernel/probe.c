@@ -143,6 +143,7 @@ int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		      const struct kernel_place *place, uint32_t part, struct err *err)
 {
 	struct request request;
+	int ret;
 
 	if (place->kind == RULE_USER)
 		return kernel_user_send(kmod, module, id, place, err);
@@ -151,7 +152,12 @@ int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 	request.probe.id = id;
 	request.probe.filter = (uint64_t)(uintptr_t)place->filter;
 	request.probe.description = (uint64_t)(uintptr_t)place->description;
-	return kmod_call(kmod, module, LTT_KMOD_PROBE, &request.probe);
+	ret = kmod_call(kmod, module, LTT_KMOD_PROBE, &request.probe);
+	if (ret == -ERANGE)
+		err_set(err, ERR_NO_EVENT,
+			"can't place a probe at '%.100s': %.100s has %" PRIu64 " bytes",
+			place->location, request.probe.symbol, request.probe.offset);
+	return ret;
 }
 
 const char *kernel_probe_why(int error)
@@ -166,6 +172,8 @@ const char *kernel_probe_why(int error)
 		return "functions are not traced while kernel.ftrace_enabled is 0 (sysctl)";
 	case ESTALE:
 		return "the program's file has changed since: enable the event again";
+	case ERANGE:
+		return "the function ends before this place";
 	case EILSEQ:
 		return "this is not the beginning of an instruction";
 	case EOPNOTSUPP:

@@ -25,7 +25,8 @@ struct kernel_place kernel_place_of(const struct rule *rule);
 /** The description of an event at a place, for the module. Return: to be freed. */
 struct ltt_kmod_description *kernel_probe_describe(const struct shape *shape);
 /** Send a part of the place to the module. Return: the module's result, 0 or negative errno;
- *  -EINVAL with @err set: nothing was sent, as the place is invalid. */
+ *  -EINVAL with @err set: nothing was sent, as the place is invalid; -ERANGE, with @err set: it is
+ *  behind the end of its function. */
 int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		      const struct kernel_place *place, uint32_t part, struct err *err) MUST_CHECK;
 /** Make a channel of the module in which requests are tried, without recording. @flags: of struct
