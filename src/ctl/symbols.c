@@ -2,8 +2,11 @@
 #include "symbols.h"
 
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,11 +14,13 @@
 #include "base/idmap.h"
 #include "base/lazy.h"
 #include "base/mem.h"
+#include "embed.h"
 #include "print.h"
 #include "text.h"
 #include "view/demangle.h"
 #include "view/objects.h"
 #include "view/show.h"
+#include "view/symtable.h"
 
 #define LIBDW_FUNCTIONS(X)             \
 	X(dwfl_begin)                  \
@@ -61,22 +66,25 @@ struct symbol_row {
 	char *demangled; /* or NULL */
 };
 
-/** @err: libdw can't be loaded. */
+/** @err: libdw can't be loaded. @table: of the trace; or NULL. @table_error: why it isn't used. */
 struct symbols {
 	struct libdw lib;
 	Dwfl_Callbacks callbacks;
-	bool demangle;
+	const struct show_options *options;
+	struct symtable *table;
+	int table_error;
 	struct err err;
 	struct idmap files_map, rows_map;
 	struct symbol_file *files;
 	struct symbol_row *rows;
 };
 
-struct symbols *symbols_new(bool demangle)
+struct symbols *symbols_new(const struct show_options *options, const char *trace)
 {
 	struct symbols *symbols = xalloc(sizeof(*symbols));
 
-	symbols->demangle = demangle;
+	symbols->options = options;
+	symbols->table_error = trace ? symtable_read(trace, &symbols->table) : 0;
 	idmap_init(&symbols->files_map);
 	idmap_init(&symbols->rows_map);
 	return symbols;
@@ -103,6 +111,7 @@ void symbols_free(struct symbols *symbols)
 		free(file->path);
 		free(file);
 	}
+	symtable_free(symbols->table);
 	free(symbols);
 }
 
@@ -124,11 +133,10 @@ static int symbols_library(struct symbols *symbols)
 
 /* --- files ------------------------------------------------------------------------------ */
 
-/* A trace may name anything: a FIFO would block, a device may act, a relative path would be another
- * file. */
+/* A trace may name anything: a FIFO would block, a device may act. */
 static int symbols_open_file(const char *path)
 {
-	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
@@ -149,25 +157,71 @@ static bool symbols_is_recorded_one(const struct libdw *lib, Dwfl_Module *module
 				       memcmp(bits, file->build_id, file->build_id_len) == 0);
 }
 
-static Dwfl_Module *symbols_by_path(const struct libdw *lib, struct symbol_file *file)
+/* Return: the module of the file at @path, if it is the recorded one. */
+static Dwfl_Module *symbols_try(const struct libdw *lib, struct symbol_file *file, const char *path)
 {
-	int fd = symbols_open_file(file->path);
+	int fd = symbols_open_file(path);
 	Dwfl_Module *module;
 
-	if (fd < 0) {
-		file->trouble = TROUBLE_MISSING;
+	if (fd < 0)
 		return NULL;
-	}
-	module = lib->dwfl_report_elf(file->dwfl, file->path, file->path, fd, 0, true);
+	lib->dwfl_report_begin(file->dwfl);
+	module = lib->dwfl_report_elf(file->dwfl, file->path, path, fd, 0, true);
 	if (!module) {
 		close(fd);
 		file->trouble = TROUBLE_NO_ELF;
 		return NULL;
 	}
-	if (symbols_is_recorded_one(lib, module, file))
+	if (symbols_is_recorded_one(lib, module, file)) {
+		file->trouble = TROUBLE_NONE;
 		return module;
+	}
 	file->trouble = TROUBLE_REPLACED;
 	return NULL;
+}
+
+/* The debug file of a build id in the user's directory, as below /usr/lib/debug. */
+static char *symbols_debug_path(const char *dir, const struct symbol_file *file)
+{
+	char digits[2 * OBJECT_ID_MAX + 1] = "";
+
+	for (uint32_t i = 1; i < file->build_id_len; i++)
+		sprintf(digits + 2 * (i - 1), "%02x", file->build_id[i]);
+	return xasprintf("%s/.build-id/%02x/%s.debug", dir, file->build_id[0], digits);
+}
+
+static Dwfl_Module *symbols_in_directory(const struct libdw *lib, struct symbol_file *file,
+					 const char *dir)
+{
+	const char *slash = strrchr(file->path, '/');
+	char *paths[] = {
+		symbols_debug_path(dir, file),
+		xasprintf("%s%s", dir, file->path),
+		xasprintf("%s/%s", dir, slash ? slash + 1 : file->path),
+	};
+	Dwfl_Module *module = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (!module)
+			module = symbols_try(lib, file, paths[i]);
+		free(paths[i]);
+	}
+	return module;
+}
+
+static Dwfl_Module *symbols_by_path(const struct symbols *symbols, struct symbol_file *file)
+{
+	const struct show_options *options = symbols->options;
+	Dwfl_Module *module = NULL;
+	char *path AUTO_FREE =
+		options->sysroot ? xasprintf("%s%s", options->sysroot, file->path) : NULL;
+
+	file->trouble = TROUBLE_MISSING;
+	if (file->path[0] != '/') /* it would be another file here */
+		return NULL;
+	if (options->symbol_path)
+		module = symbols_in_directory(&symbols->lib, file, options->symbol_path);
+	return module ? module : symbols_try(&symbols->lib, file, path ? path : file->path);
 }
 
 /* Where debug files are kept by their build ids, or from a debuginfod of the user. */
@@ -200,8 +254,7 @@ static void symbols_load(struct symbols *symbols, struct symbol_file *file,
 		file->trouble = TROUBLE_NO_ELF;
 		return;
 	}
-	lib->dwfl_report_begin(file->dwfl);
-	file->module = symbols_by_path(lib, file);
+	file->module = symbols_by_path(symbols, file);
 	if (!file->module)
 		file->module = symbols_by_build_id(lib, file, object);
 	lib->dwfl_report_end(file->dwfl, NULL, NULL);
@@ -271,7 +324,10 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		row->file = file;
 		row->address = row->symbol.offset = address;
 		symbols_find(&symbols->lib, file, address, &row->symbol);
-		if (symbols->demangle && row->symbol.function)
+		if (symbols->table && (!row->symbol.function || !row->symbol.file))
+			(void)!symtable_find(symbols->table, file->build_id,
+					     file->build_id_len, address, &row->symbol);
+		if (!symbols->options->mangled && row->symbol.function)
 			row->demangled = demangle(row->symbol.function);
 		if (row->demangled)
 			row->symbol.function = row->demangled;
@@ -281,6 +337,104 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		file->unnamed += !row->symbol.function;
 	}
 	*ret = row->symbol;
+}
+
+/* --- the trace's table ----------------------------------------------------------------------- */
+
+static bool symbols_is_word(const char *text)
+{
+	return !strpbrk(text, "\t\n");
+}
+
+/* The lines of a file begin with its build id. */
+static void symbols_write_file(FILE *to, const struct symbol_file *file)
+{
+	fputs("file ", to);
+	for (uint32_t i = 0; i < file->build_id_len; i++)
+		fprintf(to, "%02x", file->build_id[i]);
+	fputc('\n', to);
+}
+
+/* Return: false: there is no room. */
+static bool symbols_write_row(FILE *to, const struct symbol_row *row)
+{
+	const struct symbol *symbol = &row->symbol;
+	const char *file = symbol->file && symbols_is_word(symbol->file) ? symbol->file : "";
+
+	if (ftell(to) + (long)(strlen(symbol->function) + strlen(file)) + 256 > SYMTABLE_BYTES_MOST)
+		return false;
+	fprintf(to, "%" PRIx64 " %" PRIx64 " %" PRIx32 "\t%s\t%s\n", row->address, symbol->offset,
+		symbol->line, symbol->function, file);
+	return true;
+}
+
+static bool symbols_has_place(const struct symbol_row *row)
+{
+	const char *function = row->symbol.function;
+
+	return row->file->build_id_len && function && *function && symbols_is_word(function);
+}
+
+/* Rows are in the order of files then. */
+static int symbols_compare(const void *a, const void *b)
+{
+	const struct symbol_row *x = *(const struct symbol_row *const *)a;
+	const struct symbol_row *y = *(const struct symbol_row *const *)b;
+
+	if (x->file != y->file)
+		return (uintptr_t)x->file < (uintptr_t)y->file ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void symbols_write_rows(const struct symbols *symbols, FILE *to, struct embedded *ret)
+{
+	const struct symbol_row **rows AUTO_FREE = NULL;
+	const struct symbol_file *file = NULL;
+	size_t nr = 0, lines = 1;
+
+	for (const struct symbol_row *row = symbols->rows; row; row = row->next)
+		nr += symbols_has_place(row);
+	rows = xalloc((nr + 1) * sizeof(struct symbol_row *));
+	nr = 0;
+	for (const struct symbol_row *row = symbols->rows; row; row = row->next)
+		if (symbols_has_place(row))
+			rows[nr++] = row;
+	qsort(rows, nr, sizeof(struct symbol_row *), symbols_compare);
+	fputs(SYMTABLE_MAGIC, to);
+	for (size_t i = 0; i < nr && lines + 2 <= SYMTABLE_LINES_MOST; i++) {
+		if (rows[i]->file != file) {
+			file = rows[i]->file;
+			symbols_write_file(to, file);
+			lines++;
+		}
+		if (!symbols_write_row(to, rows[i]))
+			break;
+		ret->names++;
+		lines++;
+	}
+	ret->left_out = nr - ret->names;
+}
+
+/* A table that is there already stays until this one is whole. */
+int symbols_write(const struct symbols *symbols, const char *dir, struct embedded *ret,
+		  struct err *err)
+{
+	char *path AUTO_FREE = xasprintf("%s/" SYMTABLE_FILE, dir);
+	char *new AUTO_FREE = xasprintf("%s/" SYMTABLE_FILE ".new", dir);
+	FILE *to;
+	int error = 0;
+
+	unlink(new);
+	to = fopen(new, "wxe");
+	if (!to)
+		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", path);
+	symbols_write_rows(symbols, to, ret);
+	if (ferror(to) | (fclose(to) != 0) || rename(new, path) != 0) {
+		error = errno;
+		unlink(new);
+		return err_errno(err, ERR_OUTPUT, error, "can't write %s", path);
+	}
+	return 0;
 }
 
 /* --- the user --------------------------------------------------------------------------- */
@@ -328,6 +482,15 @@ static void symbols_report_file(const struct symbol_file *file, struct ctl *ctl)
 
 void symbols_report(const struct symbols *symbols, struct ctl *ctl)
 {
+	if (symbols->table_error)
+		print_warning(ctl, "the names that the trace carries are not used: its file " SYMTABLE_FILE
+				   " %s%s",
+			      symbols->table_error == -EPROTO || symbols->table_error == -EFBIG ?
+				      "is damaged" :
+				      "can't be read: ",
+			      symbols->table_error == -EPROTO || symbols->table_error == -EFBIG ?
+				      "" :
+				      strerror(-symbols->table_error));
 	if (symbols->err.code) {
 		print_warning(ctl, "addresses are shown without names: %s", symbols->err.text);
 		return;

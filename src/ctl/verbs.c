@@ -8,7 +8,8 @@
 
 /* In the order of the help. */
 #define VERBS(VERB) \
-	VERB(record) VERB(view) VERB(report) VERB(calls) VERB(verify) VERB(crash)     \
+	VERB(record) VERB(view) VERB(report) VERB(calls) VERB(verify) VERB(symbols)   \
+	VERB(crash)                                                                   \
 	VERB(create) VERB(set_session) VERB(list) VERB(status) VERB(start) VERB(stop) \
 	VERB(destroy) VERB(save) VERB(load) VERB(enable_event) VERB(disable_event)    \
 	VERB(enable_channel) VERB(disable_channel) VERB(add_context) VERB(track)      \

@@ -33,6 +33,13 @@ int viewing_remember_current(const char *session, const char *path, const char *
  *  allocated; NULL: it has none, or one of snapshots. */
 char *viewing_remember_session(struct ctl *ctl, const char *session);
 
+/** Options that name the places of programs and libraries. */
+#define OPTIONS_PLACES(show)                                                                      \
+	OPTION_TEXT("symbol-path", 0, &(show).symbol_path,                                        \
+		    "programs, libraries and debug files are also here", "DIR"),                  \
+		OPTION_TEXT("sysroot", 0, &(show).sysroot,                                        \
+			    "paths of programs and libraries are below this directory", "DIR")
+
 /** Options that select events by struct show_options, as `view` has them. */
 #define OPTIONS_SELECTION(show)                                                                   \
 	OPTION_TEXT("process", 'p', &(show).processes, "only events of these processes",          \
@@ -46,6 +53,7 @@ char *viewing_remember_session(struct ctl *ctl, const char *session);
 			    "from this time on; +1.5: in s since the first event", "TIME"),       \
 		OPTION_TEXT("end", 0, &(show).end, "up to this time", "TIME"),                    \
 		OPTION_FLAG("no-demangle", 0, &(show).mangled,                                    \
-			    "C++ and Rust names as their compilers wrote them")
+			    "C++ and Rust names as their compilers wrote them"),                  \
+		OPTIONS_PLACES(show)
 
 #endif

@@ -278,7 +278,7 @@ static enum status calls_verb_run(struct ctl *ctl)
 	char *path AUTO_FREE =
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	const struct show_host host = { .name = symbols_name,
-					.names_priv = symbols_new(!chosen.mangled) };
+					.names_priv = symbols_new(&chosen, path) };
 	struct objects *objects = NULL;
 	struct calls *calls = NULL;
 	enum show_result verdict = SHOW_FAILED;

@@ -16,6 +16,7 @@
 #include "ctl/connect.h"
 #include "ctl/crashes.h"
 #include "ctl/create.h"
+#include "ctl/embed.h"
 #include "ctl/flight.h"
 #include "ctl/home.h"
 #include "ctl/limit.h"
@@ -33,6 +34,7 @@
 #include "ctl/totals.h"
 #include "ctl/viewing.h"
 #include "ctl/wrap.h"
+#include "view/show.h"
 
 #define REGISTER_TIMEOUT "LTT_REGISTER_TIMEOUT"
 #define REGISTER_MS "5000"
@@ -41,7 +43,7 @@
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
 	char *flight, *limit;
-	int kernel, user, no_wait, no_context, no_limit, all;
+	int kernel, user, no_wait, no_context, no_limit, no_symbols, all;
 	struct names contexts, pids, tids;
 } opt;
 
@@ -80,6 +82,8 @@ static const struct poptOption options[] = {
 		"SIZE"),
 	OPTION_FLAG("no-limit", 0, &opt.no_limit,
 		    "write until the disk is full; default: 5 % of it, at least 1 GiB, stay free"),
+	OPTION_FLAG("no-symbols", 0, &opt.no_symbols,
+		    "don't write the names of functions and lines beside the trace"),
 	OPTION_FLAG("no-wait", 0, &opt.no_wait,
 		    "wait for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
@@ -426,6 +430,26 @@ static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 		record_verb_end_session(ctl, session, ret, &ctl->err);
 }
 
+/* A program may be built anew before its trace is read. That doesn't take long where there are no
+ * addresses of calls. */
+static void record_verb_embed(struct ctl *ctl, const char *output, struct json_object *totals)
+{
+	static const struct show_options here = { .mangled = 1 };
+	struct err err = { 0 };
+	struct embedded done;
+
+	if (opt.no_symbols || (!opt.wrap && !opt.contexts.nr) || *output != '/' ||
+	    !record_num(totals, "recorded"))
+		return;
+	unsetenv("DEBUGINFOD_URLS"); /* nothing is loaded from a network now */
+	if (embed_symbols(output, &here, EMBED_NS_MOST, &done, &err) != 0)
+		print_verbose(ctl, "names are not written beside the trace: %s", err.text);
+	else if (done.cut)
+		print_note(ctl,
+			   "only the names of the trace's first events are written beside it; 'lttctl "
+			   "symbols --embed' writes all");
+}
+
 /* The program ran: end the session, print the summary. Return: the status for the shell. */
 static enum status record_verb_conclude(struct ctl *ctl, const struct created *created,
 					const struct run *run, unsigned int cut,
@@ -467,6 +491,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	if (ending.totals)
 		totals_add_state_dump(ending.totals, opt.flight ? NULL : output);
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
+	record_verb_embed(ctl, output, ending.totals);
 	record_set_num(ctl->record, "still_recording", cut);
 	if (points && !totals_events(ending.totals))
 		record_set(ctl->record, "point_names", json_object_get(points));

@@ -215,7 +215,7 @@ static void view_verb_note(void *priv, const char *sentence)
 
 static enum status view_verb_show(struct ctl *ctl, const char *path)
 {
-	struct symbols *symbols = show.symbols ? symbols_new(!show.mangled) : NULL;
+	struct symbols *symbols = show.symbols ? symbols_new(&show, path) : NULL;
 	const struct show_host host = {
 		.warn = view_verb_warn,
 		.note = view_verb_note,
