@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/locked.h"
 #include "base/log.h"
@@ -28,8 +29,50 @@ void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int
 
 /* --- release of unused objects: all under the lock ------------------ */
 
+static void release_dirs(struct live *live, struct live_dirs *dirs)
+{
+	if (--dirs->refs)
+		return;
+	live->nr_fds -= FDS_OF_TRACE;
+	close_fd(dirs->dir_fd);
+	close_fd(dirs->index_fd);
+	free(dirs);
+}
+
+static void release_part(struct live *live, struct live_part *part)
+{
+	while (part && !--part->refs) {
+		struct live_part *next = part->next;
+
+		release_dirs(live, part->dirs);
+		free(part);
+		part = next;
+	}
+}
+
+static struct live_part *take_part(struct live_part *part)
+{
+	part->refs++;
+	return part;
+}
+
+/* One that begins in the directories that the trace has now. */
+static struct live_part *make_part(struct live_trace *trace)
+{
+	struct live_part *part = xalloc(sizeof(*part));
+
+	part->refs = 1;
+	part->dirs = trace->dirs;
+	part->dirs->refs++;
+	return part;
+}
+
 static void live_free_stream(struct live_stream *stream)
 {
+	struct live *live = stream->trace->session->live;
+
+	release_part(live, stream->part);
+	release_part(live, stream->first);
 	list_remove(&stream->node);
 	list_remove(&stream->trace_node);
 	idmap_remove(&stream->serial_node);
@@ -44,10 +87,8 @@ static void live_free_trace(struct live_trace *trace)
 
 	while ((stream = list_first(&trace->streams, struct live_stream, trace_node)))
 		live_free_stream(stream);
-	trace->session->live->nr_fds -= FDS_OF_TRACE;
+	release_dirs(trace->session->live, trace->dirs);
 	idmap_remove(&trace->path_node);
-	close_fd(trace->dir_fd);
-	close_fd(trace->index_fd);
 	free(trace->path);
 	free(trace);
 }
@@ -311,12 +352,13 @@ static struct live_trace *live_find_trace(const struct live_session *session, co
 	return NULL;
 }
 
-static struct live_trace *make_trace(struct live_session *session, const struct chunk_trace *dir,
-				     bool is_past)
+/* Return: NULL: there may be no more descriptors. */
+static struct live_dirs *make_dirs(struct live_session *session, const struct chunk_trace *dir)
 {
 	struct live *live = session->live;
-	struct live_trace *trace;
+	struct live_dirs *dirs;
 	int dir_fd, index_fd;
+	struct stat st;
 
 	if (live->nr_fds + FDS_OF_TRACE > live->max_fds / 3 || /* the rest is for senders */
 	    live->nr_fds + __atomic_load_n(live->nr_other_fds, __ATOMIC_RELAXED) + FDS_OF_TRACE >
@@ -326,19 +368,31 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	}
 	dir_fd = fcntl(dir->fd, F_DUPFD_CLOEXEC, 0);
 	index_fd = fcntl(dir->index_fd, F_DUPFD_CLOEXEC, 0);
-	if (dir_fd < 0 || index_fd < 0) {
+	if (dir_fd < 0 || index_fd < 0 || fstat(dir_fd, &st) < 0) {
 		close_fd(dir_fd);
 		close_fd(index_fd);
 		return NULL;
 	}
 	live->nr_fds += FDS_OF_TRACE;
+	dirs = xalloc(sizeof(*dirs));
+	*dirs = (struct live_dirs){ 1, dir_fd, index_fd, st.st_dev, st.st_ino };
+	return dirs;
+}
+
+static struct live_trace *make_trace(struct live_session *session, const struct chunk_trace *dir,
+				     bool is_past)
+{
+	struct live_dirs *dirs = make_dirs(session, dir);
+	struct live_trace *trace;
+
+	if (!dirs)
+		return NULL;
 	trace = xalloc(sizeof(*trace));
 	trace->session = session;
-	trace->serial = ++live->next_serial;
+	trace->serial = ++session->live->next_serial;
 	trace->path = xstrdup(dir->path);
 	memcpy(trace->uuid, dir->uuid, sizeof(trace->uuid));
-	trace->dir_fd = dir_fd;
-	trace->index_fd = index_fd;
+	trace->dirs = dirs;
 	trace->metadata_bytes = dir->metadata_bytes;
 	trace->is_past = is_past;
 	trace->waiters = is_past ? 1 : session->nr_viewers + (session->kept_until_ns != 0);
@@ -347,6 +401,23 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	if (!is_past)
 		idmap_add(&session->trace_paths, &trace->path_node, idmap_hash_text(trace->path));
 	return trace;
+}
+
+/* After a turn the trace goes on in other directories. Return: false: they can't be kept open. */
+static bool renew_dirs(struct live_trace *trace, const struct chunk_trace *dir)
+{
+	struct live_dirs *dirs;
+	struct stat st;
+
+	if (fstat(dir->fd, &st) == 0 && st.st_ino == trace->dirs->inode &&
+	    st.st_dev == trace->dirs->device)
+		return true;
+	dirs = make_dirs(trace->session, dir);
+	if (!dirs)
+		return false;
+	release_dirs(trace->session->live, trace->dirs);
+	trace->dirs = dirs;
+	return true;
 }
 
 /* A sender may withdraw data that was never acknowledged; it sends the same again. */
@@ -415,6 +486,8 @@ static struct live_stream *alloc_stream(struct live_session *session, struct liv
 	s->config.channel = xstrdup(config->channel);
 	s->config.trace = NULL;
 	s->config.disk = NULL;
+	s->part = make_part(trace);
+	s->first = take_part(s->part);
 	list_init(&s->node);
 	list_init(&s->serial_node.node);
 	list_init(&s->file_node.node);
@@ -445,9 +518,40 @@ static uint64_t current(const struct chunk_stream *file)
 static void live_stream_set_file(struct live_stream *s, const struct chunk_stream *file,
 				 const struct packet_header *last)
 {
-	s->file = current(file) - s->first_name;
-	s->index_bytes = file->fd < 0 ? 0 : file->index_bytes;
+	s->part->file = current(file) - s->part->first_name;
+	s->part->index_bytes = file->fd < 0 ? 0 : file->index_bytes;
 	s->last = *last;
+}
+
+/* The earlier parts stay for viewers that read them, and for those that have not begun. */
+static void add_part(struct live_stream *s, const struct chunk_stream *file)
+{
+	struct live *live = s->trace->session->live;
+	struct live_part *before = s->part;
+
+	s->part = make_part(s->trace);
+	s->part->first_name = current(file);
+	before->next = take_part(s->part);
+	release_part(live, before);
+	if (s->trace->waiters <= s->trace->readers) {
+		release_part(live, s->first);
+		s->first = take_part(s->part);
+	}
+}
+
+/* A stream that is known: a sender that found the files again counts them anew. */
+static bool find_again(struct live_stream *s, const struct chunk_stream *file)
+{
+	if (!renew_dirs(s->trace, file->config->trace)) {
+		s->trace->session->lacks_traces = s->ended = true;
+		s->trace->nr_active--;
+		return false;
+	}
+	if (s->part->dirs != s->trace->dirs)
+		add_part(s, file);
+	else
+		s->part->first_name = current(file) - s->part->file;
+	return true;
 }
 
 struct live_stream *live_stream_open(struct live_session *session, const struct chunk_stream *file,
@@ -468,10 +572,12 @@ struct live_stream *live_stream_open(struct live_session *session, const struct 
 	if (!trace)
 		return NULL;
 	s = live_find_stream(session, trace, config->channel, file->cpu);
-	if (s) /* a sender that found the files again counts them anew */
-		s->first_name = current(file) - s->file;
-	else
+	if (s && !find_again(s, file))
+		return NULL;
+	if (!s && renew_dirs(trace, config->trace))
 		s = make_stream(session, trace, file);
+	if (!s)
+		return NULL;
 	live_stream_set_file(s, file, last);
 	return s;
 }
@@ -551,9 +657,9 @@ int live_add_past(struct live_session *session, const struct live_past *past,
 		return -EMFILE;
 	*ret = s = alloc_stream(session, *trace, &past->config, past->cpu);
 	s->ended = true;
-	s->file = past->nr_files - 1;
-	s->first_name = past->first_name;
-	s->index_bytes = past->index_bytes;
+	s->part->file = past->nr_files - 1;
+	s->part->first_name = past->first_name;
+	s->part->index_bytes = past->index_bytes;
 	return 0;
 }
 
@@ -589,7 +695,55 @@ uint64_t live_last_stream(const struct live_session *session)
 	return session->last_serial;
 }
 
-void live_state(const struct live_stream *s, uint64_t known, struct live_state *ret)
+struct live_part *live_part_begin(struct live_stream *s, bool newest)
+{
+	LOCKED(&s->trace->session->live->lock);
+
+	return take_part(newest ? s->part : s->first);
+}
+
+struct live_part *live_part_next(struct live_stream *s, struct live_part *part)
+{
+	LOCKED(&s->trace->session->live->lock);
+	struct live_part *next = take_part(part->next);
+
+	release_part(s->trace->session->live, part);
+	return next;
+}
+
+void live_part_done(struct live_stream *s, struct live_part *part)
+{
+	LOCKED(&s->trace->session->live->lock);
+
+	release_part(s->trace->session->live, part);
+}
+
+int live_open_metadata(struct live_trace *trace)
+{
+	struct live *live = trace->session->live;
+	struct live_dirs *dirs;
+	int fd;
+
+	pthread_mutex_lock(&live->lock);
+	dirs = trace->dirs;
+	dirs->refs++;
+	pthread_mutex_unlock(&live->lock);
+	fd = chunk_read_file(dirs->dir_fd, "metadata");
+	pthread_mutex_lock(&live->lock);
+	release_dirs(live, dirs);
+	pthread_mutex_unlock(&live->lock);
+	return fd;
+}
+
+void live_trace_known(struct live_trace *trace)
+{
+	LOCKED(&trace->session->live->lock);
+
+	trace->readers++;
+}
+
+void live_state(const struct live_stream *s, const struct live_part *part, uint64_t known,
+		struct live_state *ret)
 {
 	const struct live_session *session = s->trace->session;
 	const struct live_stream *unknown;
@@ -599,9 +753,10 @@ void live_state(const struct live_stream *s, uint64_t known, struct live_state *
 	unknown = session->last_serial > known ? live_stream_behind(session, known) : NULL;
 	*ret = (struct live_state){
 		.ended = s->ended || live_is_over(session),
-		.file = s->file,
-		.first_name = s->first_name,
-		.index_bytes = s->index_bytes,
+		.turned = part->next != NULL,
+		.file = part->file,
+		.first_name = part->first_name,
+		.index_bytes = part->index_bytes,
 		.beacon = session->beacon,
 		.metadata_bytes = s->trace->metadata_bytes,
 		.last = s->last,
@@ -655,6 +810,7 @@ void live_trace_done(struct live_trace *trace)
 	LOCKED(&trace->session->live->lock);
 
 	trace->waiters--;
+	trace->readers -= MIN(trace->readers, 1u);
 	drop_trace(trace);
 }
 

@@ -6,6 +6,9 @@
  * lock protects it, which is never held across a system call that waits. The viewers' thread reads
  * packets from the files.
  *
+ * After a turn to the next chunk (turn.h), a stream has another part: viewers read the earlier ones
+ * to their ends, as they read file after file.
+ *
  * A trace is kept until its streams have ended and every viewer that was attached meanwhile
  * has read it; a session until it has ended and no viewer is attached. So a viewer receives also
  * the traces of short-lived programs. A session that began before this relay started is kept with
@@ -62,6 +65,24 @@ struct live_session {
 	struct idmap stream_serials, stream_files;
 };
 
+/** The directories of a trace in one chunk. */
+struct live_dirs {
+	unsigned int refs; /* under the lock */
+	int dir_fd, index_fd;
+	dev_t device; /* of dir_fd */
+	ino_t inode;
+};
+
+/** The files of a stream in one chunk. All under the lock, but @dirs for viewers that have it. */
+struct live_part {
+	unsigned int refs;
+	struct live_dirs *dirs;
+	struct live_part *next; /* NULL: it is the last */
+	uint64_t file;		/* number of the file that is being written, from 0 */
+	uint64_t first_name;	/* the number in the name of file 0; wraps around */
+	uint64_t index_bytes;	/* size of that file's index, with its header; 0: none */
+};
+
 /** Constant, except fields marked as under the lock. */
 struct live_trace {
 	struct idmap_node path_node; /* of the session */
@@ -69,13 +90,14 @@ struct live_trace {
 	uint64_t serial;
 	char *path;
 	uint8_t uuid[16];
-	int dir_fd, index_fd;
 	/* under the lock */
+	struct live_dirs *dirs;
 	struct list_node streams; /* struct live_stream */
 	uint64_t metadata_bytes;
 	bool is_past;		/* for one viewer only: see live_add_past() */
 	unsigned int nr_active; /* streams that have not ended */
 	unsigned int waiters;	/* viewers that have not read all of it */
+	unsigned int readers;	/* of these, those that know a stream of it */
 };
 
 struct live_stream {
@@ -89,9 +111,8 @@ struct live_stream {
 	uint64_t since; /* the session's beacon when the stream was opened */
 	/* under the lock */
 	bool ended;
-	uint64_t file;	      /* number of the file that is being written, from 0 */
-	uint64_t first_name;  /* the number in the name of file 0; wraps around */
-	uint64_t index_bytes; /* size of that file's index, with its header; 0: none */
+	struct live_part *part;	 /* the last */
+	struct live_part *first; /* the first that a viewer may need which does not know it */
 	struct packet_header last; /* header of the last stored packet; not set: there is none */
 };
 
@@ -116,7 +137,8 @@ unsigned int live_fds(struct live *live);
 bool live_knows(struct live *live, const char *path);
 void live_beacon(struct live_session *session, uint64_t time);
 void live_metadata(struct live_session *session, const struct chunk_trace *dir);
-/** Add a stream. @file: its current state. Return: NULL: it can't be shown to viewers. */
+/** Add a stream, or find it again, perhaps after a turn. @file: its current state. Return: NULL: it
+ *  can't be shown to viewers. */
 struct live_stream *live_stream_open(struct live_session *session, const struct chunk_stream *file,
 				     const struct packet_header *last);
 /** Report that another packet is stored. */
@@ -126,9 +148,10 @@ void live_stream_end(struct live_stream *stream);
 
 /* --- called by the viewers' thread ---------------------------------------------------------- */
 
-/** A consistent snapshot of a stream's state. */
+/** A consistent snapshot of a stream's state, and of one of its parts. */
 struct live_state {
-	bool ended; /* no more packets will be received */
+	bool ended;  /* no more packets will be received */
+	bool turned; /* there is a next part */
 	uint64_t file, first_name, index_bytes;
 	uint64_t beacon;
 	uint64_t metadata_bytes;
@@ -138,7 +161,17 @@ struct live_state {
 };
 
 /** @known: serial of the last stream that was reported to the viewer. */
-void live_state(const struct live_stream *stream, uint64_t known, struct live_state *ret);
+void live_state(const struct live_stream *stream, const struct live_part *part, uint64_t known,
+		struct live_state *ret);
+/** The part with which a viewer begins, @newest: the last one. It stays until live_part_done(). */
+struct live_part *live_part_begin(struct live_stream *stream, bool newest);
+/** Go on from @part to the next one, which is there. */
+struct live_part *live_part_next(struct live_stream *stream, struct live_part *part);
+void live_part_done(struct live_stream *stream, struct live_part *part);
+/** Open the trace's metadata. Return: descriptor or negative errno. */
+int live_open_metadata(struct live_trace *trace);
+/** A viewer has got the first stream of the trace. */
+void live_trace_known(struct live_trace *trace);
 uint64_t live_metadata_bytes(const struct live_trace *trace);
 
 /** Trace clock: the time up to which the session is complete; 0: unknown; UINT64_MAX: it has

@@ -456,6 +456,8 @@ static int reopen(struct relsession *session)
 	}
 	list_for_each(stream, &session->streams, node) {
 		ret = ret ? ret : relstream_resume(stream);
+		if (ret == 0)
+			relstream_show(stream, session->live);
 		if (ret == 0 && packet_is_set(&stream->last))
 			relconn_keep_stream(session->conn, stream);
 	}

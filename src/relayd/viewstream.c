@@ -34,6 +34,7 @@ static void viewstream_free_trace(struct vtrace *vtrace)
 
 	while ((vs = list_first(&vtrace->streams, struct vstream, node))) {
 		vstream_close(vs);
+		live_part_done(vs->stream, vs->part);
 		list_remove(&vs->node);
 		free(vs);
 	}
@@ -53,6 +54,7 @@ static struct vtrace *viewstream_trace_of(struct vsession *vsession, struct live
 	vtrace = xalloc(sizeof(*vtrace));
 	vtrace->vsession = vsession;
 	vtrace->trace = trace;
+	live_trace_known(trace);
 	vtrace->id = (*next_id)++;
 	list_init(&vtrace->streams);
 	list_append(&vsession->traces, &vtrace->node);
@@ -81,7 +83,7 @@ static void skip_known(struct vstream *vs, const struct live_state *state)
 
 	if (!since || state->file || chunk_stream_names(&file, state->first_name, &names) < 0)
 		return;
-	fd = chunk_read_file(vs->stream->trace->index_fd, names.index);
+	fd = chunk_read_file(vs->part->dirs->index_fd, names.index);
 	while (fd >= 0 && from < to) {
 		uint64_t middle = from + (to - from) / 2;
 
@@ -128,7 +130,8 @@ struct vstream *vsession_next(struct vsession *vsession, struct view_files *file
 	vs->joined_ts = vsession->reported_ts;
 	vs->files = files;
 	vs->fd = -1;
-	live_state(stream, vsession->known, &state);
+	vs->part = live_part_begin(stream, stream->serial <= vsession->begin_behind);
+	live_state(stream, vs->part, vsession->known, &state);
 	if (stream->serial <= vsession->begin_behind) {
 		vs->file = state.file;
 		vs->entry = index_entries(state.index_bytes);
@@ -205,7 +208,7 @@ static int viewstream_read_all(int fd, void *buf, size_t len, uint64_t offset)
 
 int vtrace_read(struct vtrace *vtrace, void *buf, size_t len)
 {
-	AUTO_FD int fd = chunk_read_file(vtrace->trace->dir_fd, "metadata");
+	AUTO_FD int fd = live_open_metadata(vtrace->trace);
 	int ret = fd < 0 ? fd : viewstream_read_all(fd, buf, len, vtrace->sent);
 
 	if (ret == 0)
@@ -245,10 +248,10 @@ static int viewstream_open_files(const struct vstream *vs, const struct live_sta
 
 	if (error < 0)
 		return error;
-	ret->fd = chunk_read_file(stream->trace->dir_fd, names.stream);
+	ret->fd = chunk_read_file(vs->part->dirs->dir_fd, names.stream);
 	if (ret->fd < 0)
 		return ret->fd;
-	ret->index_fd = chunk_read_file(stream->trace->index_fd, names.index);
+	ret->index_fd = chunk_read_file(vs->part->dirs->index_fd, names.index);
 	return ret->index_fd < 0 ? ret->index_fd : 0;
 }
 
@@ -300,10 +303,18 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 		error = read_header(ret);
 	if (error == 0)
 		error = begin_late(vs, ret);
-	live_state(vs->stream, 0, &later);
+	live_state(vs->stream, vs->part, 0, &later);
 	if (vs->file < oldest_file(vs, &later))
 		return -ESTALE; /* the opened file may be another one of that name */
 	return error < 0 ? error : 1;
+}
+
+/* The next part begins with an empty packet, which has a number of its own. */
+static void begin_part(struct vstream *vs, struct live_state *state)
+{
+	vs->part = live_part_next(vs->stream, vs->part);
+	vs->file = vs->entry = 0;
+	live_state(vs->stream, vs->part, vs->vtrace->vsession->known, state);
 }
 
 /* The next packet, in whichever file. Return: 1: @ret has it; 0: none is there. */
@@ -323,7 +334,9 @@ static int viewstream_find(struct vstream *vs, struct live_state *state, struct 
 		close_found(ret);
 		ret->fd = ret->index_fd = -1;
 		if (n == -ESTALE)
-			live_state(vs->stream, vs->vtrace->vsession->known, state);
+			live_state(vs->stream, vs->part, vs->vtrace->vsession->known, state);
+		else if (vs->file == state->file && state->turned)
+			begin_part(vs, state);
 		else if (vs->file == state->file)
 			return 0;
 		else {
@@ -491,7 +504,7 @@ int vstream_index(struct vstream *vs, struct view_index *ret)
 		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
 		return 0;
 	}
-	live_state(vs->stream, vs->vtrace->vsession->known, &state);
+	live_state(vs->stream, vs->part, vs->vtrace->vsession->known, &state);
 	if (vs->files->nr >= vs->files->max) {
 		log_warn_some("viewers have %u files open, which is the limit: a viewer must wait",
 			      vs->files->nr);

@@ -51,7 +51,8 @@ struct vstream {
 	struct live_stream *stream;
 	uint64_t id;
 	bool ended;
-	uint64_t file, entry; /* the next packet: numbers of file and index entry, from 0 */
+	struct live_part *part; /* the part that is being read */
+	uint64_t file, entry;	/* the next packet: numbers of file and index entry, from 0 */
 	uint64_t reported_ts; /* time up to which packets or beacons were sent */
 	uint64_t joined_ts;   /* the session's reported_ts when this stream was reported */
 	bool has_header;      /* @header is that of the last packet */

@@ -107,6 +107,25 @@ static struct walked walk(const char *name, const char *const *parts)
 	return sum;
 }
 
+/* babeltrace2 reads each of them alone. */
+static void check_lines(const char *name, const char *const *parts, uint64_t want)
+{
+	struct utsname host;
+	long lines = 0;
+
+	CHECK_IS(uname(&host), ==, 0);
+	for (size_t i = 0; parts[i] && lines >= 0; i++) {
+		char where[512];
+		long n;
+
+		snprintf(where, sizeof(where), "relay/%s/%s-" STAMP "/%s/ust/uid", host.nodename,
+			 name, parts[i]);
+		n = babeltrace(where, COMPLAINT_NONE);
+		lines = n < 0 ? -1 : lines + n;
+	}
+	CHECK(lines < 0 || (uint64_t)lines == want);
+}
+
 static void write_events(struct producer *p)
 {
 	for (unsigned int i = 0; i < EVENTS; i++)
@@ -127,6 +146,7 @@ static void check(struct daemon *d, uint64_t output, const char *name, const cha
 	CHECK_IS(sum.records, ==, want);
 	CHECK_IS(sum.packets, ==, sums.packets);
 	CHECK_IS(sum.bytes, ==, sums.bytes);
+	check_lines(name, parts, want);
 }
 
 static void test_session(struct daemon *d, uint64_t output, const char *name, int dir)

@@ -4,6 +4,7 @@
  * begins with an empty packet, and nothing is done twice. A turn that was cut at any step is
  * finished, or undone; one that can't be made leaves the session as it was.
  */
+#include <endian.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +18,7 @@
 #include "lib/relay_sender.h"
 #include "relayd/retention.h"
 #include "relayd/turn.h"
+#include "relayd/viewstream.h"
 #include "trace/index.h"
 
 #define SESSION "host/turns-stamp/"
@@ -254,6 +256,72 @@ static void test_cut(void)
 	close(dir_fd);
 }
 
+/* --- viewers ------------------------------------------------------------------------------- */
+
+static void find_id(const struct live_session *session, unsigned int streams, void *data)
+{
+	(void)streams;
+	*(uint64_t *)data = session->id;
+}
+
+/* Return: the number of the next packet; UINT64_MAX: there is none. */
+static uint64_t view_next(struct vstream *vs)
+{
+	struct packet_header header;
+	struct view_index index;
+
+	CHECK_IS(vstream_index(vs, &index), ==, 0);
+	if (be32toh(index.status) != VIEW_INDEX)
+		return UINT64_MAX;
+	CHECK_IS(vstream_read(vs, be64toh(index.offset), &header, sizeof(header)), ==, 0);
+	return header.packet_seq_num;
+}
+
+static void must_turn(int fd, const char *name, bool clear)
+{
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { name, clear }), ==, 0);
+}
+
+/* Each packet comes once, over several turns; after a clear, new packets come. */
+static void test_viewer(int fd)
+{
+	const struct view_acl acl = { .all = true };
+	struct view_files files = { .max = 10 };
+	uint64_t id = 0, next_id = 1;
+	struct vsession *session;
+	struct vstream *vs;
+
+	CHECK_IS(sender_begin(fd, "viewed", SYNC_NONE, 20000), ==, 0);
+	live_each(&relay.live, &acl, find_id, &id);
+	session = vsession_new(&relay.live, id, &acl, true, 0);
+	CHECK(session);
+	send_packet(fd, 0);
+	must_turn(fd, "archives/1", false); /* before the viewer has begun */
+	send_packet(fd, 2);
+	vs = vsession_next(session, &files, &next_id);
+	CHECK(vs);
+	for (uint64_t seq = 0; seq < 3; seq++)
+		CHECK_IS(view_next(vs), ==, seq);
+	CHECK_IS(view_next(vs), ==, UINT64_MAX);
+	send_packet(fd, 3);
+	must_turn(fd, "archives/2", false);
+	must_turn(fd, "archives/3", false);
+	send_packet(fd, 6);
+	for (uint64_t seq = 3; seq < 7; seq++)
+		CHECK_IS(view_next(vs), ==, seq);
+	send_packet(fd, 7);
+	must_turn(fd, "cleared", true);
+	retention_await_erased(&relay);
+	send_packet(fd, 9);
+	CHECK_IS(view_next(vs), ==, 8);
+	CHECK_IS(view_next(vs), ==, 9);
+	CHECK_IS(view_next(vs), ==, UINT64_MAX);
+	vsession_free(session);
+	CHECK_IS(SENDER_ASK(fd, rel_end, {}), ==, 0);
+	close(fd);
+	CHECK_IS(live_fds(&relay.live), ==, 0);
+}
+
 /* Archives are removed also while their session is received. */
 static void test_retention(int fd)
 {
@@ -269,7 +337,7 @@ int main(void)
 	const struct retention_rules rules = { .size = 1, .period_ms = 1 };
 	char top[] = "/tmp/relay_turn_XXXXXX";
 	pthread_t thread;
-	int fds[2];
+	int fds[3];
 
 	CHECK(mkdtemp(top));
 	out_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -285,6 +353,7 @@ int main(void)
 	test_clear(fds[0]);
 	test_reconnected(fds[0], fds[1]);
 	test_cut();
+	test_viewer(fds[2]);
 	test_retention(fds[1]);
 	close(fds[1]);
 	atomic_store(&over, true);
