@@ -164,6 +164,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		return err_errno(err, ERR_INTERNAL, -ret, "can't start a worker");
 	output = output_new(c, req->output, worker);
 	output->connection = c->connection;
+	output->writer = req->output | (uint64_t)(req->part != 0) << 63;
 	if (req->relay[0])
 		(void)!output_watch_kernel(output,
 					   c->loop); /* else a relay that is gone is noticed late */
@@ -172,7 +173,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		job->start.path = xstrdup(req->path);
 		job->start.dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
 	}
-	job->id = req->output;
+	job->id = output->writer;
 	job->start.turning = req->turning[0] ? xstrdup(req->turning) : NULL;
 	worker_post(worker, job);
 	return 0;
@@ -501,7 +502,7 @@ static int on_con_turn(const struct request *rq, struct req_con_turn *req, struc
 	if (!output || chunk_check_path(req->name, err))
 		return err->code;
 	job = request_job(rq, JOB_TURN, output);
-	job->id = req->output;
+	job->id = output->writer;
 	job->turn.name = xstrdup(req->name);
 	job->turn.clear = req->clear != 0;
 	worker_post(output->worker, job);
@@ -597,7 +598,7 @@ static int on_con_adopted(const struct request *rq, struct req_con_adopted *req,
 					close_ring(ring);
 		if (!output->closing) {
 			job = job_new(JOB_COMPLETE, output);
-			job->id = output->node.id;
+			job->id = output->writer;
 			worker_post(output->worker, job);
 		}
 	}

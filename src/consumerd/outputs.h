@@ -22,6 +22,7 @@ struct output {
 	bool hanging;		 /* it was reported that its worker hangs */
 	uint32_t connection;	 /* number of the control connection that opened or adopted it */
 	uint64_t clock_add;	 /* cycles that went back, as far as known here */
+	uint64_t writer;	 /* distinguishes the consumers that write to one directory */
 };
 
 struct trace_ref {

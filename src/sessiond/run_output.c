@@ -101,6 +101,7 @@ void run_open_output(struct run_part *part, bool later, con_done done, void *dat
 		.snapshots = session->snapshots,
 		.relay_url = *session->relay ? session->path : "",
 		.turning = session->chunk.turning,
+		.part = part == &run->parts[RUN_KERNEL],
 	};
 
 	run_stamp(session, stamp);

@@ -4,8 +4,11 @@
  * a turn, turns that fail or are begun by an earlier daemon, schedules, and each state of a
  * session.
  */
+#include "base/dir.h"
 #include "lib/session_apps.h"
 #include "sessiond/core/turn.h"
+#include "sessiond/inherit.h"
+#include "sessiond/state.h"
 
 static struct session *the_session(void)
 {
@@ -59,7 +62,7 @@ static void states(void)
 		CHECK(!harness.consumer.clears);
 	}
 	CHECK_IS(HARNESS_CALL(client, session_clear, NAME).code, ==, 0);
-	CHECK(harness.consumer.clears && strcmp(harness.consumer.turn, "cleared-4") == 0);
+	CHECK(harness.consumer.clears && strcmp(harness.consumer.turn, "archives/cleared-4") == 0);
 	HARNESS_SEND(client, session_stop, NAME);
 	CHECK_IS(confirmed(client, app).code, ==, 0);
 	a = HARNESS_CALL(client, session_rotate, NAME);
@@ -104,6 +107,63 @@ static void waiting(void)
 	end_test(client, app);
 }
 
+/* A turn waits for a start, and for a stop. */
+static void in_transit(void)
+{
+	int client, other, app;
+
+	app = begin_unstarted(&client);
+	other = harness_client();
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	CHECK(!HARNESS_CALL(other, session_rotate, NAME).there);
+	CHECK_IS(confirmed(client, app).code, ==, 0);
+	harness_pump();
+	CHECK_IS(harness_answer(other).code, ==, 0);
+	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);
+	CHECK(!HARNESS_CALL(other, session_clear, NAME).there);
+	CHECK_IS(harness.consumer.calls[MSG_con_turn], ==, 1);
+	CHECK_IS(confirmed(client, app).code, ==, 0);
+	harness_pump();
+	CHECK_IS(harness_answer(other).code, ==, 0);
+	CHECK(harness.consumer.clears && the_session()->chunk.content == CHUNK_CLEARED);
+	close(other);
+	end_test(client, app);
+}
+
+/* The name is saved before a consumer turns: the next daemon repeats the turn with it. */
+static void succeeded(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	char dir[64], state[80], name[128];
+	int client, app;
+
+	snprintf(dir, sizeof(dir), "/tmp/ltt-turn-%d", (int)getpid());
+	snprintf(state, sizeof(state), "%s/state", dir);
+	CHECK_IS(mkdir(dir, 0700), ==, 0);
+	app = begin_unstarted(&client);
+	harness.sd.state_dir = strdup(state);
+	HARNESS_SEND(client, session_start, NAME);
+	CHECK_IS(confirmed(client, app).code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, session_rotate, NAME).code, ==, 0);
+	fc->hold_type = MSG_con_turn;
+	CHECK(!HARNESS_CALL(client, session_rotate, NAME).there);
+	snprintf(name, sizeof(name), "%s", fc->turn);
+	end_test(client, app);
+
+	harness_begin();
+	inherit_init(&harness.sd.keeper.inherit);
+	state_load(&harness.sd, dir);
+	CHECK(the_session() && strcmp(the_session()->chunk.turning, name) == 0);
+	CHECK(the_session()->chunk.number == 2 && the_session()->chunk.archives == 1);
+	run_adopt(the_session()->run, run_consumer(the_session()->run, DOMAIN_USER));
+	run_finish_turn(the_session()->run);
+	harness_pump();
+	CHECK(strcmp(fc->turning, name) == 0 && strcmp(fc->turn, name) == 0);
+	CHECK(the_session()->chunk.number == 3 && !*the_session()->chunk.turning);
+	harness_end();
+	dir_remove(AT_FDCWD, dir);
+}
+
 /* The name stays until the turn is done, and another kind of turn finishes it before its own. */
 static void failing(void)
 {
@@ -122,7 +182,7 @@ static void failing(void)
 	CHECK(strcmp(fc->turn, first) == 0);
 	fc->fail_type = 0;
 	CHECK_IS(HARNESS_CALL(client, session_clear, NAME).code, ==, 0);
-	CHECK(fc->clears && strcmp(fc->turn, "cleared-2") == 0);
+	CHECK(fc->clears && strcmp(fc->turn, "archives/cleared-2") == 0);
 	CHECK(the_session()->chunk.archives == 1 && the_session()->chunk.number == 3);
 	CHECK(!*the_session()->chunk.turning);
 	end_test(client, app);
@@ -193,6 +253,8 @@ int main(void)
 {
 	states();
 	waiting();
+	in_transit();
+	succeeded();
 	failing();
 	schedules();
 	refused();

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "priv.h"
+#include "store/chunk_turn.h"
 
 #define ARCHIVES_DIR "archives"
 #define REMOVED ".removed-" /* begins the name of an archive while it is removed */
@@ -23,6 +24,8 @@ struct archives {
 	pthread_t thread;
 	atomic_bool stop, done;
 	int dir_fd; /* of the output; borrowed */
+	struct doorbell *doorbell;
+	uint64_t freed_bytes;
 	struct job *job;
 	struct job_queue *jobs_done;
 };
@@ -98,23 +101,6 @@ static void archive_list_read(struct archive_list *list, int archives_fd)
 		qsort(list->archives, list->nr, sizeof(*list->archives), archive_by_number);
 }
 
-static uint64_t tree_bytes(int at_fd, const char *name, unsigned int depth)
-{
-	AUTO_DIR DIR *dir = dir_open(at_fd, name);
-	struct dirent *entry;
-	uint64_t bytes = 0;
-	struct stat st;
-
-	while ((entry = dir_next(dir)))
-		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		else if (S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_size;
-		else if (S_ISDIR(st.st_mode) && depth)
-			bytes += tree_bytes(dirfd(dir), entry->d_name, depth - 1);
-	return bytes;
-}
-
 /* The number of archives at the begin of the list to which a limit applies; not the newest. */
 static size_t archives_beyond(const struct archive_list *list, int archives_fd,
 			      const struct job_archives *limits)
@@ -126,7 +112,7 @@ static size_t archives_beyond(const struct archive_list *list, int archives_fd,
 		const struct archive *archive = &list->archives[first - 1];
 
 		if (limits->max_size)
-			bytes += tree_bytes(archives_fd, archive->name, MEASURED_LEVELS);
+			bytes += chunk_tree_bytes(archives_fd, archive->name, MEASURED_LEVELS);
 		if (first < list->nr &&
 		    ((limits->most && list->nr - first >= limits->most) ||
 		     archive->end_s < limits->since_s ||
@@ -138,10 +124,11 @@ static size_t archives_beyond(const struct archive_list *list, int archives_fd,
 }
 
 /* It has another name before it is incomplete. Return: 0 or negative errno. */
-static int archive_remove(int archives_fd, const char *name)
+static int archive_remove(struct archives *a, int archives_fd, const char *name)
 {
 	AUTO_FREE char *removed = xasprintf(REMOVED "%s", name);
 
+	a->freed_bytes += chunk_tree_bytes(archives_fd, name, MEASURED_LEVELS);
 	if (renameat(archives_fd, name, archives_fd, removed) < 0)
 		return -errno;
 	dir_remove(archives_fd, removed);
@@ -161,7 +148,7 @@ static void archives_limit(struct archives *a)
 		archive_list_read(&list, fd);
 	beyond = archives_beyond(&list, fd, job);
 	while (job->removed < beyond && ret == 0 && !atomic_load(&a->stop)) {
-		ret = archive_remove(fd, list.archives[job->removed].name);
+		ret = archive_remove(a, fd, list.archives[job->removed].name);
 		job->removed += ret == 0;
 	}
 	job->left = (uint32_t)list.nr - job->removed;
@@ -176,10 +163,12 @@ static void *archives_main(void *data)
 	archives_limit(a);
 	job_queue_push(a->jobs_done, a->job);
 	atomic_store(&a->done, true);
+	doorbell_ring(a->doorbell);
 	return NULL;
 }
 
-struct archives *archives_begin(int dir_fd, struct job *job, struct job_queue *done)
+struct archives *archives_begin(int dir_fd, struct job *job, struct job_queue *done,
+				struct doorbell *doorbell)
 {
 	struct archives *a = xalloc(sizeof(*a));
 	int ret;
@@ -187,6 +176,7 @@ struct archives *archives_begin(int dir_fd, struct job *job, struct job_queue *d
 	a->dir_fd = dir_fd;
 	a->job = job;
 	a->jobs_done = done;
+	a->doorbell = doorbell;
 	ret = worker_start_thread(&a->thread, archives_main, a);
 	if (ret == 0)
 		return a;
@@ -200,12 +190,13 @@ bool archives_are_done(const struct archives *a)
 	return atomic_load(&a->done);
 }
 
-struct archives *archives_end(struct archives *a)
+uint64_t archives_end(struct archives *a)
 {
-	if (!a)
-		return NULL;
+	uint64_t freed;
+
 	atomic_store(&a->stop, true);
 	pthread_join(a->thread, NULL);
+	freed = a->freed_bytes;
 	free(a);
-	return NULL;
+	return freed;
 }

@@ -389,17 +389,30 @@ bool worker_finish_snapshot(struct worker *w, bool wait)
 
 /* --- archives ------------------------------------------------------------------- */
 
+bool worker_finish_archives(struct worker *w, bool wait)
+{
+	uint64_t freed;
+
+	if (!w->removing || (!wait && !archives_are_done(w->removing)))
+		return false;
+	freed = archives_end(w->removing);
+	w->removing = NULL;
+	w->closed_bytes -= MIN(w->closed_bytes, freed);
+	w->disk.used -= MIN(w->disk.used, freed);
+	return true;
+}
+
 /* It is done when they are removed. */
 static bool do_archives(struct worker *w, struct job *job)
 {
-	if (w->removing && archives_are_done(w->removing))
-		w->removing = archives_end(w->removing);
+	worker_finish_archives(w, false);
 	if (w->config.dir_fd < 0)
 		err_set(&job->err, ERR_INVALID, "the output has no directory with archives");
 	else if (w->removing)
 		err_set(&job->err, ERR_BUSY, "archives of the session are being removed");
 	else
-		w->removing = archives_begin(w->config.dir_fd, job, w->config.done);
+		w->removing =
+			archives_begin(w->config.dir_fd, job, w->config.done, &w->doorbell);
 	return job->err.code != 0;
 }
 
@@ -589,7 +602,7 @@ static bool do_end(struct worker *w, struct job *job)
 	struct chunk_trace *dir;
 
 	worker_finish_snapshot(w, true);
-	w->removing = archives_end(w->removing);
+	worker_finish_archives(w, true);
 	w->awaited = true;
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	if (!job->end.leave) {

@@ -83,6 +83,9 @@ void worker_do_openings(struct worker *worker);
  *  Return: whether there was one to finish. */
 bool worker_finish_snapshot(struct worker *worker, bool wait);
 
+/** The same of archives that are being removed: @wait: no more of them are removed. */
+bool worker_finish_archives(struct worker *worker, bool wait);
+
 /** Write delayed metadata, then the data of all rings; update the state of the output.
  *  Return: number of rings that had data. */
 unsigned int worker_cut_all(struct worker *worker, enum stream_cut how);

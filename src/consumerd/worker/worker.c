@@ -491,6 +491,7 @@ static void *worker_main(void *data)
 		if (w->ended)
 			break;
 		busy |= worker_finish_snapshot(w, false);
+		busy |= worker_finish_archives(w, false);
 		busy |= beat(w);
 		note_progress(w);
 		note_busy(w, 0);

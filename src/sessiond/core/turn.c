@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TURN_CLEARED "cleared-"
+#define TURN_CLEARED "archives/cleared-" /* in the directory where a consumer hides it */
 #define TURN_TIME_BYTES 32u
 
 void chunk_record(struct session_chunk *chunk, uint64_t now_real_ns, uint64_t now_ns)
