@@ -828,7 +828,7 @@ void ltt_ctl_programs_free(struct ltt_ctl_programs *programs);
  * @relayd_path: program of the relay to start; NULL: the one that was installed with this
  *	library, else that in $PATH.
  * @snapshots: not 0: the buffers keep the last events, and nothing is written but snapshots, see
- *	ltt_ctl_snapshot_record(); excludes @no_output, @url and @live_us.
+ *	ltt_ctl_snapshot_record(); excludes @url and @live_us.
  */
 struct ltt_ctl_create_options {
 	size_t size;

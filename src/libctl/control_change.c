@@ -29,7 +29,8 @@ static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create
 			       "spool_size, compress and relay_clear need a url");
 	if (o->snapshots && (o->url || o->live_us))
 		return err_set(&ctl->err, ERR_INVALID,
-			       "snapshots can't be sent to a relay yet: omit url and live_us");
+			       "snapshots are sent to a relay by ltt_ctl_set_snapshot_output(): "
+			       "omit url and live_us");
 	if (o->data_url && !o->url)
 		return err_set(&ctl->err, ERR_INVALID, "data_url needs a url");
 	if (o->data_url && url_same_host(o->url, o->data_url, &ctl->err) != 0)

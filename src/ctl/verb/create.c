@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
+#include "ctl/connect.h"
 #include "ctl/create.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -64,6 +66,8 @@ static const struct poptOption options[] = {
 		       "every session has its consumer; --no-output writes no trace"),
 	POPT_TABLEEND,
 };
+
+static const char *snapshot_url; /* of the relay that receives the snapshots; or NULL */
 
 /* The directory of a file:// URL in opt.output. */
 static enum status take_url(struct ctl *ctl)
@@ -207,10 +211,15 @@ static enum status create_check(struct ctl *ctl)
 		return STATUS_ERROR;
 	}
 	status = opt.url ? take_url(ctl) : create_take_relay(ctl);
-	if (status == STATUS_OK && opt.snapshot && (wanted.url || wanted.live_us)) {
-		err_set(&ctl->err, ERR_UNSUPPORTED,
-			"snapshots can't be sent to a relay yet: omit --snapshot, or the relay");
-		return STATUS_UNSUPPORTED;
+	if (status == STATUS_OK && opt.snapshot && wanted.live_us) {
+		err_set(&ctl->err, ERR_INVALID,
+			"viewers can't follow snapshots: omit --snapshot, or --live");
+		return STATUS_ERROR;
+	}
+	if (opt.snapshot && wanted.url) {
+		snapshot_url = wanted.url;
+		wanted.url = NULL;
+		opt.no_output = 1;
 	}
 	if (status == STATUS_OK && opt.compress && !wanted.url && !wanted.live_us) {
 		err_set(&ctl->err, ERR_INVALID,
@@ -219,6 +228,24 @@ static enum status create_check(struct ctl *ctl)
 		return STATUS_ERROR;
 	}
 	return status;
+}
+
+/* As `snapshot add-output` does. */
+static int create_add_output(struct ctl *ctl, struct created *created)
+{
+	struct ltt_ctl_snapshot_options output;
+
+	ltt_ctl_snapshot_options_init(&output);
+	output.session = created->session;
+	output.output = snapshot_url;
+	output.data_url = wanted.data_url;
+	if (ctl_done(ctl, ltt_ctl_set_snapshot_output(ctl->library, &output), &ctl->err) == 0) {
+		free(created->output);
+		created->output = xstrdup(snapshot_url);
+		return 0;
+	}
+	(void)!ltt_ctl_destroy(ctl->library, created->session, 0, NULL);
+	return ctl->err.code;
 }
 
 static enum status create_run(struct ctl *ctl)
@@ -235,6 +262,8 @@ static enum status create_run(struct ctl *ctl)
 	}
 	if (create_session(ctl, &wanted, &created) != 0)
 		return STATUS_ERROR;
+	if (snapshot_url && create_add_output(ctl, &created) != 0)
+		return STATUS_ERROR;
 	create_remember(ctl, &created);
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", created.session);
@@ -249,6 +278,8 @@ static void create_text(FILE *out, struct json_object *record)
 		fprintf(out, "Snapshots will be output to %s\n", record_str(record, "output"));
 	else if (*record_str(record, "output"))
 		fprintf(out, "Traces will be output to %s\n", record_str(record, "output"));
+	else if (opt.snapshot)
+		fputs("Snapshots have no output yet: lttctl snapshot add-output\n", out);
 	else
 		fputs("No trace will be written.\n", out);
 }

@@ -76,6 +76,19 @@ static const char *why_unspliced(const struct session *session, bool overwrites)
 	return "";
 }
 
+/* Buffers of the kernel are overwritten in sessions for snapshots alone. As LTTng's manual has it, a
+ * session without output whose first channel is such a one is for snapshots. */
+static void channel_enable_choose_snapshots(struct session *session,
+					    const struct req_channel_enable *req)
+{
+	if (req->domain != DOMAIN_KERNEL || req->overwrite != CHANNEL_OVERWRITE ||
+	    *session->path || *session->relay || !list_empty(&session->channels) ||
+	    run_output_open(session->run))
+		return;
+	session->snapshots = true;
+	session->kernel_consumer = false;
+}
+
 int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 		       struct rep_channel_enable *rep)
 {
@@ -85,8 +98,10 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	};
 	struct channel *channel;
 
-	if (command_domain(cmd, req->domain) != CMD_DONE ||
-	    session_choose_mode(cmd->session, (enum domain_id)req->domain, req->overwrite, &attr,
+	if (command_domain(cmd, req->domain) != CMD_DONE)
+		return CMD_FAILED;
+	channel_enable_choose_snapshots(cmd->session, req);
+	if (session_choose_mode(cmd->session, (enum domain_id)req->domain, req->overwrite, &attr,
 				&cmd->err))
 		return CMD_FAILED;
 	channel = session_find_channel(cmd->session, (enum domain_id)req->domain, req->name);

@@ -130,8 +130,8 @@ static enum cmd_now session_create_check_output(struct command *cmd,
 {
 	if (req->snapshots && req->relay[0])
 		return command_error(cmd, ERR_UNSUPPORTED,
-				     "snapshots can't be sent to a relay yet: omit --set-url, or "
-				     "--snapshot");
+				     "the relay of snapshots is set by snapshot_output: omit the "
+				     "URL");
 	if (req->relay[0])
 		return check_relay(cmd, req) == CMD_DONE ? check_spool(cmd, req) : CMD_FAILED;
 	if (req->live_us)
