@@ -76,8 +76,8 @@ static const char *why_unspliced(const struct session *session, bool overwrites)
 	return "";
 }
 
-/* Buffers of the kernel are overwritten in sessions for snapshots alone. As LTTng's manual has it, a
- * session without output whose first channel is such a one is for snapshots. */
+/* Buffers of the kernel are overwritten in sessions for snapshots alone. As LTTng's manual has it,
+ * a session without output whose first channel is such a one is for snapshots. */
 static void channel_enable_choose_snapshots(struct session *session,
 					    const struct req_channel_enable *req)
 {
