@@ -13,8 +13,8 @@
 #   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
 #   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
 #   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
-#   src/libctl/**, src/view/**, src/ctl/**                lttctl
-#   src/viewer/**     with src/view/**: ltt-view, a static program
+#   src/libctl/**, src/ctl/**                lttctl, with src/read, src/analyse and src/show
+#   src/viewer/**     with src/read/**, src/analyse/**, src/show/**: ltt-view, a static program
 #   src/tools/**      prototool, which is not installed
 #   tests/unit/*.c    one program each; tests/unit/*.cc likewise (C++)
 #   tests/unit/part/NAME.*.c  more files of the unit test NAME
@@ -80,17 +80,18 @@ target()
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl view ctl viewer tools; do
+	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl ctl viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
+	found src/read src/analyse src/show | list VIEW_FILES
 	# A unit test may use any module: the daemons but their main().
 	{
 		found src/common src/model src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
-			src/libctl src/view tests/unit/lib tests/fuzz/lib
+			src/libctl src/read src/analyse src/show tests/unit/lib tests/fuzz/lib
 		find src/ctl -name durable.c
 		# the readers of saved sessions
 		find src/ctl/saved/ -name '*.[ch]' ! -name 'make.*' ! -name 'files.*'
-		ls src/ctl/record.c src/ctl/words.c src/ctl/names.c
+		ls src/ctl/print/json.c src/ctl/words.c src/ctl/names.c
 	} | grep -v '/main\.c$' | list UNITLIB_FILES
 	found tests/unit/lib/tracer | list TRACERUNITLIB_FILES
 	names lib src/wrappers/*.c | sed 's|^lib/|lib/libltt-|; s|$|.so|' | list WRAPPER_BINARIES

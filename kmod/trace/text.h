@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * text.h - a record as a line of text, byte for byte as `lttctl view --clock-gmt` prints it
- * (src/view/text.c). Pure; process context.
+ * (src/show/text.c). Pure; process context.
  */
 #ifndef KMOD_TRACE_TEXT_H
 #define KMOD_TRACE_TEXT_H

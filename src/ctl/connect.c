@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ctl/print/print.h"
 #include "own.h"
-#include "print.h"
 
 bool ctl_is_connected(const struct ctl *ctl)
 {

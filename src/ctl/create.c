@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "connect.h"
+#include "ctl/print/print.h"
 #include "own.h"
-#include "print.h"
 #include "viewing.h"
 
 /* A warning each. */

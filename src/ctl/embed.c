@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "embed.h"
 
-#include "run.h"
+#include "analyse/names.h"
+#include "ctl/record/run.h"
+#include "read/event.h"
+#include "show/show.h"
 #include "symbols.h"
-#include "view/event.h"
-#include "view/names.h"
-#include "view/show.h"
 
 #define EMBED_STEP 4096 /* events; then the time is checked */
 
@@ -40,7 +40,7 @@ int embed_symbols(const char *trace, const struct show_options *options, uint64_
 		  struct embedded *ret, struct err *err)
 {
 	struct symbols *symbols = symbols_new(options, trace);
-	const struct show_host host = { .name = embed_name, .names_priv = symbols };
+	const struct view_host host = { .name = embed_name, .names_priv = symbols };
 	struct names names = { .host = &host };
 	struct view *view = NULL;
 	int r;

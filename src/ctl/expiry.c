@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ctl/print/text.h"
 #include "own.h"
-#include "text.h"
 
 void expiry_check(void (*report)(void *data, const char *sentence), void *data)
 {

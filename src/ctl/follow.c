@@ -8,11 +8,11 @@
 
 #include "base/mem.h"
 #include "connect.h"
-#include "loss.h"
-#include "record.h"
-#include "print.h"
+#include "ctl/record/loss.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "target.h"
-#include "text.h"
+#include "ctl/print/text.h"
 
 /* News that a new daemon sends again after it has taken over is printed once. */
 struct follow {
@@ -34,10 +34,10 @@ static void stamp(char buf[16], uint64_t ns)
 
 static void print_loss(struct json_object *news)
 {
-	char *sentence AUTO_FREE = loss_sentence("enable-channel", record_str(news, "cause"),
-						 record_num(news, "count"));
+	char *sentence AUTO_FREE = loss_sentence("enable-channel", json_str(news, "cause"),
+						 json_num(news, "count"));
 
-	printf("channel %s: %s\n", record_str(news, "channel"),
+	printf("channel %s: %s\n", json_str(news, "channel"),
 	       sentence ? sentence : "events were lost");
 }
 
@@ -52,15 +52,15 @@ static void print_news(struct json_object *news)
 		{ "daemon-gone", "the session daemon is gone" },
 		{ "daemon-replaced", "another session daemon has taken over" },
 	};
-	const char *kind = record_str(news, "news");
+	const char *kind = json_str(news, "news");
 
 	if (strcmp(kind, "loss") == 0)
 		print_loss(news);
 	else if (strcmp(kind, "state") == 0)
-		puts(record_str(news, "state"));
+		puts(json_str(news, "state"));
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (strcmp(kind, texts[i][0]) == 0)
-			printf("%s%s\n", texts[i][1], record_str(news, "text"));
+			printf("%s%s\n", texts[i][1], json_str(news, "text"));
 }
 
 static void print(struct follow *follow, struct json_object *news)
@@ -69,13 +69,13 @@ static void print(struct follow *follow, struct json_object *news)
 	char time[16];
 
 	follow->ctl->printed = true;
-	record_set_str(news, "session", follow->session);
+	json_set_str(news, "session", follow->session);
 	if (follow->ctl->json) {
 		text_json_line(stdout, news);
 	} else if (!follow->ctl->quiet) {
 		printable = text_printable(news);
-		stamp(time, record_num(news, "ns"));
-		printf("%s %s: ", time, record_str(printable, "session"));
+		stamp(time, json_num(news, "ns"));
+		printf("%s %s: ", time, json_str(printable, "session"));
 		print_news(printable);
 	}
 	fflush(stdout);
@@ -89,26 +89,26 @@ static void print(struct follow *follow, struct json_object *news)
  * losses in each channel. */
 static bool ctl_follow_is_known(struct follow *follow, struct json_object *news)
 {
-	const char *kind = record_str(news, "news");
+	const char *kind = json_str(news, "news");
 	bool loss = strcmp(kind, "loss") == 0, state = strcmp(kind, "state") == 0;
 	bool problem = strcmp(kind, "problem") == 0 || strcmp(kind, "solved") == 0;
-	const char *text = state ? record_str(news, "state") : record_str(news, "text");
+	const char *text = state ? json_str(news, "state") : json_str(news, "text");
 	char *about AUTO_FREE = problem ? xstrdup(PROBLEM) :
-					  xasprintf("%s %s %s", kind, record_str(news, "cause"),
-						    record_str(news, "channel"));
+					  xasprintf("%s %s %s", kind, json_str(news, "cause"),
+						    json_str(news, "channel"));
 
 	if (!loss && !state && !problem)
 		return false;
 	if (json_object_object_get_ex(follow->known, about, NULL) &&
-	    strcmp(record_str(follow->known, about), text) == 0)
+	    strcmp(json_str(follow->known, about), text) == 0)
 		return true;
-	record_set_str(follow->known, about, text);
+	json_set_str(follow->known, about, text);
 	return false;
 }
 
 static void follow_show(struct follow *follow, const struct ltt_ctl_news *item)
 {
-	struct json_object *news AUTO_RECORD = record_news(item);
+	struct json_object *news AUTO_RECORD = json_news(item);
 
 	if (news && !ctl_follow_is_known(follow, news))
 		print(follow, news);
@@ -121,8 +121,8 @@ static struct json_object *own_news(const char *kind)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	record_set_time(news, "ns", ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec);
-	record_set_str(news, "news", kind);
+	json_set_time(news, "ns", ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec);
+	json_set_str(news, "news", kind);
 	return news;
 }
 
@@ -137,14 +137,14 @@ static void print_own(struct follow *follow, const char *kind)
 
 static enum status ctl_follow_conclude(struct follow *follow, const struct ltt_ctl_news *end)
 {
-	struct json_object *totals AUTO_RECORD = record_totals(end->totals);
+	struct json_object *totals AUTO_RECORD = json_totals(end->totals);
 	struct json_object *news AUTO_RECORD = own_news("state");
 
-	record_set_str(news, "state", "destroyed");
+	json_set_str(news, "state", "destroyed");
 	if (totals)
-		record_set(news, "totals", json_object_get(totals));
+		json_set(news, "totals", json_object_get(totals));
 	if (*end->text)
-		record_set_str(news, "text", end->text);
+		json_set_str(news, "text", end->text);
 	print(follow, news);
 	return loss_conclude(follow->ctl, follow->session, totals, end->text);
 }
@@ -229,7 +229,7 @@ enum status follow_session(struct ctl *ctl, const char *session)
 	enum status status;
 
 	follow.known = json_object_new_object();
-	record_set_str(follow.known, PROBLEM, ""); /* that there is none is no news */
+	json_set_str(follow.known, PROBLEM, ""); /* that there is none is no news */
 	signal(SIGINT, ctl_follow_on_signal);
 	signal(SIGPIPE, ctl_follow_on_signal);
 	status = follow_on(&follow);

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "connect.h"
+#include "ctl/print/text.h"
 #include "io/logplace.h"
-#include "text.h"
 
 /* One that is being sent is in use, too. */
 static bool is_leftover(const struct ltt_ctl_spool *spool, const struct ltt_ctl_sessions *sessions)

@@ -14,10 +14,10 @@
 #include "connect.h"
 #include "help.h"
 #include "options.h"
-#include "record.h"
-#include "print.h"
-#include "text.h"
-#include "view/screen.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/text.h"
+#include "show/screen.h"
 
 static struct {
 	char *group;
@@ -244,20 +244,20 @@ static void ctl_print_json(struct ctl *ctl, enum status status)
 {
 	struct json_object *answer AUTO_RECORD = json_object_new_object();
 
-	record_set_str(answer, "verb", ctl->verb ? ctl->verb->name : "");
-	record_set_num(answer, "status", status);
-	record_set_bool(answer, "success", !ctl->err.code);
+	json_set_str(answer, "verb", ctl->verb ? ctl->verb->name : "");
+	json_set_num(answer, "status", status);
+	json_set_bool(answer, "success", !ctl->err.code);
 	if (ctl->err.code) {
 		struct json_object *error = json_object_new_object();
 		char *text AUTO_FREE = text_escape(ctl->err.text); /* as on standard error */
 
-		record_set_str(error, "code", error_name(ctl->err.code));
-		record_set_str(error, "text", text);
-		record_set(answer, "error", error);
+		json_set_str(error, "code", error_name(ctl->err.code));
+		json_set_str(error, "text", text);
+		json_set(answer, "error", error);
 	}
 	if (ctl->warnings)
-		record_set(answer, "warnings", TAKE(ctl->warnings));
-	record_set(answer, "result", TAKE(ctl->record));
+		json_set(answer, "warnings", TAKE(ctl->warnings));
+	json_set(answer, "result", TAKE(ctl->record));
 	text_json(stdout, answer);
 }
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ctl/print/text.h"
 #include "elf.h"
-#include "text.h"
 
 #define FOUND " => "
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "options.h"
 
-#include "record.h"
+#include "ctl/print/json.h"
 
 #include <string.h>
 
@@ -299,5 +299,5 @@ enum domain_id domain_named(const struct domain_options *domain)
 
 const char *domain_title(struct json_object *record)
 {
-	return strcmp(record_str(record, "domain"), "kernel") == 0 ? "Kernel" : "User";
+	return strcmp(json_str(record, "domain"), "kernel") == 0 ? "Kernel" : "User";
 }

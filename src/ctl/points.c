@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "connect.h"
-#include "record.h"
-#include "text.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 
 /* By application, then by name. */
 static int by_application(const void *a, const void *b)
@@ -66,7 +66,7 @@ void points_keep(struct points *points, const char *process)
 void points_record(const struct points *points, struct json_object *array)
 {
 	for (size_t i = 0; i < points->nr; i++)
-		json_object_array_add(array, record_point(points->sorted[i]));
+		json_object_array_add(array, json_point(points->sorted[i]));
 }
 
 /* The last word of digits alone, from behind @text on: a name may have blanks and digits, too. */
@@ -91,10 +91,10 @@ static struct json_object *parse_probe(char *line)
 		return NULL;
 	*name++ = count[-1] = *function++ = '\0';
 	probe = json_object_new_object();
-	record_set_str(probe, "source", line);
-	record_set_str(probe, "name", name);
-	record_set_num(probe, "count", strtoull(count, NULL, 10));
-	record_set_str(probe, "function", function);
+	json_set_str(probe, "source", line);
+	json_set_str(probe, "name", name);
+	json_set_num(probe, "count", strtoull(count, NULL, 10));
+	json_set_str(probe, "function", function);
 	return probe;
 }
 
@@ -133,46 +133,46 @@ const char *points_nearest(const struct points *points, const char *name)
 
 static bool is_kernel(struct json_object *point)
 {
-	return strcmp(record_str(point, "domain"), "kernel") == 0;
+	return strcmp(json_str(point, "domain"), "kernel") == 0;
 }
 
 static void point_text(FILE *out, struct json_object *point)
 {
-	const char *format = record_str(point, "format"), *refused = record_str(point, "refused");
-	uint64_t active = record_num(point, "active");
+	const char *format = json_str(point, "format"), *refused = json_str(point, "refused");
+	uint64_t active = json_num(point, "active");
 
-	fprintf(out, "  %s", record_str(point, "name"));
+	fprintf(out, "  %s", json_str(point, "name"));
 	if (*refused)
-		fprintf(out, " (%s)", record_str(point, "kind"));
+		fprintf(out, " (%s)", json_str(point, "kind"));
 	else if (!is_kernel(point))
-		fprintf(out, " (%s, %s)", record_str(point, "kind"), record_str(point, "loglevel"));
+		fprintf(out, " (%s, %s)", json_str(point, "kind"), json_str(point, "loglevel"));
 	if (active)
 		fputs(" recorded", out);
 	if (active > 1)
 		fprintf(out, " by %" PRIu64 " sessions", active);
-	if (*record_str(point, "file"))
-		fprintf(out, " %s:%" PRIu64, record_str(point, "file"), record_num(point, "line"));
+	if (*json_str(point, "file"))
+		fprintf(out, " %s:%" PRIu64, json_str(point, "file"), json_num(point, "line"));
 	fputc('\n', out);
 	if (*refused)
 		fprintf(out, "      is never recorded: it %s\n", refused);
 	if (*format)
 		fprintf(out, "      format: \"%s\"\n", format);
-	for (size_t i = 0; i < record_len(point, "field_list"); i++) {
-		struct json_object *field = record_at(point, "field_list", i);
+	for (size_t i = 0; i < json_len(point, "field_list"); i++) {
+		struct json_object *field = json_at(point, "field_list", i);
 
-		fprintf(out, "      %s: %s%s\n", record_str(field, "name"),
-			record_str(field, "type"),
-			record_bool(field, "is_recorded") ? "" : ", for filters only");
+		fprintf(out, "      %s: %s%s\n", json_str(field, "name"),
+			json_str(field, "type"),
+			json_flag(field, "is_recorded") ? "" : ", for filters only");
 	}
 }
 
 /* The process, or the kernel's subsystem, of the points that follow. */
 static void head_text(FILE *out, struct json_object *point)
 {
-	fputs(record_str(point, "process"), out);
+	fputs(json_str(point, "process"), out);
 	if (!is_kernel(point))
-		fprintf(out, " (process %" PRIu64 ", user %" PRIu64 ")", record_num(point, "pid"),
-			record_num(point, "uid"));
+		fprintf(out, " (process %" PRIu64 ", user %" PRIu64 ")", json_num(point, "pid"),
+			json_num(point, "uid"));
 	fputc('\n', out);
 }
 
@@ -186,7 +186,7 @@ static bool same_head(const struct ltt_ctl_point *a, const struct ltt_ctl_point 
 void points_text(FILE *out, const struct points *points)
 {
 	for (size_t i = 0; i < points->nr; i++) {
-		struct json_object *record AUTO_RECORD = record_point(points->sorted[i]);
+		struct json_object *record AUTO_RECORD = json_point(points->sorted[i]);
 		struct json_object *point AUTO_RECORD = text_printable(record);
 
 		if (i == 0 || !same_head(points->sorted[i - 1], points->sorted[i])) {
@@ -201,16 +201,16 @@ void points_text(FILE *out, const struct points *points)
 /* Sizes that it does not set are the defaults. */
 static void preset_text(FILE *out, struct json_object *preset)
 {
-	uint64_t size = record_num(preset, "subbuf_size"), nr = record_num(preset, "num_subbuf");
+	uint64_t size = json_num(preset, "subbuf_size"), nr = json_num(preset, "num_subbuf");
 	char buf[TEXT_BYTES];
 
-	fprintf(out, "  %s: %s", record_str(preset, "name"), record_str(preset, "pattern"));
+	fprintf(out, "  %s: %s", json_str(preset, "name"), json_str(preset, "pattern"));
 	if (nr)
 		fprintf(out, ", %" PRIu64 " sub-buffers", nr);
 	if (size)
 		fprintf(out, "%s %s", nr ? " of" : ", sub-buffers of", text_size(buf, size));
-	if (*record_str(preset, "unused"))
-		fprintf(out, " (not used: %s)", record_str(preset, "unused"));
+	if (*json_str(preset, "unused"))
+		fprintf(out, " (not used: %s)", json_str(preset, "unused"));
 	fputc('\n', out);
 }
 
@@ -232,10 +232,10 @@ void points_probes_text(FILE *out, struct json_object *probes)
 		fputs("\nFunctions of modules that are called\n", out);
 	for (size_t i = 0; i < nr; i++) {
 		struct json_object *probe = json_object_array_get_idx(probes, i);
-		uint64_t count = record_num(probe, "count");
+		uint64_t count = json_num(probe, "count");
 
-		fprintf(out, "  %s %s: %s", record_str(probe, "source"), record_str(probe, "name"),
-			record_str(probe, "function"));
+		fprintf(out, "  %s %s: %s", json_str(probe, "source"), json_str(probe, "name"),
+			json_str(probe, "function"));
 		if (count > 1)
 			fprintf(out, ", registered %" PRIu64 " times", count);
 		fputc('\n', out);

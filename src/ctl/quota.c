@@ -2,18 +2,18 @@
 #include "quota.h"
 
 #include "connect.h"
-#include "record.h"
+#include "ctl/print/json.h"
 
 static struct json_object *ctl_quota_record(const struct ltt_ctl_quota *quota)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_num(o, "user", quota->uid);
-	record_set_bool(o, "in_roots", quota->in_roots);
-	record_set_str(o, "name", quota->name);
-	record_set_num(o, "used", quota->used);
-	record_set_num(o, "limit", quota->limit);
-	record_set_num(o, "times_refused", quota->refused);
+	json_set_num(o, "user", quota->uid);
+	json_set_bool(o, "in_roots", quota->in_roots);
+	json_set_str(o, "name", quota->name);
+	json_set_num(o, "used", quota->used);
+	json_set_num(o, "limit", quota->limit);
+	json_set_num(o, "times_refused", quota->refused);
 	return o;
 }
 

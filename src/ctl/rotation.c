@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 #include "base/macros.h"
-#include "record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "target.h"
-#include "text.h"
 
 /* Attributes of a session that the schedule has. */
 static const char *const rotation_keys[] = { "rotate_us", "rotate_size", "keep_archives", "keep_us",
@@ -19,22 +19,22 @@ enum status rotation_record(struct ctl *ctl, const char *session)
 	if (target_find_session(ctl, session, &o, &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", session);
+	json_set_str(ctl->record, "session", session);
 	for (size_t i = 0; i < ARRAY_SIZE(rotation_keys); i++)
-		record_set_num(ctl->record, rotation_keys[i],
-			       o ? record_num(o, rotation_keys[i]) : 0);
+		json_set_num(ctl->record, rotation_keys[i],
+			       o ? json_num(o, rotation_keys[i]) : 0);
 	return STATUS_OK;
 }
 
 static bool is_scheduled(struct json_object *session)
 {
-	return record_num(session, "rotate_us") || record_num(session, "rotate_size");
+	return json_num(session, "rotate_us") || json_num(session, "rotate_size");
 }
 
 /* "after 1 h, or when 1.0 GiB are written". */
 static void print_schedule(FILE *out, struct json_object *session)
 {
-	uint64_t us = record_num(session, "rotate_us"), size = record_num(session, "rotate_size");
+	uint64_t us = json_num(session, "rotate_us"), size = json_num(session, "rotate_size");
 	char buf[TEXT_BYTES];
 
 	if (us)
@@ -46,8 +46,8 @@ static void print_schedule(FILE *out, struct json_object *session)
 /* "; kept: the last 24, for 1 d". */
 static void print_limits(FILE *out, struct json_object *session)
 {
-	uint64_t most = record_num(session, "keep_archives"), us = record_num(session, "keep_us"),
-		 size = record_num(session, "keep_size");
+	uint64_t most = json_num(session, "keep_archives"), us = json_num(session, "keep_us"),
+		 size = json_num(session, "keep_size");
 	char buf[TEXT_BYTES];
 
 	if (most || us || size)
@@ -62,7 +62,7 @@ static void print_limits(FILE *out, struct json_object *session)
 
 void rotation_text(FILE *out, struct json_object *record)
 {
-	const char *session = record_str(record, "session");
+	const char *session = json_str(record, "session");
 
 	if (!is_scheduled(record)) {
 		fprintf(out, "Session %s is not rotated by itself\n", session);
@@ -76,7 +76,7 @@ void rotation_text(FILE *out, struct json_object *record)
 
 void rotation_show(FILE *out, struct json_object *session)
 {
-	uint64_t archives = record_num(session, "archives");
+	uint64_t archives = json_num(session, "archives");
 
 	if (is_scheduled(session)) {
 		fputs("Rotated: ", out);

@@ -11,16 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyse/demangle.h"
+#include "analyse/objects.h"
+#include "analyse/symtable.h"
 #include "base/idmap.h"
 #include "base/lazy.h"
 #include "base/mem.h"
+#include "ctl/print/print.h"
+#include "ctl/print/text.h"
 #include "embed.h"
-#include "print.h"
-#include "text.h"
-#include "view/demangle.h"
-#include "view/objects.h"
-#include "view/show.h"
-#include "view/symtable.h"
+#include "show/show.h"
 
 #define LIBDW_FUNCTIONS(X)             \
 	X(dwfl_begin)                  \

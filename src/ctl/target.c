@@ -7,9 +7,9 @@
 #include "base/str.h"
 #include "home.h"
 #include "connect.h"
-#include "record.h"
-#include "print.h"
-#include "show.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/show.h"
 
 struct target_options target_options;
 
@@ -34,9 +34,9 @@ char *target_begin(struct ctl *ctl, const char *given, unsigned int domain, cons
 	if (!session)
 		return NULL;
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", session);
-	record_set_str(ctl->record, "domain", record_domain(domain));
-	record_set(ctl->record, what, json_object_new_array());
+	json_set_str(ctl->record, "session", session);
+	json_set_str(ctl->record, "domain", json_domain(domain));
+	json_set(ctl->record, what, json_object_new_array());
 	return session;
 }
 
@@ -49,7 +49,7 @@ int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
 		return err->code;
 	sessions = json_object_new_array();
 	for (size_t i = 0; i < list->nr; i++)
-		json_object_array_add(sessions, record_session(list->sessions[i]));
+		json_object_array_add(sessions, json_session(list->sessions[i]));
 	ctl->loading = list->loading;
 	ltt_ctl_sessions_free(list);
 	*ret = sessions;
@@ -63,7 +63,7 @@ int target_find_session(struct ctl *ctl, const char *name, struct json_object **
 
 	if (ctl_done(ctl, ltt_ctl_find(ctl->library, name, &list), err) != 0)
 		return err->code;
-	*ret = list->nr ? record_session(list->sessions[0]) : NULL;
+	*ret = list->nr ? json_session(list->sessions[0]) : NULL;
 	ltt_ctl_sessions_free(list);
 	return 0;
 }
@@ -73,7 +73,7 @@ struct json_object *target_find(struct json_object *sessions, const char *name)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		if (strcmp(record_str(session, "name"), name) == 0)
+		if (strcmp(json_str(session, "name"), name) == 0)
 			return session;
 	}
 	return NULL;
@@ -118,7 +118,7 @@ static struct json_object *pick(struct ctl *ctl)
 		return NULL;
 	names = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
-		const char *name = record_str(json_object_array_get_idx(sessions, i), "name");
+		const char *name = json_str(json_object_array_get_idx(sessions, i), "name");
 
 		if (target_is_meant(ctl, name))
 			json_object_array_add(names, json_object_new_string(name));
@@ -172,7 +172,7 @@ enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, co
 	char *name AUTO_FREE = NULL;
 
 	ctl->record = json_object_new_object();
-	record_set(ctl->record, "sessions", json_object_new_array());
+	json_set(ctl->record, "sessions", json_object_new_array());
 	if (!target_has_several(ctl)) {
 		name = target_session(ctl, operand(ctl, 0));
 		return name ? each(ctl, name) : STATUS_ERROR;
@@ -192,8 +192,8 @@ struct json_object *target_record(struct ctl *ctl, const char *session)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "session", session);
-	record_append(ctl->record, "sessions", o);
+	json_set_str(o, "session", session);
+	json_append(ctl->record, "sessions", o);
 	return o;
 }
 
@@ -226,7 +226,7 @@ static const char *nearest_in(struct json_object *array, const char *key, const 
 	const char *near;
 
 	for (size_t i = 0; i < nr; i++)
-		words[i] = record_str(json_object_array_get_idx(array, i), key);
+		words[i] = json_str(json_object_array_get_idx(array, i), key);
 	near = text && *text ? nearest_word(text, words) : NULL;
 	free(words);
 	return near && strcmp(near, text) != 0 ? near : NULL;
@@ -256,11 +256,11 @@ static void suggest_session(struct ctl *ctl, const char *session)
 static void suggest_event(struct ctl *ctl, struct json_object *session, const char *channel,
 			  const char *event)
 {
-	for (size_t i = 0; i < record_len(session, "channels"); i++) {
-		struct json_object *c = record_at(session, "channels", i);
-		const char *near = nearest_in(record_get(c, "rules"), "pattern", event);
+	for (size_t i = 0; i < json_len(session, "channels"); i++) {
+		struct json_object *c = json_at(session, "channels", i);
+		const char *near = nearest_in(json_get(c, "rules"), "pattern", event);
 
-		if (channel && *channel && strcmp(channel, record_str(c, "name")) != 0)
+		if (channel && *channel && strcmp(channel, json_str(c, "name")) != 0)
 			continue;
 		if (near) {
 			add_hint(&ctl->err, near);
@@ -285,7 +285,7 @@ void target_suggest(struct ctl *ctl, const char *session, const char *channel, c
 	if (show_fetch(ctl, session, &shown, &ignored) != 0)
 		return;
 	if (ctl->err.code == ERR_NO_CHANNEL)
-		add_hint(&ctl->err, nearest_in(record_get(shown, "channels"), "name", channel));
+		add_hint(&ctl->err, nearest_in(json_get(shown, "channels"), "name", channel));
 	else
 		suggest_event(ctl, shown, channel, event);
 }

@@ -12,8 +12,8 @@
 #include "connect.h"
 #include "names.h"
 #include "options.h"
-#include "record.h"
-#include "print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "target.h"
 
 static struct {
@@ -174,13 +174,13 @@ static enum status tracking_request(struct ctl *ctl, const struct ltt_ctl_track_
 		return STATUS_ERROR;
 	}
 	change = json_object_new_object();
-	record_set_str(change, "kind", record_track_kind(track->kind));
-	record_set_str(change, "op", op_name(track->op));
-	record_set(change, "ids", json_object_new_array());
+	json_set_str(change, "kind", json_track_kind(track->kind));
+	json_set_str(change, "op", op_name(track->op));
+	json_set(change, "ids", json_object_new_array());
 	for (size_t i = 0; i < track->nr_ids; i++)
-		record_append(change, "ids", json_object_new_uint64(track->ids[i]));
-	record_set_num(change, "changed", changed);
-	record_append(ctl->record, "changes", change);
+		json_append(change, "ids", json_object_new_uint64(track->ids[i]));
+	json_set_num(change, "changed", changed);
+	json_append(ctl->record, "changes", change);
 	if (changed == track->nr_ids)
 		return STATUS_OK;
 	print_warning(ctl, "%zu of these were %stracked before", track->nr_ids - changed,
@@ -227,23 +227,23 @@ enum status tracking_run(struct ctl *ctl, bool add)
 
 static void print_ids(FILE *out, struct json_object *owner)
 {
-	for (size_t i = 0; i < record_len(owner, "ids"); i++)
+	for (size_t i = 0; i < json_len(owner, "ids"); i++)
 		fprintf(out, "%s %" PRIu64, i ? "," : "",
-			json_object_get_uint64(record_at(owner, "ids", i)));
+			json_object_get_uint64(json_at(owner, "ids", i)));
 }
 
 void tracking_print(FILE *out, struct json_object *tracker)
 {
-	fputs(record_str(tracker, "kind"), out);
+	fputs(json_str(tracker, "kind"), out);
 	print_ids(out, tracker);
-	if (record_len(tracker, "ids") == 0)
+	if (json_len(tracker, "ids") == 0)
 		fputs(" none", out);
 }
 
 static void print_change(FILE *out, struct json_object *change, const char *session,
 			 const char *domain)
 {
-	const char *kind = record_str(change, "kind"), *op = record_str(change, "op");
+	const char *kind = json_str(change, "kind"), *op = json_str(change, "op");
 
 	if (strcmp(op, "all") == 0) {
 		fprintf(out, "%s events of any %s are recorded in session %s\n", domain, kind,
@@ -261,7 +261,7 @@ static void print_change(FILE *out, struct json_object *change, const char *sess
 
 void tracking_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "changes"); i++)
-		print_change(out, record_at(record, "changes", i), record_str(record, "session"),
+	for (size_t i = 0; i < json_len(record, "changes"); i++)
+		print_change(out, json_at(record, "changes", i), json_str(record, "session"),
 			     domain_title(record));
 }

@@ -15,10 +15,10 @@
 #include "connect.h"
 #include "home.h"
 #include "io/paths.h"
-#include "record.h"
-#include "print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "target.h"
-#include "text.h"
+#include "ctl/print/text.h"
 
 #define NET "net://"
 #define TLS "tls://"
@@ -31,7 +31,7 @@ static bool of_daemon(struct ctl *ctl, const char *session, char **ret_path)
 	if (!ctl_is_connected(ctl) ||
 	    target_find_session(ctl, session, &found, &ctl->unreached) != 0 || !found)
 		return false;
-	*ret_path = xstrdup(record_str(found, "output"));
+	*ret_path = xstrdup(json_str(found, "output"));
 	return true;
 }
 
@@ -245,10 +245,10 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	}
 	if (!found)
 		err_set(&ctl->err, ERR_NO_SESSION, "there is no session '%s'", name);
-	else if (!record_num(found, "live_us"))
+	else if (!json_num(found, "live_us"))
 		err_set(&ctl->err, ERR_STATE, "session '%s' is not live (create --live)", name);
 	else
-		url = live_url(record_str(found, "output"), name);
+		url = live_url(json_str(found, "output"), name);
 	return as_it_is_reached(url, clear_text);
 }
 
@@ -295,7 +295,7 @@ char *viewing_remember_session(struct ctl *ctl, const char *session)
 
 	if (target_find_session(ctl, session, &found, &ignored) != 0 || !found)
 		return NULL;
-	path = record_str(found, "output");
+	path = json_str(found, "output");
 	(void)!remember(session, path, &ignored); /* a convenience, not worth a sentence */
-	return record_num(found, "snapshots") ? NULL : xstrdup(path);
+	return json_num(found, "snapshots") ? NULL : xstrdup(path);
 }

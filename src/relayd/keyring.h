@@ -12,8 +12,8 @@
 #include "io/chan.h"
 #include "io/loop.h"
 #include "io/tls.h"
-#include "live.h"
 #include "proto/enums.h"
+#include "relayd/viewer/live.h"
 
 struct keyring {
 	pthread_mutex_t lock;

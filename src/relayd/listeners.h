@@ -8,7 +8,7 @@
 #define RELAYD_LISTENERS_H
 
 #include "relay.h"
-#include "viewers.h"
+#include "relayd/viewer/viewers.h"
 
 struct listen_config {
 	char *const *senders, *const *viewers; /* lists of URLs; NULL: default ports, loopback */

@@ -25,8 +25,8 @@
 #include "io/lockfile.h"
 #include "io/logplace.h"
 #include "io/paths.h"
-#include "repair.h"
-#include "retention.h"
+#include "relayd/store/repair.h"
+#include "relayd/store/retention.h"
 
 static struct {
 	char *output;

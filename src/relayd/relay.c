@@ -9,11 +9,11 @@
 #include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "conn.h"
 #include "io/lockfile.h"
 #include "io/tcp_owner.h"
-#include "retention.h"
-#include "session.h"
+#include "relayd/sender/conn.h"
+#include "relayd/store/retention.h"
+#include "relayd/store/session.h"
 
 #define OWN_FDS (RELAY_FDS_LEAST / 2) /* loop, listeners, log, a directory on the way */
 #define FDS_A_WORKER 64u /* that there have to be for another one */

@@ -12,9 +12,9 @@
 #include "io/notify.h"
 #include "io/tcp.h"
 #include "keyring.h"
-#include "live.h"
-#include "relpeer.h"
-#include "worker.h"
+#include "relayd/sender/relpeer.h"
+#include "relayd/sender/worker.h"
+#include "relayd/viewer/live.h"
 
 #define RELAY_LOCK_FILE ".lock" /* locked by the only relay that writes into the directory */
 #define RELAY_MAX_LISTENERS 8u

@@ -11,20 +11,20 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "apps.h"
-#include "autoload.h"
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdfds.h"
-#include "clients.h"
-#include "detach.h"
 #include "io/confine.h"
 #include "io/listener.h"
 #include "io/logplace.h"
 #include "options.h"
-#include "rundir.h"
 #include "sessiond.h"
+#include "sessiond/peers/apps.h"
+#include "sessiond/peers/clients.h"
+#include "sessiond/service/autoload.h"
+#include "sessiond/service/detach.h"
+#include "sessiond/service/rundir.h"
 
 struct program {
 	struct options options;

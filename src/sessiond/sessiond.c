@@ -9,18 +9,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "apps.h"
+#include "sessiond/peers/apps.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "clients.h"
+#include "sessiond/peers/clients.h"
 #include "clock_check.h"
-#include "consumers.h"
+#include "sessiond/peers/consumers.h"
 #include "core/orphaned.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/rec/recording.h"
 #include "sessiond/domain/user/user.h"
-#include "follow.h"
-#include "state.h"
+#include "sessiond/peers/follow.h"
+#include "sessiond/state/state.h"
 
 #define END_WITHIN_US 1700000u
 

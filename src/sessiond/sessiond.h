@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "admission.h"
 #include "io/loop.h"
-#include "sessiond/consumers.h"
 #include "sessiond/core/session.h"
 #include "sessiond/domain/domains.h"
 #include "sessiond/domain/kernel/kmod.h"
 #include "sessiond/domain/rec/recorder.h"
-#include "sessiond/run.h"
+#include "sessiond/peers/admission.h"
+#include "sessiond/peers/consumers.h"
+#include "sessiond/run/run.h"
 #include "trace/clock.h"
 #include "trace/clock_watch.h"
 

@@ -51,7 +51,7 @@ static const struct row relay_rows[] = {
 };
 static const struct row state_rows[] = {
 #include "rows.h"
-#include "sessiond/state.def"
+#include "sessiond/state/state.def"
 };
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))

@@ -25,7 +25,7 @@
 #define MISSING_S 10 /* senders that are there connect again every two seconds */
 
 /* Two streams that are silent up to the very same time confuse viewers. These times are between
- * those of relayd/viewstream.c. */
+ * those of relayd/viewer/viewstream.c. */
 #define APART_TICKS 8u
 #define APART_FIRST 4u
 #define APART_MAX 4096u

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/stdfds.h"
 #include "base/text.h"
-#include "view/show.h"
+#include "show/show.h"
 
 /** And those of show_exit_status(). */
 enum viewer_status { VIEWER_OK = 0, VIEWER_ERROR = 1, VIEWER_UNDEFINED = 2 };
@@ -36,7 +36,7 @@ static const struct viewer_row rows[] = {
 	{ name, text, NULL, 0, offsetof(struct show_options, member), false },
 #define SHOW_LIST(member, name, text, what) \
 	{ name, text, what, 0, offsetof(struct show_options, member), true },
-#include "view/show.def"
+#include "show/show.def"
 };
 
 #define NR_ROWS ARRAY_SIZE(rows)
@@ -177,7 +177,7 @@ static enum viewer_status parse(int argc, char **argv, struct show_options *ret,
 
 static enum viewer_status viewer_show(const char *path, const struct show_options *options)
 {
-	const struct show_host host = { .warn = viewer_warn, .note = viewer_note, .priv = NULL };
+	const struct view_host host = { .warn = viewer_warn, .note = viewer_note, .priv = NULL };
 	enum show_result result;
 	struct err err = { 0 };
 

@@ -17,7 +17,7 @@
 #include "io/sock.h"
 #include "must_hold.h"
 #include "proto/codec.h"
-#include "sessiond/keeper.h"
+#include "sessiond/peers/keeper.h"
 
 static struct loop *loop;
 static char path[64];

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "ctl/saved/read.h"
 #include "ctl/saved/write.h"
 #include "must_hold.h"
@@ -15,8 +15,8 @@ static void remove_lines(const struct shape *shape, struct json_object *o)
 {
 	json_object_object_del(o, SAVED_LINE);
 	for (size_t i = 0; i < ARRAY_SIZE(shape->lists) && shape->lists[i].key; i++)
-		for (size_t k = 0; k < record_len(o, shape->lists[i].key); k++)
-			remove_lines(shape->lists[i].item, record_at(o, shape->lists[i].key, k));
+		for (size_t k = 0; k < json_len(o, shape->lists[i].key); k++)
+			remove_lines(shape->lists[i].item, json_at(o, shape->lists[i].key, k));
 }
 
 static void remove_all_lines(struct json_object *sessions)

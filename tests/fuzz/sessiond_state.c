@@ -14,8 +14,8 @@
 #include "../unit/lib/session_harness.h"
 #include "lib/fuzz_fds.h"
 #include "proto/keeper.h"
-#include "sessiond/state.h"
-#include "sessiond/state_msg.h"
+#include "sessiond/state/msg.h"
+#include "sessiond/state/state.h"
 
 static char dir[64];
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/metadata.h"
-#include "view/tsdl/tsdl.h"
+#include "read/metadata.h"
+#include "read/tsdl/tsdl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,8 +17,8 @@
 #include "lib/fuzz_fds.h"
 #include "lib/fuzz_loop.h"
 #include "lib/fuzz_top.h"
-#include "relayd/stream.h"
-#include "relayd/viewer.h"
+#include "relayd/store/stream.h"
+#include "relayd/viewer/viewer.h"
 
 static struct disk disk;
 static struct live live;

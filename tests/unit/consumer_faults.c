@@ -5,7 +5,7 @@
  * succeeds when it is repeated; each lost event is counted; the trace is complete in the end.
  */
 #include "lib/consumer_client.h"
-#include "view/view.h"
+#include "read/view.h"
 
 #define EVENTS 900u
 

@@ -6,7 +6,7 @@
 #include "consumerd/now.h"
 #include "relayd/keyring.h"
 #include "relayd/relay.h"
-#include "relayd/viewers.h"
+#include "relayd/viewer/viewers.h"
 #include "lib/tls_pair.h"
 
 #define BRIEF_S 3

@@ -13,7 +13,7 @@
 #include "base/dir.h"
 #include "check.h"
 #include "lib/relay_sender.h"
-#include "relayd/retention.h"
+#include "relayd/store/retention.h"
 
 static struct relay relay;
 static struct retention retention;

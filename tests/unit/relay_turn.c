@@ -16,9 +16,9 @@
 #include "base/dir.h"
 #include "check.h"
 #include "lib/relay_sender.h"
-#include "relayd/retention.h"
-#include "relayd/turn.h"
-#include "relayd/viewstream.h"
+#include "relayd/store/retention.h"
+#include "relayd/store/turn.h"
+#include "relayd/viewer/viewstream.h"
 #include "trace/index.h"
 
 #define SESSION "host/turns-stamp/"

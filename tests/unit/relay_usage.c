@@ -8,8 +8,8 @@
 
 #include "base/dir.h"
 #include "check.h"
-#include "relayd/relpeer.h"
-#include "relayd/usage.h"
+#include "relayd/sender/relpeer.h"
+#include "relayd/store/usage.h"
 
 #define NR_FILES (2 * USAGE_AT_ONCE)
 

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "ctl/saved/output.h"
 #include "ctl/saved/read.h"
 #include "ctl/saved/write.h"
@@ -54,9 +54,9 @@ static struct json_object *filled(const struct shape *shape)
 	struct json_object *o = json_object_new_object();
 
 	for (unsigned int i = 0; i < shape->nr; i++)
-		record_set(o, shape->fields[i].key, value_of(&shape->fields[i], i));
+		json_set(o, shape->fields[i].key, value_of(&shape->fields[i], i));
 	for (size_t i = 0; i < ARRAY_SIZE(shape->lists) && shape->lists[i].key; i++)
-		record_append(o, shape->lists[i].key, filled(shape->lists[i].item));
+		json_append(o, shape->lists[i].key, filled(shape->lists[i].item));
 	return o;
 }
 
@@ -64,24 +64,24 @@ static struct json_object *filled(const struct shape *shape)
 static struct json_object *possible_session(const char *output)
 {
 	struct json_object *session = filled(&shape_session);
-	struct json_object *channel = record_at(session, "channels", 0);
-	struct json_object *rule = record_at(channel, "rules", 0);
+	struct json_object *channel = json_at(session, "channels", 0);
+	struct json_object *rule = json_at(channel, "rules", 0);
 
 	for (size_t i = 0; i < shape_session.nr; i++)
 		if (strstr("output output_parent url", shape_session.fields[i].key) ||
 		    strcmp(shape_session.fields[i].key, "snapshots") == 0 ||
 		    strcmp(shape_session.fields[i].key, "snapshot_elsewhere") == 0)
 			json_object_object_del(session, shape_session.fields[i].key);
-	record_set_str(session, "name", "n");
-	record_set_str(session, output, "/there\r\n\t <>&");
-	record_set_str(session, "snapshot_path", "/ \xcf\x89 ");
+	json_set_str(session, "name", "n");
+	json_set_str(session, output, "/there\r\n\t <>&");
+	json_set_str(session, "snapshot_path", "/ \xcf\x89 ");
 	if (strcmp(output, "url") != 0) {
 		static const char *const others[] = { "live_us", "spool_size", "compress",
 						      "relay_clear" };
 
 		if (strcmp(output, "output") == 0)
-			record_set_bool(session, "snapshots", true);
-		record_set_bool(session, "snapshot_elsewhere", true);
+			json_set_bool(session, "snapshots", true);
+		json_set_bool(session, "snapshot_elsewhere", true);
 		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 			json_object_object_del(session, others[i]);
 	}
@@ -92,10 +92,10 @@ static struct json_object *possible_session(const char *output)
 		for (size_t i = 0; i < ARRAY_SIZE(rotation); i++)
 			json_object_object_del(session, rotation[i]);
 	}
-	record_set_str(channel, "name", "c");
-	record_set_str(channel, "ownership", "process");
-	record_set_str(channel, "domain", "user");
-	record_set_str(rule, "kind", "probe");
+	json_set_str(channel, "name", "c");
+	json_set_str(channel, "ownership", "process");
+	json_set_str(channel, "domain", "user");
+	json_set_str(rule, "kind", "probe");
 	return session;
 }
 
@@ -116,8 +116,8 @@ static void remove_lines(const struct shape *shape, struct json_object *o)
 {
 	json_object_object_del(o, SAVED_LINE);
 	for (size_t i = 0; i < ARRAY_SIZE(shape->lists) && shape->lists[i].key; i++)
-		for (size_t k = 0; k < record_len(o, shape->lists[i].key); k++)
-			remove_lines(shape->lists[i].item, record_at(o, shape->lists[i].key, k));
+		for (size_t k = 0; k < json_len(o, shape->lists[i].key); k++)
+			remove_lines(shape->lists[i].item, json_at(o, shape->lists[i].key, k));
 }
 
 static void round_trip(const char *output)
@@ -165,12 +165,12 @@ static void outputs(void)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct json_object *o AUTO_RECORD = json_object_new_object();
 
-		record_set_str(o, "name", cases[i].name);
+		json_set_str(o, "name", cases[i].name);
 		output_set(o, cases[i].output);
 		CHECK_IS(json_object_object_length(o), ==, 2);
-		if (strcmp(record_str(o, cases[i].key), cases[i].value) != 0)
+		if (strcmp(json_str(o, cases[i].key), cases[i].value) != 0)
 			fprintf(stderr, "%s: %s\n", cases[i].output, json_object_to_json_string(o));
-		CHECK(strcmp(record_str(o, cases[i].key), cases[i].value) == 0);
+		CHECK(strcmp(json_str(o, cases[i].key), cases[i].value) == 0);
 	}
 }
 
@@ -225,9 +225,9 @@ static const struct {
 
 static void check_text(struct json_object *o, const char *key, const char *wanted)
 {
-	if (strcmp(record_str(o, key), wanted) != 0)
-		fprintf(stderr, "%s: got '%s', want '%s'\n", key, record_str(o, key), wanted);
-	CHECK(strcmp(record_str(o, key), wanted) == 0);
+	if (strcmp(json_str(o, key), wanted) != 0)
+		fprintf(stderr, "%s: got '%s', want '%s'\n", key, json_str(o, key), wanted);
+	CHECK(strcmp(json_str(o, key), wanted) == 0);
 }
 
 static void kernel(void)
@@ -235,25 +235,25 @@ static void kernel(void)
 	struct problems problems CLEANUP(problems_fini) = { 0 };
 	struct json_object *sessions AUTO_RECORD = read_text(lttng_kernel, &problems);
 	struct json_object *session = json_object_array_get_idx(sessions, 0);
-	struct json_object *channel = record_at(session, "channels", 0);
+	struct json_object *channel = json_at(session, "channels", 0);
 
 	no_problem(&problems);
 	check_text(channel, "ownership", "system");
 	check_text(channel, "contexts",
 		   "[ \"callstack-user\", \"need_reschedule\", \"perf:cpu:cache-misses\", "
 		   "\"perf:cpu:raw:r113:raw\" ]");
-	check_text(record_at(session, "trackers", 0), "kind", "pid");
-	check_text(record_at(session, "trackers", 0), "ids", "[ 7 ]");
-	CHECK_IS(record_len(channel, "rules"), ==, ARRAY_SIZE(kernel_rules));
+	check_text(json_at(session, "trackers", 0), "kind", "pid");
+	check_text(json_at(session, "trackers", 0), "ids", "[ 7 ]");
+	CHECK_IS(json_len(channel, "rules"), ==, ARRAY_SIZE(kernel_rules));
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_rules); i++) {
-		struct json_object *rule = record_at(channel, "rules", i);
+		struct json_object *rule = json_at(channel, "rules", i);
 
 		check_text(rule, "pattern", kernel_rules[i].pattern);
 		check_text(rule, "kind", kernel_rules[i].kind);
 		check_text(rule, "location", kernel_rules[i].location);
 		check_text(rule, "exclude", kernel_rules[i].exclude);
 		check_text(rule, "filter", kernel_rules[i].filter);
-		CHECK_IS(record_bool(rule, "enabled"), ==, kernel_rules[i].enabled);
+		CHECK_IS(json_flag(rule, "enabled"), ==, kernel_rules[i].enabled);
 	}
 }
 

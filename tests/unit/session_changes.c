@@ -7,8 +7,8 @@
  */
 #include "lib/kernel_fake.h"
 #include "base/dir.h"
-#include "sessiond/inherit.h"
-#include "sessiond/state.h"
+#include "sessiond/service/inherit.h"
+#include "sessiond/state/state.h"
 
 static char dir[64];
 static struct saved {

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "check.h"
-#include "sessiond/consumer.h"
+#include "sessiond/peers/consumer.h"
 
 static struct loop *loop;
 static unsigned int nr_gone, nr_superseded;

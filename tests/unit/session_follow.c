@@ -5,7 +5,7 @@
  * and of the daemon.
  */
 #include "lib/session_apps.h"
-#include "sessiond/clients.h"
+#include "sessiond/peers/clients.h"
 
 #define MAX_NEWS 16
 

@@ -20,7 +20,7 @@
 #include "check.h"
 #include "io/sock.h"
 #include "proto/consumer.h"
-#include "sessiond/inherit.h"
+#include "sessiond/service/inherit.h"
 
 #define A 1000u
 #define B 1001u

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "lib/session_apps.h"
-#include "sessiond/apps.h"
-#include "sessiond/state.h"
+#include "sessiond/peers/apps.h"
+#include "sessiond/state/state.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define FDS_AT "/proc/self/fd"

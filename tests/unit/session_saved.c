@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "lib/session_apps.h"
-#include "sessiond/inherit.h"
-#include "sessiond/state.h"
+#include "sessiond/service/inherit.h"
+#include "sessiond/state/state.h"
 
 static char dir[64];
 static struct {

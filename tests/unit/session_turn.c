@@ -7,8 +7,8 @@
 #include "base/dir.h"
 #include "lib/session_apps.h"
 #include "sessiond/core/turn.h"
-#include "sessiond/inherit.h"
-#include "sessiond/state.h"
+#include "sessiond/service/inherit.h"
+#include "sessiond/state/state.h"
 
 static struct session *the_session(void)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/demangle.h"
 #include "base/macros.h"
 #include "check.h"
-#include "view/demangle.h"
 
 static void equal(const char *is, const char *wanted)
 {

@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 #include "lib/view_make.h"
+#include "read/clock.h"
+#include "read/metadata.h"
+#include "show/pen.h"
 #include "trace/metadata.h"
-#include "view/clock.h"
-#include "view/metadata.h"
-#include "view/pen.h"
 
 static uint64_t random64(void)
 {

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyse/symtable.h"
 #include "check.h"
-#include "view/show.h"
-#include "view/symtable.h"
+#include "show/show.h"
 
 #define GOOD                                     \
 	SYMTABLE_MAGIC "file 0a0b\n"             \

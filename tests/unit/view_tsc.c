@@ -6,7 +6,7 @@
 
 #include "base/macros.h"
 #include "check.h"
-#include "view/tsc.h"
+#include "read/tsc.h"
 
 #define TRIES 200000
 

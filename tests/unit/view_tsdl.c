@@ -3,9 +3,9 @@
 #include <time.h>
 
 #include "lib/view_make.h"
-#include "view/metadata.h"
-#include "view/tsdl/tsdl.h"
-#include "view/value.h"
+#include "read/metadata.h"
+#include "read/tsdl/tsdl.h"
+#include "read/value.h"
 
 struct parsed {
 	struct arena arena;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "relayd/live.h"
-#include "relayd/viewer.h"
+#include "relayd/viewer/live.h"
+#include "relayd/viewer/viewer.h"
 
 #define ROOM 10u /* viewers */
 

@@ -13,13 +13,13 @@
 #include "io/logplace.h"
 #include "io/paths.h"
 #include "io/procstate.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 #include "doctor.h"
 #include "ctl/connect.h"
 #include "ctl/points.h"
 #include "ctl/quota.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 
 #define MAX_OTHERS 32
 #define KERNEL_CLOCK_HZ 1000000000 /* CLOCK_MONOTONIC, where the processor's won't do */
@@ -53,7 +53,7 @@ static bool doctor_daemon_is_reported(const struct doctor *d, const char *rundir
 	for (size_t i = 0; i < json_object_array_length(d->findings); i++) {
 		struct json_object *finding = json_object_array_get_idx(d->findings, i);
 
-		if (strcmp(record_str(finding, "rundir"), rundir) == 0)
+		if (strcmp(json_str(finding, "rundir"), rundir) == 0)
 			return true;
 	}
 	return false;
@@ -67,7 +67,7 @@ static void report_other(struct doctor *d, const char *rundir, unsigned int uid)
 		     "a session daemon of user %u serves %s, which lttctl does not use", uid,
 		     rundir);
 	doctor_repair(d, "LTT_RUNDIR=%s lttctl list", word);
-	record_set_str(json_object_array_get_idx(d->findings,
+	json_set_str(json_object_array_get_idx(d->findings,
 						 json_object_array_length(d->findings) - 1),
 		       "rundir", rundir);
 }
@@ -371,18 +371,18 @@ static void check_quotas(struct doctor *d)
 	for (size_t i = 0; i < json_object_array_length(quotas); i++) {
 		struct json_object *q = json_object_array_get_idx(quotas, i);
 
-		if (!record_num(q, "times_refused"))
+		if (!json_num(q, "times_refused"))
 			continue;
 		doctor_found(d, GRADE_WARN, "quota",
 			     "user %" PRIu64 "%s was refused %s %" PRIu64 " times; has %" PRIu64
 			     " of %" PRIu64,
-			     record_num(q, "user"),
-			     record_bool(q, "in_roots") ? ", in root's sessions," : "",
-			     record_str(q, "name"), record_num(q, "times_refused"), record_num(q, "used"),
-			     record_num(q, "limit"));
+			     json_num(q, "user"),
+			     json_flag(q, "in_roots") ? ", in root's sessions," : "",
+			     json_str(q, "name"), json_num(q, "times_refused"), json_num(q, "used"),
+			     json_num(q, "limit"));
 		doctor_repair(d,
 			      "lttctl quota # root starts ltt-sessiond with a higher --quota=%s=N",
-			      record_str(q, "name"));
+			      json_str(q, "name"));
 	}
 }
 

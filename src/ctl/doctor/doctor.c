@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 
 static const char *const grades[] = { "ok", "warn", "bad" };
 
@@ -19,9 +19,9 @@ void doctor_found(struct doctor *d, enum grade grade, const char *about, const c
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
 	va_end(args);
-	record_set_str(finding, "grade", grades[grade]);
-	record_set_str(finding, "subject", about);
-	record_set_str(finding, "text", text ? text : "");
+	json_set_str(finding, "grade", grades[grade]);
+	json_set_str(finding, "subject", about);
+	json_set_str(finding, "text", text ? text : "");
 	json_object_array_add(d->findings, finding);
 	d->counts[grade]++;
 }
@@ -37,5 +37,5 @@ void doctor_repair(struct doctor *d, const char *fmt, ...)
 		text = NULL;
 	va_end(args);
 	if (nr && text)
-		record_set_str(json_object_array_get_idx(d->findings, nr - 1), "repair", text);
+		json_set_str(json_object_array_get_idx(d->findings, nr - 1), "repair", text);
 }

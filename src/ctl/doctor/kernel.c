@@ -9,11 +9,11 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 #include "doctor.h"
-#include "ctl/loss.h"
+#include "ctl/record/loss.h"
 #include "ctl/points.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 
 #define MAX_REFUSALS 5u
 
@@ -172,7 +172,7 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 			struct json_object *rule)
 {
 	char *word AUTO_FREE = text_shell_word(session);
-	const char *pattern = record_str(rule, "pattern");
+	const char *pattern = json_str(rule, "pattern");
 	const char *near = d->events.list ? points_nearest(&d->events, pattern) : NULL;
 
 	if (!d->events.list) /* which has been reported */
@@ -189,27 +189,27 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel)
 {
 	char *word AUTO_FREE = text_shell_word(session);
-	size_t nr = record_len(channel, "refusals");
+	size_t nr = json_len(channel, "refusals");
 
 	for (size_t i = 0; i < MIN(nr, (size_t)MAX_REFUSALS); i++) {
-		struct json_object *r = record_at(channel, "refusals", i);
+		struct json_object *r = json_at(channel, "refusals", i);
 
 		if (!loss_is_of_kernel(r) && loss_is_of_record(r)) {
 			doctor_found(d, GRADE_WARN, "refusal",
 				     "session '%s': event '%s' is not recorded: %s", session,
-				     record_str(r, "name"), record_str(r, "why"));
+				     json_str(r, "name"), json_str(r, "why"));
 			continue;
 		}
 		if (!loss_is_of_kernel(r)) {
 			doctor_found(d, GRADE_WARN, "refusal",
 				     "session '%s': event '%s' is not counted: %s; start it anew "
 				     "with this libltt",
-				     session, record_str(r, "name"), record_str(r, "why"));
+				     session, json_str(r, "name"), json_str(r, "why"));
 			continue;
 		}
 		doctor_found(d, GRADE_WARN, "refusal",
 			     "session '%s': the kernel's event '%s' is not recorded: %s%s", session,
-			     record_str(r, "name"), record_str(r, "why"),
+			     json_str(r, "name"), json_str(r, "why"),
 			     nr > MAX_REFUSALS ? " (nor are others)" : "");
 		doctor_repair(d, "lttctl status %s; sudo dmesg | tail", word);
 	}
@@ -218,7 +218,7 @@ void doctor_refusals(struct doctor *d, const char *session, struct json_object *
 static void doctor_check_tracked(struct doctor *d, const char *session, struct json_object *tracker,
 				 uint64_t id)
 {
-	const char *kind = record_str(tracker, "kind");
+	const char *kind = json_str(tracker, "kind");
 	bool is_kernel = loss_is_of_kernel(tracker);
 	char *path AUTO_FREE = xasprintf("/proc/%" PRIu64, id);
 	char *word AUTO_FREE = text_shell_word(session);
@@ -234,15 +234,15 @@ static void doctor_check_tracked(struct doctor *d, const char *session, struct j
 
 static void check_tracker(struct doctor *d, const char *session, struct json_object *tracker)
 {
-	const char *kind = record_str(tracker, "kind");
+	const char *kind = json_str(tracker, "kind");
 	bool is_task = strcmp(kind, "pid") == 0 || strcmp(kind, "tid") == 0;
 	bool is_kernel = loss_is_of_kernel(tracker);
 	char *word AUTO_FREE = text_shell_word(session);
-	size_t nr = record_len(tracker, "ids");
+	size_t nr = json_len(tracker, "ids");
 
 	for (size_t i = 0; is_task && i < nr; i++)
 		doctor_check_tracked(d, session, tracker,
-				     json_object_get_uint64(record_at(tracker, "ids", i)));
+				     json_object_get_uint64(json_at(tracker, "ids", i)));
 	if (nr)
 		return;
 	doctor_found(d, GRADE_BAD, "tracker", "session '%s' records no %s events: no %s is tracked",
@@ -252,6 +252,6 @@ static void check_tracker(struct doctor *d, const char *session, struct json_obj
 
 void doctor_trackers(struct doctor *d, struct json_object *session)
 {
-	for (size_t i = 0; i < record_len(session, "trackers"); i++)
-		check_tracker(d, record_str(session, "name"), record_at(session, "trackers", i));
+	for (size_t i = 0; i < json_len(session, "trackers"); i++)
+		check_tracker(d, json_str(session, "name"), json_at(session, "trackers", i));
 }

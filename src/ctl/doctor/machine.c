@@ -11,7 +11,7 @@
 
 #include "doctor.h"
 #include "ctl/expiry.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 
 #define LITTLE_MEMORY (64u << 20)
 

@@ -13,17 +13,17 @@
 
 #include "base/mem.h"
 #include "io/paths.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 #include "doctor.h"
 #include "ctl/connect.h"
 #include "ctl/elf.h"
 #include "ctl/needed.h"
 #include "ctl/own.h"
 #include "ctl/points.h"
-#include "ctl/print.h"
-#include "ctl/reach.h"
-#include "ctl/record.h"
-#include "ctl/run.h"
+#include "ctl/print/print.h"
+#include "reach.h"
+#include "ctl/print/json.h"
+#include "ctl/record/run.h"
 #include "ctl/target.h"
 
 #define ENVIRONMENT_BYTES (1u << 20)
@@ -210,7 +210,7 @@ static void check_owner(struct doctor *d, const struct inspected *g)
 		return;
 	nr = json_object_array_length(sessions);
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t uid = record_num(json_object_array_get_idx(sessions, i), "uid");
+		uint64_t uid = json_num(json_object_array_get_idx(sessions, i), "uid");
 
 		if (uid == 0 || uid == g->uid)
 			return;
@@ -396,14 +396,14 @@ bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
 	for (size_t i = 0; i < json_object_array_length(findings); i++) {
 		struct json_object *finding = json_object_array_get_idx(findings, i);
 
-		const char *subject = record_str(finding, "subject");
+		const char *subject = json_str(finding, "subject");
 
-		if (strcmp(record_str(finding, "grade"), "ok") == 0 ||
+		if (strcmp(json_str(finding, "grade"), "ok") == 0 ||
 		    (begin && (strcmp(subject, "process") == 0 || strcmp(subject, "seccomp") == 0)))
 			continue;
 		nr++;
 		print_warning(ctl, "%s; 'lttctl doctor --pid=%d' has the remedy",
-			      record_str(finding, "text"), (int)pid);
+			      json_str(finding, "text"), (int)pid);
 	}
 	return nr > 0;
 }

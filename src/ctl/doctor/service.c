@@ -11,7 +11,7 @@
 #include <sys/un.h>
 
 #include "base/mem.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 #include "doctor.h"
 
 /* The name of a process; "" if there is none. */

@@ -15,11 +15,11 @@
 #include "ctl/home.h"
 #include "ctl/leftover.h"
 #include "ctl/points.h"
-#include "ctl/record.h"
-#include "ctl/show.h"
+#include "ctl/print/json.h"
+#include "ctl/print/show.h"
 #include "ctl/statfs.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 
 #define LITTLE_DISK (100u << 20)
 #define DISK_ANSWER_MS 2000
@@ -35,26 +35,26 @@ struct patient {
 /* The option of the domain that it records, or of the user's if it records both. */
 static const char *domain_of(const struct patient *p)
 {
-	for (size_t i = 0; i < record_len(p->session, "channels"); i++)
-		if (strcmp(record_str(record_at(p->session, "channels", i), "domain"), "user") == 0)
+	for (size_t i = 0; i < json_len(p->session, "channels"); i++)
+		if (strcmp(json_str(json_at(p->session, "channels", i), "domain"), "user") == 0)
 			return "-u";
-	return record_len(p->session, "channels") ? "-k" : "-u";
+	return json_len(p->session, "channels") ? "-k" : "-u";
 }
 
 /* ---- rules ---- */
 
 static bool fits_name(struct json_object *rule, const struct ltt_ctl_point *point)
 {
-	const char *exclude = record_str(rule, "exclude");
+	const char *exclude = json_str(rule, "exclude");
 
-	return glob_match(record_str(rule, "pattern"), point->name) && !*point->refused &&
+	return glob_match(json_str(rule, "pattern"), point->name) && !*point->refused &&
 	       !(*exclude && glob_match_list(exclude, point->name));
 }
 
 /* A point that the rule would match except for its log level; NULL. */
 static const struct ltt_ctl_point *refused_by_level(struct doctor *d, struct json_object *rule)
 {
-	if (strcmp(record_str(rule, "loglevel_type"), "all") == 0)
+	if (strcmp(json_str(rule, "loglevel_type"), "all") == 0)
 		return NULL;
 	for (size_t i = 0; i < d->points.nr; i++)
 		if (fits_name(rule, d->points.sorted[i]))
@@ -65,8 +65,8 @@ static const struct ltt_ctl_point *refused_by_level(struct doctor *d, struct jso
 /* Whether there is a point that the pattern matches and only the exclusion rejects. */
 static bool all_excluded(struct doctor *d, struct json_object *rule)
 {
-	for (size_t i = 0; *record_str(rule, "exclude") && i < d->points.nr; i++)
-		if (glob_match(record_str(rule, "pattern"), d->points.sorted[i]->name))
+	for (size_t i = 0; *json_str(rule, "exclude") && i < d->points.nr; i++)
+		if (glob_match(json_str(rule, "pattern"), d->points.sorted[i]->name))
 			return true;
 	return false;
 }
@@ -74,12 +74,12 @@ static bool all_excluded(struct doctor *d, struct json_object *rule)
 static void level_too_low(struct doctor *d, struct patient *p, const char *channel,
 			  struct json_object *rule, const struct ltt_ctl_point *point)
 {
-	char *pattern AUTO_FREE = text_shell_word(record_str(rule, "pattern"));
+	char *pattern AUTO_FREE = text_shell_word(json_str(rule, "pattern"));
 	char buf[64];
 
 	doctor_found(d, GRADE_WARN, "level",
 		     "session '%s': rule '%s' matches events of log level %s, but '%s' is %s",
-		     p->name, record_str(rule, "pattern"), record_loglevel(rule, buf, sizeof(buf)),
+		     p->name, json_str(rule, "pattern"), json_loglevel(rule, buf, sizeof(buf)),
 		     point->name, loglevel_name(point->loglevel));
 	doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s --loglevel=%s", p->word, channel,
 		      pattern, loglevel_name(point->loglevel));
@@ -88,7 +88,7 @@ static void level_too_low(struct doctor *d, struct patient *p, const char *chann
 static void fits_nothing(struct doctor *d, struct patient *p, const char *channel,
 			 struct json_object *rule)
 {
-	const char *pattern = record_str(rule, "pattern");
+	const char *pattern = json_str(rule, "pattern");
 	bool any = d->points.nr > 0;
 	const char *near = any ? points_nearest(&d->points, pattern) : NULL;
 
@@ -110,18 +110,18 @@ static void fits_nothing(struct doctor *d, struct patient *p, const char *channe
 static void repair_rule(struct doctor *d, const struct patient *p, const char *channel,
 			struct json_object *rule, const char *domain)
 {
-	char *pattern AUTO_FREE = text_shell_word(record_str(rule, "pattern"));
-	char *place AUTO_FREE = text_shell_word(record_str(rule, "location"));
+	char *pattern AUTO_FREE = text_shell_word(json_str(rule, "pattern"));
+	char *place AUTO_FREE = text_shell_word(json_str(rule, "location"));
 
-	char *fetch AUTO_FREE = text_shell_word(record_str(rule, "fetch"));
-	bool more = *record_str(rule, "fetch");
+	char *fetch AUTO_FREE = text_shell_word(json_str(rule, "fetch"));
+	bool more = *json_str(rule, "fetch");
 
-	if (strcmp(record_str(rule, "kind"), "count") == 0)
+	if (strcmp(json_str(rule, "kind"), "count") == 0)
 		doctor_repair(d, "lttctl enable-event -k -s %s -c %s --count %s", p->word, channel,
 			      pattern);
-	else if (*record_str(rule, "location"))
+	else if (*json_str(rule, "location"))
 		doctor_repair(d, "lttctl enable-event -k -s %s -c %s --%s=%s%s%s %s", p->word,
-			      channel, record_str(rule, "kind"), place, more ? " --fetch=" : "",
+			      channel, json_str(rule, "kind"), place, more ? " --fetch=" : "",
 			      more ? fetch : "", pattern);
 	else
 		doctor_repair(d, "lttctl enable-event %s -s %s -c %s %s", domain, p->word, channel,
@@ -133,14 +133,14 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 {
 	const struct ltt_ctl_point *point;
 
-	if (!record_bool(rule, "enabled")) {
+	if (!json_flag(rule, "enabled")) {
 		doctor_found(d, GRADE_WARN, "rule", "session '%s': rule '%s' is disabled", p->name,
-			     record_str(rule, "pattern"));
+			     json_str(rule, "pattern"));
 		repair_rule(d, p, channel, rule, kernel ? "-k" : "-u");
 		return;
 	}
 	p->rules++;
-	if (record_num(rule, "nr_points")) {
+	if (json_num(rule, "nr_points")) {
 		p->fitting++;
 		return;
 	}
@@ -155,7 +155,7 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 		doctor_found(d, GRADE_WARN, "exclude",
 			     "session '%s': rule '%s' excludes all events that it matches "
 			     "(--exclude=%s)",
-			     p->name, record_str(rule, "pattern"), record_str(rule, "exclude"));
+			     p->name, json_str(rule, "pattern"), json_str(rule, "exclude"));
 		doctor_repair(d, "lttctl list -u");
 	} else {
 		fits_nothing(d, p, channel, rule);
@@ -164,43 +164,43 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 
 static void check_channel(struct doctor *d, struct patient *p, struct json_object *channel)
 {
-	char *word AUTO_FREE = text_shell_word(record_str(channel, "name"));
-	bool kernel = strcmp(record_str(channel, "domain"), "kernel") == 0;
+	char *word AUTO_FREE = text_shell_word(json_str(channel, "name"));
+	bool kernel = strcmp(json_str(channel, "domain"), "kernel") == 0;
 
 	if (kernel)
 		doctor_kernel(d);
-	if (!record_bool(channel, "enabled")) {
+	if (!json_flag(channel, "enabled")) {
 		doctor_found(d, GRADE_WARN, "channel", "session '%s': channel '%s' is disabled",
-			     p->name, record_str(channel, "name"));
+			     p->name, json_str(channel, "name"));
 		doctor_repair(d, "lttctl enable-channel %s -s %s %s", kernel ? "-k" : "-u", p->word,
 			      word);
 		return;
 	}
-	for (size_t i = 0; i < record_len(channel, "rules"); i++)
-		check_rule(d, p, word, record_at(channel, "rules", i), kernel);
+	for (size_t i = 0; i < json_len(channel, "rules"); i++)
+		check_rule(d, p, word, json_at(channel, "rules", i), kernel);
 	doctor_refusals(d, p->name, channel);
-	for (size_t i = 0; i < record_len(channel, "conflicts"); i++) {
-		struct json_object *c = record_at(channel, "conflicts", i);
+	for (size_t i = 0; i < json_len(channel, "conflicts"); i++) {
+		struct json_object *c = json_at(channel, "conflicts", i);
 
 		doctor_found(d, GRADE_WARN, "conflict",
 			     "session '%s': marker '%s' of process %" PRIu64
 			     " is not recorded: another of the same name has another format",
-			     p->name, record_str(c, "name"), record_num(c, "pid"));
+			     p->name, json_str(c, "name"), json_num(c, "pid"));
 		doctor_repair(d, "lttctl list -u # which of the two to rename");
 	}
 }
 
 static void check_channels(struct doctor *d, struct patient *p)
 {
-	for (size_t i = 0; i < record_len(p->session, "channels"); i++)
-		check_channel(d, p, record_at(p->session, "channels", i));
+	for (size_t i = 0; i < json_len(p->session, "channels"); i++)
+		check_channel(d, p, json_at(p->session, "channels", i));
 	if (p->rules == 0) {
 		doctor_found(d, GRADE_BAD, "rules",
 			     "session '%s' has no event rule that is enabled: it records nothing",
 			     p->name);
 		doctor_repair(d, "lttctl enable-event -u -s %s '*'", p->word);
 	} else if (p->fitting == 0 &&
-		   record_num(record_get(p->session, "totals"), "recorded") == 0) {
+		   json_num(json_get(p->session, "totals"), "recorded") == 0) {
 		doctor_found(d, GRADE_BAD, "match",
 			     "session '%s' has recorded nothing, and no running program has events "
 			     "that match its rules",
@@ -215,16 +215,16 @@ static uint64_t largest(struct json_object *session, const char *key)
 {
 	uint64_t max = 0;
 
-	for (size_t i = 0; i < record_len(session, "channels"); i++)
-		max = MAX(max, record_num(record_at(session, "channels", i), key));
+	for (size_t i = 0; i < json_len(session, "channels"); i++)
+		max = MAX(max, json_num(json_at(session, "channels", i), key));
 	return max;
 }
 
 static void doctor_sessions_check_losses(struct doctor *d, struct patient *p)
 {
-	struct json_object *lost = record_get(record_get(p->session, "totals"), "lost_by_cause");
-	uint64_t full = record_num(lost, "buffer_full"), large = record_num(lost, "too_large");
-	uint64_t busy = record_num(lost, "buffer_busy"), output = record_num(lost, "output_failed");
+	struct json_object *lost = json_get(json_get(p->session, "totals"), "lost_by_cause");
+	uint64_t full = json_num(lost, "buffer_full"), large = json_num(lost, "too_large");
+	uint64_t busy = json_num(lost, "buffer_busy"), output = json_num(lost, "output_failed");
 	uint64_t subbuf = largest(p->session, "subbuf_size");
 	char buf[TEXT_BYTES], size[TEXT_BYTES];
 
@@ -252,7 +252,7 @@ static void doctor_sessions_check_losses(struct doctor *d, struct patient *p)
 
 static void doctor_sessions_check_output(struct doctor *d, struct patient *p)
 {
-	const char *path = record_str(p->session, "output");
+	const char *path = json_str(p->session, "output");
 	char *word AUTO_FREE = text_shell_word(path);
 	struct statvfs fs = { 0 };
 	uint64_t left;
@@ -295,7 +295,7 @@ static void doctor_sessions_check_output(struct doctor *d, struct patient *p)
 
 static void check_problem(struct doctor *d, struct patient *p)
 {
-	const char *problem = record_str(p->session, "problem");
+	const char *problem = json_str(p->session, "problem");
 
 	if (!*problem)
 		return;
@@ -307,7 +307,7 @@ static void check_problem(struct doctor *d, struct patient *p)
 
 static void check_state(struct doctor *d, struct patient *p)
 {
-	const char *state = record_str(p->session, "state");
+	const char *state = json_str(p->session, "state");
 	bool was = strcmp(state, "stopped") == 0 || strcmp(state, "stopping") == 0;
 
 	if (strcmp(state, "recording") == 0 || strcmp(state, "starting") == 0)
@@ -342,7 +342,7 @@ static void check_session(struct doctor *d, const char *name)
 	doctor_trackers(d, p.session);
 	doctor_sessions_check_output(d, &p);
 	doctor_sessions_check_losses(d, &p);
-	recorded = record_num(record_get(p.session, "totals"), "recorded");
+	recorded = json_num(json_get(p.session, "totals"), "recorded");
 	if (before != d->counts[GRADE_BAD] + d->counts[GRADE_WARN])
 		return;
 	doctor_found(d, GRADE_OK, "session", "session '%s' records: %s event%s so far%s", name,
@@ -399,5 +399,5 @@ void doctor_sessions(struct doctor *d, const char *name)
 		return;
 	}
 	for (size_t i = 0; i < json_object_array_length(sessions); i++)
-		check_session(d, record_str(json_object_array_get_idx(sessions, i), "name"));
+		check_session(d, json_str(json_object_array_get_idx(sessions, i), "name"));
 }

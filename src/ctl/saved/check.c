@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "proto/enums.h"
 #include "read.h"
 
@@ -18,12 +18,12 @@ struct checked {
 
 static bool is_word(const struct checked *c, const char *key, const char *word)
 {
-	return strcmp(record_str(c->o, key), word) == 0;
+	return strcmp(json_str(c->o, key), word) == 0;
 }
 
 static bool has_text(const struct checked *c, const char *key)
 {
-	return *record_str(c->o, key) != '\0';
+	return *json_str(c->o, key) != '\0';
 }
 
 static void check_that(struct checked *c, bool condition, const char *problem)
@@ -34,7 +34,7 @@ static void check_that(struct checked *c, bool condition, const char *problem)
 
 static void check_name(struct checked *c, const char *(*check)(const char *name))
 {
-	const char *name = record_str(c->o, "name"), *wrong = check(name);
+	const char *name = json_str(c->o, "name"), *wrong = check(name);
 
 	if (wrong)
 		c->good = problems_add(c->problems, c->e->line, c->e->name, "the name '%.100s' %s",
@@ -43,10 +43,10 @@ static void check_name(struct checked *c, const char *(*check)(const char *name)
 
 static void check_path(struct checked *c, const char *key)
 {
-	if (has_text(c, key) && *record_str(c->o, key) != '/')
+	if (has_text(c, key) && *json_str(c->o, key) != '/')
 		c->good = problems_add(c->problems, c->e->line, c->e->name,
 				       "'%s' is not an absolute path: '%.100s'", key,
-				       record_str(c->o, key));
+				       json_str(c->o, key));
 }
 
 /* Items of a list that have the same values of two keys. */
@@ -54,34 +54,34 @@ static void check_twins(struct checked *c, const char *list, const char *first, 
 {
 	struct json_object *seen AUTO_RECORD = json_object_new_object();
 
-	for (size_t i = 0; i < record_len(c->o, list); i++) {
-		struct json_object *item = record_at(c->o, list, i);
+	for (size_t i = 0; i < json_len(c->o, list); i++) {
+		struct json_object *item = json_at(c->o, list, i);
 		char *key AUTO_FREE =
-			xasprintf("%s %s", record_str(item, first), record_str(item, second));
+			xasprintf("%s %s", json_str(item, first), json_str(item, second));
 
-		if (record_get(seen, key))
+		if (json_get(seen, key))
 			c->good = problems_add(c->problems,
-					       (unsigned int)record_num(item, SAVED_LINE), list,
+					       (unsigned int)json_num(item, SAVED_LINE), list,
 					       "'%.100s' is there twice (%s, %s)", key, first,
 					       second);
-		record_set_bool(seen, key, true);
+		json_set_bool(seen, key, true);
 	}
 }
 
 static bool is_rotated(const struct checked *c)
 {
-	return record_num(c->o, "rotate_us") || record_num(c->o, "rotate_size");
+	return json_num(c->o, "rotate_us") || json_num(c->o, "rotate_size");
 }
 
 static bool has_limits(const struct checked *c)
 {
-	return record_num(c->o, "keep_archives") || record_num(c->o, "keep_us") ||
-	       record_num(c->o, "keep_size");
+	return json_num(c->o, "keep_archives") || json_num(c->o, "keep_us") ||
+	       json_num(c->o, "keep_size");
 }
 
 static void check_session(struct checked *c)
 {
-	bool live = record_num(c->o, "live_us"), relay = has_text(c, "url") || live;
+	bool live = json_num(c->o, "live_us"), relay = has_text(c, "url") || live;
 	bool directory = has_text(c, "output") || has_text(c, "output_parent");
 
 	check_name(c, name_check);
@@ -95,24 +95,24 @@ static void check_session(struct checked *c)
 		"a trace goes to a directory or to a relay: 'output' and 'output_parent' exclude "
 		"'url' and 'live_us'");
 	check_that(c,
-		   relay || (!record_num(c->o, "spool_size") && !record_bool(c->o, "compress") &&
-			     !record_bool(c->o, "relay_clear")),
+		   relay || (!json_num(c->o, "spool_size") && !json_flag(c->o, "compress") &&
+			     !json_flag(c->o, "relay_clear")),
 		   "'spool_size', 'compress' and 'relay_clear' need an 'url'");
-	check_that(c, !live || record_num(c->o, "live_us") >= LIVE_MIN_US,
+	check_that(c, !live || json_num(c->o, "live_us") >= LIVE_MIN_US,
 		   "the least 'live_us' is 20000");
-	check_that(c, !record_bool(c->o, "snapshots") || !relay,
+	check_that(c, !json_flag(c->o, "snapshots") || !relay,
 		   "'snapshots' can't be sent to a relay: omit 'url' and 'live_us'");
-	check_that(c, !record_bool(c->o, "snapshot_elsewhere") || directory,
+	check_that(c, !json_flag(c->o, "snapshot_elsewhere") || directory,
 		   "'snapshot_elsewhere' needs a directory: 'output' or 'output_parent'");
-	check_that(c, is_word(c, "sync", "period") == (record_num(c->o, "sync_us") != 0),
+	check_that(c, is_word(c, "sync", "period") == (json_num(c->o, "sync_us") != 0),
 		   "'sync_us' belongs to the value 'period' of 'sync', and is not 0 then");
 	check_that(c,
 		   has_text(c, "snapshot_path") || (!has_text(c, "snapshot_name") &&
-						    !record_num(c->o, "snapshot_max_size")),
+						    !json_num(c->o, "snapshot_max_size")),
 		   "'snapshot_name' and 'snapshot_max_size' need a 'snapshot_path'");
 	check_that(c, is_rotated(c) || !has_limits(c),
 		   "'keep_archives', 'keep_us' and 'keep_size' need a 'rotate_us' or 'rotate_size'");
-	check_that(c, !is_rotated(c) || (directory && !record_bool(c->o, "snapshots")),
+	check_that(c, !is_rotated(c) || (directory && !json_flag(c->o, "snapshots")),
 		   "'rotate_us' and 'rotate_size' need a directory, and exclude 'snapshots'");
 	check_twins(c, "channels", "domain", "name");
 	check_twins(c, "trackers", "domain", "kind");
@@ -128,7 +128,7 @@ static void check_channel(struct checked *c)
 		   "buffers belong to the system in the domain 'kernel', to a user or a process in "
 		   "the domain 'user'");
 	check_that(
-		c, !record_num(c->o, "tracefile_count") || record_num(c->o, "tracefile_size"),
+		c, !json_num(c->o, "tracefile_count") || json_num(c->o, "tracefile_size"),
 		"'tracefile_count' needs a 'tracefile_size': files without a size are never full");
 }
 
@@ -151,7 +151,7 @@ bool saved_check(const struct shape *shape, struct json_object *o, const struct 
 	struct checked c = { o, e, problems, true };
 
 	shape_complete(shape, o);
-	record_set_num(o, SAVED_LINE, e->line);
+	json_set_num(o, SAVED_LINE, e->line);
 	if (shape == &shape_session)
 		check_session(&c);
 	else if (shape == &shape_channel)
@@ -167,11 +167,11 @@ void saved_check_names(struct json_object *sessions, struct problems *problems)
 
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
-		const char *name = record_str(session, "name");
+		const char *name = json_str(session, "name");
 
-		if (record_get(seen, name))
-			problems_add(problems, (unsigned int)record_num(session, SAVED_LINE),
+		if (json_get(seen, name))
+			problems_add(problems, (unsigned int)json_num(session, SAVED_LINE),
 				     shape_session.name, "'%.100s' is there twice (name)", name);
-		record_set_bool(seen, name, true);
+		json_set_bool(seen, name, true);
 	}
 }

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "output.h"
 #include "read.h"
 
@@ -82,7 +82,7 @@ static bool take_number(const struct element *e, const char *name, struct json_o
 		return true;
 	if (!saved_number(child, max, &number, problems))
 		return false;
-	record_set_num(o, key, number);
+	json_set_num(o, key, number);
 	return true;
 }
 
@@ -96,7 +96,7 @@ static bool take_flag(const struct element *e, const char *name, struct json_obj
 		return true;
 	if (!saved_flag(child, &flag, problems))
 		return false;
-	record_set_bool(o, key, flag);
+	json_set_bool(o, key, flag);
 	return true;
 }
 
@@ -114,8 +114,8 @@ static bool take_level(const struct element *e, struct json_object *rule, struct
 	if ((!only && strcmp(type, "RANGE") != 0) || loglevel_parse(level, &number) != 0)
 		return problems_add(problems, e->line, e->name,
 				    "'%.40s' of '%.40s' are not log levels of LTTng", type, level);
-	record_set_str(rule, "loglevel_type", only ? "only" : "at-least");
-	record_set_str(rule, "loglevel", loglevel_name(number));
+	json_set_str(rule, "loglevel_type", only ? "only" : "at-least");
+	json_set_str(rule, "loglevel", loglevel_name(number));
 	return true;
 }
 
@@ -194,8 +194,8 @@ static bool take_place(const struct element *e, const char *type, struct json_ob
 		if (!place)
 			return problems_add(problems, e->line, e->name,
 					    "it lacks the place of the probe, in 'attributes'");
-		record_set_str(rule, "kind", kinds[i].kind);
-		record_set_str(rule, "location", place);
+		json_set_str(rule, "kind", kinds[i].kind);
+		json_set_str(rule, "location", place);
 		return true;
 	}
 	return problems_unsupported(problems, e->line, e->name,
@@ -212,18 +212,18 @@ static void add_rule(const struct element *e, const char *pattern, const char *t
 		      strcmp(type, "ALL") == 0;
 	bool good = take_flag(e, "enabled", rule, "enabled", problems);
 
-	record_set_str(rule, "pattern", pattern);
-	record_set_str(rule, "exclude", exclude);
-	record_set_str(rule, "filter", text_of(e, "filter"));
+	json_set_str(rule, "pattern", pattern);
+	json_set_str(rule, "exclude", exclude);
+	json_set_str(rule, "filter", text_of(e, "filter"));
 	/* LTTng's patterns of tracepoints don't match system calls */
 	if (kernel && strcmp(type, "TRACEPOINT") == 0 && glob_is_pattern(pattern) && !*exclude)
-		record_set_str(rule, "exclude", "syscall_entry_*,syscall_exit_*");
+		json_set_str(rule, "exclude", "syscall_entry_*,syscall_exit_*");
 	if (!kernel)
 		good = take_level(e, rule, problems) && good;
 	if (!events)
 		good = take_place(e, type, rule, problems) && good;
 	if (good && saved_check(&shape_rule, rule, e, problems))
-		record_append(channel, "rules", TAKE(rule));
+		json_append(channel, "rules", TAKE(rule));
 }
 
 static void take_event(const struct element *e, bool kernel, struct json_object *channel,
@@ -306,7 +306,7 @@ static void take_context(const struct element *e, bool kernel, struct json_objec
 		problems_add(problems, e->line, e->name, "'%.60s' is not the name of a context",
 			     name);
 	else
-		record_append(channel, "contexts", json_object_new_string(name));
+		json_append(channel, "contexts", json_object_new_string(name));
 }
 
 /* --- channels ------------------------------------------------------------------------ */
@@ -333,7 +333,7 @@ static void take_mode(const struct element *e, bool overwrites, struct json_obje
 		problems_unsupported(problems, e->line, e->name,
 				     "only the buffers of applications are overwritten, and of "
 				     "sessions that record to no relay; others drop new events");
-	record_set_bool(channel, "overwrite", overwrites && strcmp(mode, "OVERWRITE") == 0);
+	json_set_bool(channel, "overwrite", overwrites && strcmp(mode, "OVERWRITE") == 0);
 	if (*wait && strcmp(wait, "0") != 0)
 		problems_unsupported(
 			problems, e->line, e->name,
@@ -354,19 +354,19 @@ static void take_channel(const struct element *e, const char *domain, const char
 		"read_timer_interval blocking_timeout output_type tracefile_size tracefile_count "
 		"live_timer_interval events contexts monitor_timer_interval",
 		problems);
-	record_set_str(channel, "name", name);
-	record_set_str(channel, "domain", domain);
-	record_set_str(channel, "ownership", ownership);
+	json_set_str(channel, "name", name);
+	json_set_str(channel, "domain", domain);
+	json_set_str(channel, "ownership", ownership);
 	if (!take_sizes(e, channel, problems))
 		return;
-	take_mode(e, !kernel && !*record_str(session, "url"), channel, problems);
+	take_mode(e, !kernel && !*json_str(session, "url"), channel, problems);
 	for (const struct element *c = contexts ? contexts->first : NULL; c; c = c->next)
 		take_context(c, kernel, channel, problems);
 	for (const struct element *event = events ? events->first : NULL; event;
 	     event = event->next)
 		take_event(event, kernel, channel, problems);
 	if (saved_check(&shape_channel, channel, e, problems))
-		record_append(session, "channels", TAKE(channel));
+		json_append(session, "channels", TAKE(channel));
 }
 
 /* --- trackers ------------------------------------------------------------------------ */
@@ -399,10 +399,10 @@ static bool take_id(const struct element *value, struct json_object *tracker,
 				    name ? name->text : "");
 	}
 	snprintf(key, sizeof(key), "%" PRIu64, number);
-	if (record_get(seen, key))
+	if (json_get(seen, key))
 		return true; /* it is there by its number and by its name */
-	record_set_bool(seen, key, true);
-	record_append(tracker, "ids", json_object_new_uint64(number));
+	json_set_bool(seen, key, true);
+	json_append(tracker, "ids", json_object_new_uint64(number));
 	return true;
 }
 
@@ -414,14 +414,14 @@ static void add_tracker(const struct element *e, const char *domain, const char 
 	struct json_object *seen AUTO_RECORD = json_object_new_object();
 	bool good = true;
 
-	record_set_str(tracker, "domain", domain);
-	record_set_str(tracker, "kind", kind);
+	json_set_str(tracker, "domain", domain);
+	json_set_str(tracker, "kind", kind);
 	for (; values; values = values->next)
 		good = take_id(values, tracker, seen, problems) && good;
 	if (words_number(&words_track_kind, kind) < 0)
 		problems_unsupported(problems, e->line, e->name, "there is no such tracker");
 	else if (good && saved_check(&shape_tracker, tracker, e, problems))
-		record_append(session, "trackers", TAKE(tracker));
+		json_append(session, "trackers", TAKE(tracker));
 }
 
 /* vpid_process_attr_tracker: vpid */
@@ -443,17 +443,17 @@ static void take_old_tracker(const struct element *e, const char *domain,
 	struct json_object *tracker AUTO_RECORD = json_object_new_object();
 	uint64_t pid;
 
-	record_set_str(tracker, "domain", domain);
-	record_set_str(tracker, "kind", strcmp(domain, "kernel") == 0 ? "pid" : "vpid");
+	json_set_str(tracker, "domain", domain);
+	json_set_str(tracker, "kind", strcmp(domain, "kernel") == 0 ? "pid" : "vpid");
 	for (const struct element *t = targets ? targets->first : NULL; t; t = t->next) {
 		const struct element *id = child_of(t, "pid");
 
 		if (!id || !saved_number(id, UINT32_MAX - 1, &pid, problems))
 			return;
-		record_append(tracker, "ids", json_object_new_uint64(pid));
+		json_append(tracker, "ids", json_object_new_uint64(pid));
 	}
 	if (saved_check(&shape_tracker, tracker, e, problems))
-		record_append(session, "trackers", TAKE(tracker));
+		json_append(session, "trackers", TAKE(tracker));
 }
 
 /* --- domains ------------------------------------------------------------------------- */
@@ -514,8 +514,8 @@ static bool take_relay(const struct element *net, struct json_object *session,
 				     "made of the names of host and session",
 				     uri);
 	url[7 + strcspn(url + 7, "/")] = '\0';
-	record_set_str(session, "url", url);
-	record_set_num(session, "spool_size", OUTPUT_SPOOL_BYTES);
+	json_set_str(session, "url", url);
+	json_set_num(session, "spool_size", OUTPUT_SPOOL_BYTES);
 	return true;
 }
 
@@ -555,13 +555,13 @@ static bool take_snapshots(const struct element *e, struct json_object *session,
 	if (output->next)
 		problems_unsupported(problems, output->next->line, output->next->name,
 				     "a session has one output for snapshots");
-	record_set_str(session, "output", text_of(to, "path"));
+	json_set_str(session, "output", text_of(to, "path"));
 	if (!take_number(output, "max_size", session, "snapshot_max_size", UINT64_MAX, problems))
 		return false;
-	if (strcmp(name, "snapshot-1") == 0 && !record_num(session, "snapshot_max_size"))
+	if (strcmp(name, "snapshot-1") == 0 && !json_num(session, "snapshot_max_size"))
 		return true;
-	record_set_str(session, "snapshot_path", text_of(to, "path"));
-	record_set_str(session, "snapshot_name", name);
+	json_set_str(session, "snapshot_path", text_of(to, "path"));
+	json_set_str(session, "snapshot_name", name);
 	return true;
 }
 
@@ -570,7 +570,7 @@ static bool take_output(const struct element *e, struct json_object *session,
 {
 	const struct element *output = child_of(e, "output");
 
-	if (record_bool(session, "snapshots"))
+	if (json_flag(session, "snapshots"))
 		return take_snapshots(output ? output : e, session, problems);
 	return take_consumer(child_of(output, "consumer_output"), session, problems);
 }
@@ -615,7 +615,7 @@ static void take_lttng_session(const struct element *e, struct json_object *sess
 		check_known(attributes, "snapshot_mode live_timer_interval rotation_schedules",
 			    problems);
 	name_missing(e, problems);
-	record_set_str(session, "name", name);
+	json_set_str(session, "name", name);
 	if (!take_flag(e, "started", session, "recording", problems) ||
 	    !take_flag(attributes, "snapshot_mode", session, "snapshots", problems) ||
 	    !take_number(attributes, "live_timer_interval", session, "live_us", UINT32_MAX,

@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "ctl/connect.h"
 #include "ctl/create.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
 #include "ctl/words.h"
 #include "model/types.h"
@@ -37,7 +37,7 @@ static int make_locate(struct ctl *ctl, struct json_object *session, struct json
 
 	ctl->err = (struct err){ 0 };
 	return err_set(&ctl->err, err.code, "%s:%u: element '%s': %s",
-		       record_str(session, SAVED_FILE), (unsigned int)record_num(o, SAVED_LINE),
+		       json_str(session, SAVED_FILE), (unsigned int)json_num(o, SAVED_LINE),
 		       element, err.text);
 }
 
@@ -66,24 +66,24 @@ static int make_part(struct making *m, int code, struct json_object *session, st
 #define REPEAT_text(o, to, name) REPEAT_AS(to, name, make_text(o, #name))
 #define REPEAT_option REPEAT_text
 #define REPEAT_derived(o, to, name) ((void)0)
-#define REPEAT_u32(o, to, name) REPEAT_AS(to, name, record_num(o, #name))
+#define REPEAT_u32(o, to, name) REPEAT_AS(to, name, json_num(o, #name))
 #define REPEAT_u64 REPEAT_u32
-#define REPEAT_flag(o, to, name) REPEAT_AS(to, name, record_bool(o, #name))
+#define REPEAT_flag(o, to, name) REPEAT_AS(to, name, json_flag(o, #name))
 #define REPEAT_relay_link REPEAT_flag
 #define REPEAT_WORD(words, o, to, name) \
-	REPEAT_AS(to, name, words_number(&(words), record_str(o, #name)))
+	REPEAT_AS(to, name, words_number(&(words), json_str(o, #name)))
 #define REPEAT_mode REPEAT_flag
 #define REPEAT_ownership(o, to, name) REPEAT_WORD(words_owner, o, to, name)
 #define REPEAT_output_type(o, to, name) REPEAT_WORD(words_output_type, o, to, name)
 #define REPEAT_sync_mode(o, to, name) REPEAT_WORD(words_sync, o, to, name)
 #define REPEAT_rule_kind(o, to, name) REPEAT_WORD(words_rule_kind, o, to, name)
 #define REPEAT_loglevel_type(o, to, name) REPEAT_WORD(words_level_type, o, to, name)
-#define REPEAT_loglevel(o, to, name) REPEAT_AS(to, name, make_level(record_str(o, #name)))
+#define REPEAT_loglevel(o, to, name) REPEAT_AS(to, name, make_level(json_str(o, #name)))
 
 /* An empty text is an option that is not given. */
 static const char *make_text(struct json_object *o, const char *key)
 {
-	const char *text = record_str(o, key);
+	const char *text = json_str(o, key);
 
 	return *text ? text : NULL;
 }
@@ -97,7 +97,7 @@ static int make_level(const char *name)
 
 static enum ltt_ctl_domain make_domain(struct json_object *o)
 {
-	return (enum ltt_ctl_domain)words_number(&words_domain, record_str(o, "domain"));
+	return (enum ltt_ctl_domain)words_number(&words_domain, json_str(o, "domain"));
 }
 
 /* --- channels ------------------------------------------------------------------------------ */
@@ -114,8 +114,8 @@ static int make_rule(struct making *m, struct json_object *session, struct json_
 	ltt_ctl_event_options_init(&o);
 #define REPEATED(type, name, init, doc) REPEAT(type, rule, &o, name);
 #include "model/rule.def"
-	o.session = record_str(session, "name");
-	o.channel = record_str(channel, "name");
+	o.session = json_str(session, "name");
+	o.channel = json_str(channel, "name");
 	o.domain = make_domain(channel);
 	o.more = more;
 	if (o.kind == LTT_CTL_RULE_USER)
@@ -141,22 +141,22 @@ static int make_disabled_rules(struct making *m, struct json_object *session,
 	bool some = false;
 	int code = 0;
 
-	for (size_t i = 0; i < record_len(channel, "rules") && code == 0; i++) {
-		struct json_object *rule = record_at(channel, "rules", i);
+	for (size_t i = 0; i < json_len(channel, "rules") && code == 0; i++) {
+		struct json_object *rule = json_at(channel, "rules", i);
 
-		if (record_bool(rule, "enabled"))
+		if (json_flag(rule, "enabled"))
 			continue;
 		some = true;
-		code = ltt_ctl_disable_event(m->ctl->library, record_str(session, "name"), domain,
-					     record_str(channel, "name"),
-					     record_str(rule, "pattern"));
+		code = ltt_ctl_disable_event(m->ctl->library, json_str(session, "name"), domain,
+					     json_str(channel, "name"),
+					     json_str(rule, "pattern"));
 		if (code == LTT_CTL_NO_EVENT && m->keep_going)
 			code = 0; /* it was left out */
 	}
-	for (size_t i = 0; some && i < record_len(channel, "rules") && code == 0; i++) {
-		struct json_object *rule = record_at(channel, "rules", i);
+	for (size_t i = 0; some && i < json_len(channel, "rules") && code == 0; i++) {
+		struct json_object *rule = json_at(channel, "rules", i);
 
-		if (record_bool(rule, "enabled"))
+		if (json_flag(rule, "enabled"))
 			code = make_rule(m, session, channel, rule, false);
 		if (code == LTT_CTL_EVENT_EXISTS || (code && m->keep_going))
 			code = 0;
@@ -166,11 +166,11 @@ static int make_disabled_rules(struct making *m, struct json_object *session,
 
 static int make_rules(struct making *m, struct json_object *session, struct json_object *channel)
 {
-	size_t nr = record_len(channel, "rules");
+	size_t nr = json_len(channel, "rules");
 	int code = 0;
 
 	for (size_t i = 0; i < nr && code == 0; i++) {
-		struct json_object *rule = record_at(channel, "rules", i);
+		struct json_object *rule = json_at(channel, "rules", i);
 
 		code = make_rule(m, session, channel, rule, i + 1 < nr);
 		code = make_part(m, code, session, rule, "rule");
@@ -183,11 +183,11 @@ static int make_contexts(struct making *m, struct json_object *session, struct j
 {
 	int code = 0;
 
-	for (size_t i = 0; i < record_len(channel, "contexts") && code == 0; i++) {
-		const char *type = json_object_get_string(record_at(channel, "contexts", i));
+	for (size_t i = 0; i < json_len(channel, "contexts") && code == 0; i++) {
+		const char *type = json_object_get_string(json_at(channel, "contexts", i));
 
-		code = ltt_ctl_add_context(m->ctl->library, record_str(session, "name"),
-					   make_domain(channel), record_str(channel, "name"), type,
+		code = ltt_ctl_add_context(m->ctl->library, json_str(session, "name"),
+					   make_domain(channel), json_str(channel, "name"), type,
 					   NULL);
 		code = make_part(m, code, session, channel, "contexts");
 	}
@@ -203,8 +203,8 @@ static int make_channel(struct making *m, struct json_object *session, struct js
 	ltt_ctl_channel_options_init(&o);
 #define REPEATED(type, name, init, doc) REPEAT(type, channel, &o, name);
 #include "model/channel.def"
-	o.session = record_str(session, "name");
-	o.name = record_str(channel, "name");
+	o.session = json_str(session, "name");
+	o.name = json_str(channel, "name");
 	o.domain = make_domain(channel);
 	o.discard = !o.overwrite;
 	code = ltt_ctl_enable_channel(lib, &o);
@@ -212,7 +212,7 @@ static int make_channel(struct making *m, struct json_object *session, struct js
 		return make_part(m, code, session, channel, "channel");
 	if (make_contexts(m, session, channel) != 0 || make_rules(m, session, channel) != 0)
 		return m->ctl->err.code;
-	if (record_bool(channel, "enabled"))
+	if (json_flag(channel, "enabled"))
 		return 0;
 	code = ltt_ctl_disable_channel(lib, o.session, o.domain, o.name);
 	return make_part(m, code, session, channel, "channel");
@@ -222,18 +222,18 @@ static int make_channel(struct making *m, struct json_object *session, struct js
 
 static int make_tracker(struct making *m, struct json_object *session, struct json_object *tracker)
 {
-	size_t nr = record_len(tracker, "ids");
+	size_t nr = json_len(tracker, "ids");
 	uint32_t *ids AUTO_FREE = xalloc((nr + 1) * sizeof(*ids));
 	struct ltt_ctl_track_options o;
 
 	ltt_ctl_track_options_init(&o);
-	o.session = record_str(session, "name");
+	o.session = json_str(session, "name");
 	o.domain = make_domain(tracker);
 	o.kind = (enum ltt_ctl_track_kind)words_number(&words_track_kind,
-						       record_str(tracker, "kind"));
+						       json_str(tracker, "kind"));
 	o.op = nr ? LTT_CTL_TRACK_ADD : LTT_CTL_TRACK_NONE;
 	for (size_t i = 0; i < nr; i++)
-		ids[i] = (uint32_t)json_object_get_uint64(record_at(tracker, "ids", i));
+		ids[i] = (uint32_t)json_object_get_uint64(json_at(tracker, "ids", i));
 	o.ids = ids;
 	o.nr_ids = nr;
 	return make_part(m, ltt_ctl_track(m->ctl->library, &o, NULL), session, tracker, "tracker");
@@ -290,14 +290,14 @@ static int make_beside(struct making *m, struct ltt_ctl_create_options *o, struc
 
 static int make_create(struct making *m, struct json_object *session, struct made *made)
 {
-	const char *parent = record_str(session, "output_parent");
+	const char *parent = json_str(session, "output_parent");
 	char *output AUTO_FREE = NULL, *stem AUTO_FREE = NULL;
 	struct ltt_ctl_create_options o;
 
 	ltt_ctl_create_options_init(&o);
 #define REPEATED(type, name, init, doc) REPEAT(type, session, &o, name);
 #include "model/session.def"
-	o.name = record_str(session, "name");
+	o.name = json_str(session, "name");
 	o.url = make_text(session, "url");
 	if (*parent) {
 		stem = xasprintf("%s/%s", parent, o.name);
@@ -320,18 +320,18 @@ static int make_snapshot_output(struct making *m, struct json_object *session)
 	int code;
 
 	ltt_ctl_snapshot_options_init(&o);
-	o.session = record_str(session, "name");
-	if (record_bool(session, "snapshot_elsewhere")) {
+	o.session = json_str(session, "name");
+	if (json_flag(session, "snapshot_elsewhere")) {
 		code = ltt_ctl_set_snapshot_output(m->ctl->library, &o);
 		code = make_part(m, code, session, session, "snapshot_elsewhere");
 		if (code)
 			return code;
 	}
-	if (!*record_str(session, "snapshot_path"))
+	if (!*json_str(session, "snapshot_path"))
 		return 0;
-	o.output = record_str(session, "snapshot_path");
+	o.output = json_str(session, "snapshot_path");
 	o.name = make_text(session, "snapshot_name");
-	o.max_size = record_num(session, "snapshot_max_size");
+	o.max_size = json_num(session, "snapshot_max_size");
 	code = ltt_ctl_set_snapshot_output(m->ctl->library, &o);
 	return make_part(m, code, session, session, "snapshot_path");
 }
@@ -341,12 +341,12 @@ static int make_rotation(struct making *m, struct json_object *session)
 	struct ltt_ctl_rotation_options o;
 
 	ltt_ctl_rotation_options_init(&o);
-	o.session = record_str(session, "name");
-	o.rotate_us = record_num(session, "rotate_us");
-	o.rotate_size = record_num(session, "rotate_size");
-	o.keep_archives = (uint32_t)record_num(session, "keep_archives");
-	o.keep_us = record_num(session, "keep_us");
-	o.keep_size = record_num(session, "keep_size");
+	o.session = json_str(session, "name");
+	o.rotate_us = json_num(session, "rotate_us");
+	o.rotate_size = json_num(session, "rotate_size");
+	o.keep_archives = (uint32_t)json_num(session, "keep_archives");
+	o.keep_us = json_num(session, "keep_us");
+	o.keep_size = json_num(session, "keep_size");
 	if (!o.rotate_us && !o.rotate_size)
 		return 0;
 	return make_part(m, ltt_ctl_enable_rotation(m->ctl->library, &o), session, session,
@@ -360,10 +360,10 @@ static int make_contents(struct making *m, struct json_object *session)
 	if (code == 0 && !m->is_trial)
 		code = make_rotation(m, session);
 
-	for (size_t i = 0; i < record_len(session, "trackers") && code == 0; i++)
-		code = make_tracker(m, session, record_at(session, "trackers", i));
-	for (size_t i = 0; i < record_len(session, "channels") && code == 0; i++)
-		code = make_channel(m, session, record_at(session, "channels", i));
+	for (size_t i = 0; i < json_len(session, "trackers") && code == 0; i++)
+		code = make_tracker(m, session, json_at(session, "trackers", i));
+	for (size_t i = 0; i < json_len(session, "channels") && code == 0; i++)
+		code = make_channel(m, session, json_at(session, "channels", i));
 	return code;
 }
 
@@ -387,7 +387,7 @@ int make_session(struct making *m, struct json_object *session)
 	struct made *made = xalloc(sizeof(*made)), **end = &m->made;
 
 	made->saved = session;
-	made->start = record_bool(session, "recording");
+	made->start = json_flag(session, "recording");
 	if (make_create(m, session, made) != 0) {
 		made_free(made);
 		return m->ctl->err.code;
@@ -405,13 +405,13 @@ int make_session(struct making *m, struct json_object *session)
 int make_trial(struct ctl *ctl, struct json_object *session)
 {
 	struct making trial = { .ctl = ctl, .is_trial = true };
-	char *name AUTO_FREE = xstrdup(record_str(session, "name"));
+	char *name AUTO_FREE = xstrdup(json_str(session, "name"));
 	char *other AUTO_FREE = xasprintf("load-trial-%d", (int)getpid());
 	int code;
 
-	record_set_str(session, "name", other);
+	json_set_str(session, "name", other);
 	code = make_session(&trial, session);
-	record_set_str(session, "name", name);
+	json_set_str(session, "name", name);
 	make_undo(&trial);
 	return code;
 }
@@ -453,10 +453,10 @@ void make_report(const struct making *m, struct json_object *sessions)
 	for (const struct made *made = m->made; made; made = made->next) {
 		struct json_object *o = json_object_new_object();
 
-		record_set_str(o, "session", made->created.session);
-		record_set_str(o, "output", made->created.output);
-		record_set_str(o, "file", record_str(made->saved, SAVED_FILE));
-		record_set_bool(o, "recording", made->start);
+		json_set_str(o, "session", made->created.session);
+		json_set_str(o, "output", made->created.output);
+		json_set_str(o, "file", json_str(made->saved, SAVED_FILE));
+		json_set_bool(o, "recording", made->start);
 		json_object_array_add(sessions, o);
 	}
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 
 /* The relay that a live session has if none is named: `load` starts it, too. */
 #define OWN_RELAY "net://127.0.0.1:5342"
@@ -44,18 +44,18 @@ static void set_directory(struct json_object *o, const char *output)
 	char *parent AUTO_FREE = xstrdup(output);
 	char *slash = strrchr(parent, '/');
 
-	if (!slash || !is_dated(slash + 1, record_str(o, "name"))) {
-		record_set_str(o, "output", output);
+	if (!slash || !is_dated(slash + 1, json_str(o, "name"))) {
+		json_set_str(o, "output", output);
 		return;
 	}
 	slash[slash == parent] = '\0';
-	record_set_str(o, "output_parent", parent);
+	json_set_str(o, "output_parent", parent);
 }
 
 void output_set(struct json_object *session, const char *output)
 {
 	if (*output == '/')
 		set_directory(session, output);
-	else if (*output && (!record_num(session, "live_us") || strcmp(output, OWN_RELAY) != 0))
-		record_set_str(session, "url", output);
+	else if (*output && (!json_num(session, "live_us") || strcmp(output, OWN_RELAY) != 0))
+		json_set_str(session, "url", output);
 }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/names.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 
 #define BLANKS " \t\r\n"
 
@@ -53,7 +53,7 @@ static bool read_number(const struct field *field, const struct element *e, stru
 
 	if (!saved_number(e, field->max, &number, problems))
 		return false;
-	record_set_num(o, field->key, number);
+	json_set_num(o, field->key, number);
 	return true;
 }
 
@@ -64,7 +64,7 @@ static bool read_flag(const struct field *field, const struct element *e, struct
 
 	if (!saved_flag(e, &flag, problems))
 		return false;
-	record_set_bool(o, field->key, flag);
+	json_set_bool(o, field->key, flag);
 	return true;
 }
 
@@ -90,7 +90,7 @@ static bool read_word(const struct field *field, const struct element *e, struct
 	char *list AUTO_FREE = NULL;
 
 	if (words_number(field->words, word) >= 0) {
-		record_set_str(o, field->key, word);
+		json_set_str(o, field->key, word);
 		return true;
 	}
 	list = list_words(field->words);
@@ -107,7 +107,7 @@ static bool read_level(const struct field *field, const struct element *e, struc
 		return problems_add(problems, e->line, e->name,
 				    "'%.60s' is not a log level; they are EMERG (0) to DEBUG (14)",
 				    word);
-	record_set_str(o, field->key, loglevel_name(level));
+	json_set_str(o, field->key, loglevel_name(level));
 	return true;
 }
 
@@ -117,7 +117,7 @@ static bool read_names(const struct field *field, const struct element *e, struc
 	char *word AUTO_FREE = saved_word(e->text);
 	struct names names CLEANUP(names_fini) = { 0 };
 
-	record_set(o, field->key, json_object_new_array());
+	json_set(o, field->key, json_object_new_array());
 	if (!*word)
 		return true;
 	names_split(word, &names);
@@ -125,7 +125,7 @@ static bool read_names(const struct field *field, const struct element *e, struc
 		if (!*names.names[i])
 			return problems_add(problems, e->line, e->name,
 					    "there is an empty name in '%.60s'", word);
-		record_append(o, field->key, json_object_new_string(names.names[i]));
+		json_append(o, field->key, json_object_new_string(names.names[i]));
 	}
 	return true;
 }
@@ -136,14 +136,14 @@ static bool read_ids(const struct field *field, const struct element *e, struct 
 	char *copy AUTO_FREE = xstrdup(e->text), *rest = NULL;
 	uint64_t id;
 
-	record_set(o, field->key, json_object_new_array());
+	json_set(o, field->key, json_object_new_array());
 	for (char *word = strtok_r(copy, BLANKS, &rest); word;
 	     word = strtok_r(NULL, BLANKS, &rest)) {
 		if (parse_u64(word, &id) != 0 || id > field->max)
 			return problems_add(problems, e->line, e->name,
 					    "'%.60s' is not a number from 0 to %" PRIu64, word,
 					    field->max);
-		record_append(o, field->key, json_object_new_uint64(id));
+		json_append(o, field->key, json_object_new_uint64(id));
 	}
 	return true;
 }
@@ -152,7 +152,7 @@ static bool read_text(const struct field *field, const struct element *e, struct
 		      struct problems *problems)
 {
 	(void)problems;
-	record_set_str(o, field->key, e->text);
+	json_set_str(o, field->key, e->text);
 	return true;
 }
 
@@ -167,7 +167,7 @@ static bool read_field(const struct field *field, const struct element *e, struc
 		[FIELD_IDS] = read_ids,
 	};
 
-	if (record_get(o, field->key))
+	if (json_get(o, field->key))
 		return problems_add(problems, e->line, e->name, "there are two of these");
 	if (e->first)
 		return problems_add(problems, e->first->line, e->first->name,
@@ -184,9 +184,9 @@ static struct json_object *read_object(const struct shape *shape, const struct e
 static bool read_list(const struct shape_list *list, const struct element *e, struct json_object *o,
 		      struct problems *problems)
 {
-	if (record_get(o, list->key))
+	if (json_get(o, list->key))
 		return problems_add(problems, e->line, e->name, "there are two of these");
-	record_set(o, list->key, json_object_new_array());
+	json_set(o, list->key, json_object_new_array());
 	if (strspn(e->text, BLANKS) != strlen(e->text))
 		problems_add(problems, e->line, e->name, "it has a text beside elements");
 	for (const struct element *child = e->first; child; child = child->next) {
@@ -199,7 +199,7 @@ static bool read_list(const struct shape_list *list, const struct element *e, st
 		}
 		item = read_object(list->item, child, problems);
 		if (item)
-			record_append(o, list->key, item);
+			json_append(o, list->key, item);
 	}
 	return true;
 }
@@ -226,7 +226,7 @@ static bool has_all(const struct shape *shape, struct json_object *o, const stru
 	bool all = true;
 
 	for (size_t i = 0; i < shape->nr; i++)
-		if (shape->fields[i].must && !record_get(o, shape->fields[i].key))
+		if (shape->fields[i].must && !json_get(o, shape->fields[i].key))
 			all = problems_add(problems, e->line, e->name, "it lacks the element '%s'",
 					   shape->fields[i].key);
 	return all;

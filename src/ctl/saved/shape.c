@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "proto/enums.h"
 
 /* Rows of the model as fields, by their types; a comma behind each. libltt-ctl derives the
@@ -156,8 +156,8 @@ void shape_complete(const struct shape *shape, struct json_object *o)
 {
 	for (size_t i = 0; i < shape->nr; i++)
 		if (!json_object_object_get_ex(o, shape->fields[i].key, NULL))
-			record_set(o, shape->fields[i].key, shape_default(&shape->fields[i]));
+			json_set(o, shape->fields[i].key, shape_default(&shape->fields[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(shape->lists) && shape->lists[i].key; i++)
-		if (!record_get(o, shape->lists[i].key))
-			record_set(o, shape->lists[i].key, json_object_new_array());
+		if (!json_get(o, shape->lists[i].key))
+			json_set(o, shape->lists[i].key, json_object_new_array());
 }

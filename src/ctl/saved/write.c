@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "libxml.h"
 #include "shape.h"
 
@@ -85,39 +85,39 @@ static char *field_text(const struct field *field, struct json_object *o)
 {
 	switch (field->kind) {
 	case FIELD_NAMES:
-		return joined(record_get(o, field->key), ',');
+		return joined(json_get(o, field->key), ',');
 	case FIELD_IDS:
-		return joined(record_get(o, field->key), ' ');
+		return joined(json_get(o, field->key), ' ');
 	case FIELD_FLAG:
-		return xstrdup(record_bool(o, field->key) ? "true" : "false");
+		return xstrdup(json_flag(o, field->key) ? "true" : "false");
 	case FIELD_NUMBER:
-		return xasprintf("%" PRIu64, record_num(o, field->key));
+		return xasprintf("%" PRIu64, json_num(o, field->key));
 	case FIELD_TEXT:
 	case FIELD_WORD:
 	case FIELD_LEVEL:
 		break;
 	}
-	return xstrdup(record_str(o, field->key));
+	return xstrdup(json_str(o, field->key));
 }
 
 static bool is_default(const struct field *field, struct json_object *o)
 {
 	switch (field->kind) {
 	case FIELD_FLAG:
-		return record_bool(o, field->key) == (field->init != 0);
+		return json_flag(o, field->key) == (field->init != 0);
 	case FIELD_NUMBER:
-		return record_num(o, field->key) == field->init;
+		return json_num(o, field->key) == field->init;
 	case FIELD_WORD:
-		return strcmp(record_str(o, field->key),
+		return strcmp(json_str(o, field->key),
 			      words_name(field->words, (unsigned int)field->init)) == 0;
 	case FIELD_NAMES:
 	case FIELD_IDS:
-		return record_len(o, field->key) == 0;
+		return json_len(o, field->key) == 0;
 	case FIELD_TEXT:
 	case FIELD_LEVEL:
 		break;
 	}
-	return !*record_str(o, field->key);
+	return !*json_str(o, field->key);
 }
 
 static void write_field(struct writer *w, const struct field *field, struct json_object *o)
@@ -146,11 +146,11 @@ static void write_object(struct writer *w, const struct shape *shape, struct jso
 	for (size_t i = 0; i < ARRAY_SIZE(shape->lists) && shape->lists[i].key; i++) {
 		const struct shape_list *list = &shape->lists[i];
 
-		if (!record_len(o, list->key))
+		if (!json_len(o, list->key))
 			continue;
 		writer_begin(w, list->key);
-		for (size_t k = 0; k < record_len(o, list->key); k++)
-			write_object(w, list->item, record_at(o, list->key, k));
+		for (size_t k = 0; k < json_len(o, list->key); k++)
+			write_object(w, list->item, json_at(o, list->key, k));
 		writer_end(w);
 	}
 	writer_end(w);
@@ -198,7 +198,7 @@ static void write_sessions(struct writer *w, void *data)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		w->session = record_str(session, "name");
+		w->session = json_str(session, "name");
 		write_object(w, &shape_session, session);
 	}
 	writer_end(w);

@@ -6,9 +6,9 @@
 #include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
-#include "ctl/table.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/table.h"
 #include "ctl/target.h"
 
 static struct {
@@ -67,10 +67,10 @@ static enum status add_context_list_domain(struct ctl *ctl, enum ltt_ctl_domain 
 	for (size_t i = 0; i < list->nr; i++) {
 		struct json_object *o = json_object_new_object();
 
-		record_set_str(o, "name", list->contexts[i]->name);
-		record_set_str(o, "domain", record_domain(list->contexts[i]->domain));
-		record_set_str(o, "type", list->contexts[i]->type);
-		record_append(ctl->record, "types", o);
+		json_set_str(o, "name", list->contexts[i]->name);
+		json_set_str(o, "domain", json_domain(list->contexts[i]->domain));
+		json_set_str(o, "type", list->contexts[i]->type);
+		json_append(ctl->record, "types", o);
 	}
 	ltt_ctl_contexts_free(list);
 	return STATUS_OK;
@@ -82,7 +82,7 @@ static enum status add_context_list(struct ctl *ctl)
 	enum status status = STATUS_OK;
 
 	ctl->record = json_object_new_object();
-	record_set(ctl->record, "types", json_object_new_array());
+	json_set(ctl->record, "types", json_object_new_array());
 	if (!opt.domain.kernel)
 		status = add_context_list_domain(ctl, LTT_CTL_USER);
 	if (status != STATUS_OK || opt.domain.user)
@@ -122,7 +122,7 @@ static enum status add_context_add(struct ctl *ctl)
 	if (!session)
 		return STATUS_ERROR;
 	if (opt.channel)
-		record_set_str(ctl->record, "channel", opt.channel);
+		json_set_str(ctl->record, "channel", opt.channel);
 	code = ltt_ctl_add_context(ctl->library, session, (enum ltt_ctl_domain)domain, opt.channel,
 				   types, &channels);
 	if (ctl_done(ctl, code, &ctl->err) != 0) {
@@ -135,7 +135,7 @@ static enum status add_context_add(struct ctl *ctl)
 		return STATUS_WARNING;
 	}
 	for (size_t i = 0; i < opt.types.nr; i++)
-		record_append(ctl->record, "contexts", json_object_new_string(opt.types.names[i]));
+		json_append(ctl->record, "contexts", json_object_new_string(opt.types.names[i]));
 	return STATUS_OK;
 }
 
@@ -146,25 +146,25 @@ static enum status add_context_run(struct ctl *ctl)
 
 static void add_context_text(FILE *out, struct json_object *record)
 {
-	const char *channel = record_str(record, "channel");
+	const char *channel = json_str(record, "channel");
 	struct table table = { .columns = "lll" };
 
-	for (size_t i = 0; i < record_len(record, "contexts"); i++)
+	for (size_t i = 0; i < json_len(record, "contexts"); i++)
 		fprintf(out, "%s context %s added to %s%s of session %s\n", domain_title(record),
-			json_object_get_string(record_at(record, "contexts", i)),
+			json_object_get_string(json_at(record, "contexts", i)),
 			*channel ? "channel " : "all channels", channel,
-			record_str(record, "session"));
-	if (!record_len(record, "types"))
+			json_str(record, "session"));
+	if (!json_len(record, "types"))
 		return;
 	table_cell(&table, "TYPE");
 	table_cell(&table, "DOMAIN");
 	table_cell(&table, "VALUE");
-	for (size_t i = 0; i < record_len(record, "types"); i++) {
-		struct json_object *type = record_at(record, "types", i);
+	for (size_t i = 0; i < json_len(record, "types"); i++) {
+		struct json_object *type = json_at(record, "types", i);
 
-		table_cell(&table, "%s", record_str(type, "name"));
-		table_cell(&table, "%s", record_str(type, "domain"));
-		table_cell(&table, "%s", record_str(type, "type"));
+		table_cell(&table, "%s", json_str(type, "name"));
+		table_cell(&table, "%s", json_str(type, "domain"));
+		table_cell(&table, "%s", json_str(type, "type"));
 	}
 	table_print(out, &table);
 }

@@ -4,19 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/calls.h"
+#include "analyse/demangle.h"
+#include "analyse/objects.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/table.h"
+#include "ctl/print/text.h"
 #include "ctl/symbols.h"
-#include "ctl/table.h"
-#include "ctl/text.h"
 #include "ctl/viewing.h"
-#include "view/calls.h"
-#include "view/demangle.h"
-#include "view/event.h"
-#include "view/objects.h"
+#include "read/event.h"
+#include "show/show.h"
 
 static struct {
 	char *trace_path, *top;
@@ -59,16 +60,16 @@ static struct json_object *calls_verb_record(const struct calls_function *functi
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "function", function->label);
-	record_set_str(o, "object", function->object ? function->object : "");
+	json_set_str(o, "function", function->label);
+	json_set_str(o, "object", function->object ? function->object : "");
 	if (function->symbol.file) {
-		record_set_str(o, "file", function->symbol.file);
-		record_set_num(o, "line", function->symbol.line);
+		json_set_str(o, "file", function->symbol.file);
+		json_set_num(o, "line", function->symbol.line);
 	}
-	record_set_num(o, "count", sum->calls);
-	record_set_num(o, "total_ns", sum->total_ns);
-	record_set_num(o, "self_ns", sum->self_ns);
-	record_set_num(o, "lossy_calls", sum->lossy);
+	json_set_num(o, "count", sum->calls);
+	json_set_num(o, "total_ns", sum->total_ns);
+	json_set_num(o, "self_ns", sum->self_ns);
+	json_set_num(o, "lossy_calls", sum->lossy);
 	return o;
 }
 
@@ -124,7 +125,7 @@ static struct json_object *calls_verb_tree(const struct calls_node *parent, uint
 			continue;
 		*left -= top > 0;
 		o = calls_verb_record(node->function, &node->sum);
-		record_set(o, "calls", calls_verb_tree(node, least_ns, left));
+		json_set(o, "calls", calls_verb_tree(node, least_ns, left));
 		json_object_array_add(all, o);
 	}
 	return all;
@@ -139,17 +140,17 @@ static struct json_object *calls_verb_lines(const struct calls_node *root)
 
 static void calls_verb_add_threads(struct json_object *record, const struct calls *calls)
 {
-	record_set(record, "threads", json_object_new_array());
+	json_set(record, "threads", json_object_new_array());
 	for (const struct calls_thread *thread = calls->threads; thread; thread = thread->next) {
 		struct json_object *o = json_object_new_object();
 
-		record_set_str(o, "process", thread->procname);
+		json_set_str(o, "process", thread->procname);
 		if (thread->has_pid)
-			record_set_num(o, "pid", thread->pid);
-		record_set_num(o, "tid", thread->tid);
-		record_set_num(o, "total_ns", thread->root.sum.total_ns);
-		record_set(o, "calls", calls_verb_lines(&thread->root));
-		record_append(record, "threads", o);
+			json_set_num(o, "pid", thread->pid);
+		json_set_num(o, "tid", thread->tid);
+		json_set_num(o, "total_ns", thread->root.sum.total_ns);
+		json_set(o, "calls", calls_verb_lines(&thread->root));
+		json_append(record, "threads", o);
 	}
 }
 
@@ -158,9 +159,9 @@ static void calls_verb_add_functions(struct json_object *record, const struct ca
 	size_t nr;
 	struct calls_function **all AUTO_FREE = calls_flat(calls, &nr);
 
-	record_set(record, "functions", json_object_new_array());
+	json_set(record, "functions", json_object_new_array());
 	for (size_t i = 0; i < nr && (!top || i < top); i++)
-		record_append(record, "functions", calls_verb_record(all[i], &all[i]->sum));
+		json_append(record, "functions", calls_verb_record(all[i], &all[i]->sum));
 }
 
 static struct json_object *calls_verb_result(struct calls *calls, const char *path)
@@ -168,15 +169,15 @@ static struct json_object *calls_verb_result(struct calls *calls, const char *pa
 	struct json_object *record = json_object_new_object();
 	struct calls_node root = { 0 };
 
-	record_set_str(record, "path", path);
-	record_set_num(record, "open_calls", calls->open);
-	record_set_num(record, "left", calls->left);
-	record_set_num(record, "alone", calls->alone);
+	json_set_str(record, "path", path);
+	json_set_num(record, "open_calls", calls->open);
+	json_set_num(record, "left", calls->left);
+	json_set_num(record, "alone", calls->alone);
 	if (opt.flat) {
 		calls_verb_add_functions(record, calls);
 	} else if (opt.graph) {
 		calls_merge(calls, &root);
-		record_set(record, "calls", calls_verb_lines(&root));
+		json_set(record, "calls", calls_verb_lines(&root));
 	} else {
 		calls_verb_add_threads(record, calls);
 	}
@@ -277,7 +278,7 @@ static enum status calls_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE =
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
-	const struct show_host host = { .name = symbols_name,
+	const struct view_host host = { .name = symbols_name,
 					.names_priv = symbols_new(&chosen, path) };
 	struct objects *objects = NULL;
 	struct calls *calls = NULL;
@@ -305,17 +306,17 @@ static enum status calls_verb_run(struct ctl *ctl)
 
 static void calls_verb_row(struct table *table, struct json_object *o, int depth)
 {
-	const char *file = record_str(o, "file"), *slash = strrchr(file, '/');
-	const char *mark = record_num(o, "lossy_calls") ? "~" : "";
+	const char *file = json_str(o, "file"), *slash = strrchr(file, '/');
+	const char *mark = json_num(o, "lossy_calls") ? "~" : "";
 	char total[TEXT_BYTES], self[TEXT_BYTES], count[TEXT_BYTES], function[256];
 
-	table_cell(table, "%s%s", mark, text_time(total, record_num(o, "total_ns")));
-	table_cell(table, "%s%s", mark, text_time(self, record_num(o, "self_ns")));
-	table_cell(table, "%s", text_count(count, record_num(o, "count")));
-	demangle_brief(record_str(o, "function"), function, sizeof(function));
+	table_cell(table, "%s%s", mark, text_time(total, json_num(o, "total_ns")));
+	table_cell(table, "%s%s", mark, text_time(self, json_num(o, "self_ns")));
+	table_cell(table, "%s", text_count(count, json_num(o, "count")));
+	demangle_brief(json_str(o, "function"), function, sizeof(function));
 	if (*file)
 		table_cell(table, "%*s%s  %s:%u", 2 * depth, "", function,
-			   slash ? slash + 1 : file, (unsigned int)record_num(o, "line"));
+			   slash ? slash + 1 : file, (unsigned int)json_num(o, "line"));
 	else
 		table_cell(table, "%*s%s", 2 * depth, "", function);
 }
@@ -323,8 +324,8 @@ static void calls_verb_row(struct table *table, struct json_object *o, int depth
 static void calls_verb_rows(struct table *table, struct json_object *parent, const char *key,
 			    int depth)
 {
-	for (size_t i = 0; i < record_len(parent, key); i++) {
-		struct json_object *o = record_at(parent, key, i);
+	for (size_t i = 0; i < json_len(parent, key); i++) {
+		struct json_object *o = json_at(parent, key, i);
 
 		calls_verb_row(table, o, depth);
 		calls_verb_rows(table, o, "calls", depth + 1);
@@ -346,18 +347,18 @@ static void calls_verb_text(FILE *out, struct json_object *record)
 {
 	char total[TEXT_BYTES];
 
-	if (record_get(record, "functions"))
+	if (json_get(record, "functions"))
 		calls_verb_table(out, record, "functions");
-	if (record_get(record, "calls"))
+	if (json_get(record, "calls"))
 		calls_verb_table(out, record, "calls");
-	for (size_t i = 0; i < record_len(record, "threads"); i++) {
-		struct json_object *thread = record_at(record, "threads", i);
+	for (size_t i = 0; i < json_len(record, "threads"); i++) {
+		struct json_object *thread = json_at(record, "threads", i);
 
-		fprintf(out, "%s%s (", i ? "\n" : "", record_str(thread, "process"));
-		if (record_get(thread, "pid"))
-			fprintf(out, "process %u, ", (unsigned int)record_num(thread, "pid"));
-		fprintf(out, "thread %u): %s\n", (unsigned int)record_num(thread, "tid"),
-			text_time(total, record_num(thread, "total_ns")));
+		fprintf(out, "%s%s (", i ? "\n" : "", json_str(thread, "process"));
+		if (json_get(thread, "pid"))
+			fprintf(out, "process %u, ", (unsigned int)json_num(thread, "pid"));
+		fprintf(out, "thread %u): %s\n", (unsigned int)json_num(thread, "tid"),
+			text_time(total, json_num(thread, "total_ns")));
 		calls_verb_table(out, thread, "calls");
 	}
 }

@@ -4,9 +4,9 @@
 
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
 
 static int no_wait;
 
@@ -25,7 +25,7 @@ static enum status clear_session(struct ctl *ctl, const char *session)
 	if (ctl_done(ctl, ltt_ctl_clear(ctl->library, session, flags, &cleared), &ctl->err) != 0)
 		return target_failed(ctl, session);
 	o = target_record(ctl, session);
-	record_set(o, "cleared", no_wait ? NULL : json_object_new_uint64(cleared));
+	json_set(o, "cleared", no_wait ? NULL : json_object_new_uint64(cleared));
 	return STATUS_OK;
 }
 
@@ -36,15 +36,15 @@ static enum status clear_run(struct ctl *ctl)
 
 static void clear_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
-		uint64_t cleared = record_num(o, "cleared");
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
+		uint64_t cleared = json_num(o, "cleared");
 
-		if (record_get(o, "cleared"))
+		if (json_get(o, "cleared"))
 			fprintf(out, "Session %s cleared: %" PRIu64 " event%s removed\n",
-				record_str(o, "session"), cleared, text_plural(cleared));
+				json_str(o, "session"), cleared, text_plural(cleared));
 		else
-			fprintf(out, "Session %s is being cleared\n", record_str(o, "session"));
+			fprintf(out, "Session %s is being cleared\n", json_str(o, "session"));
 	}
 }
 

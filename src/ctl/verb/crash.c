@@ -5,11 +5,11 @@
 #include <time.h>
 
 #include "base/macros.h"
-#include "ctl/crashes.h"
-#include "ctl/flight.h"
-#include "ctl/record.h"
-#include "ctl/table.h"
-#include "ctl/text.h"
+#include "ctl/print/json.h"
+#include "ctl/print/table.h"
+#include "ctl/print/text.h"
+#include "ctl/record/crashes.h"
+#include "ctl/record/flight.h"
 
 #define END_BYTES 80u
 
@@ -19,35 +19,35 @@ static enum status crash_run(struct ctl *ctl)
 
 	if (!operand(ctl, 0)) {
 		ctl->record = json_object_new_object();
-		record_set(ctl->record, "crashes", crashes_list());
+		json_set(ctl->record, "crashes", crashes_list());
 		return STATUS_OK;
 	}
 	crash = crashes_find(ctl, operand(ctl, 0));
 	if (!crash)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	record_set(ctl->record, "last_events",
-		   flight_last(record_str(crash, "directory"),
-			       record_get(record_get(crash, "program"), "crash")));
-	record_set(ctl->record, "crash", crash);
+	json_set(ctl->record, "last_events",
+		   flight_last(json_str(crash, "directory"),
+			       json_get(json_get(crash, "program"), "crash")));
+	json_set(ctl->record, "crash", crash);
 	return STATUS_OK;
 }
 
 /* The process that crashed if it is not the program itself. */
 static const char *crash_program(struct json_object *crash)
 {
-	struct json_object *program = record_get(crash, "program");
-	const char *process = record_str(record_get(program, "crash"), "name");
+	struct json_object *program = json_get(crash, "program");
+	const char *process = json_str(json_get(program, "crash"), "name");
 
 	return *process ? process :
-	       record_len(program, "command") ?
-			  json_object_get_string(record_at(program, "command", 0)) :
+	       json_len(program, "command") ?
+			  json_object_get_string(json_at(program, "command", 0)) :
 			  "?";
 }
 
 static const char *crash_time(struct json_object *crash, char buf[TEXT_BYTES])
 {
-	time_t seconds = (time_t)(record_num(crash, "time_ns") / 1000000000u);
+	time_t seconds = (time_t)(json_num(crash, "time_ns") / 1000000000u);
 	struct tm tm;
 
 	if (!localtime_r(&seconds, &tm) || !strftime(buf, TEXT_BYTES, "%F %T", &tm))
@@ -58,16 +58,16 @@ static const char *crash_time(struct json_object *crash, char buf[TEXT_BYTES])
 /* Signals are 1 to 64; strsignal() has a sentence for other numbers, too. */
 static const char *crash_end(struct json_object *crash, char buf[END_BYTES])
 {
-	struct json_object *program = record_get(crash, "program");
-	int signo = json_object_get_int(record_get(program, "signal"));
+	struct json_object *program = json_get(crash, "program");
+	int signo = json_object_get_int(json_get(program, "signal"));
 
 	if (signo)
 		snprintf(buf, END_BYTES, "signal %d (%.50s)", signo, strsignal(signo));
-	else if (record_get(record_get(program, "crash"), "name"))
+	else if (json_get(json_get(program, "crash"), "name"))
 		snprintf(buf, END_BYTES, "a crash");
 	else
 		snprintf(buf, END_BYTES, "exit status %" PRIu64,
-			 record_num(program, "exit_status"));
+			 json_num(program, "exit_status"));
 	return buf;
 }
 
@@ -78,9 +78,9 @@ static void crash_add_row(struct table *table, struct json_object *crash)
 	table_cell(table, "%s", crash_time(crash, buf));
 	table_cell(table, "%s", crash_program(crash));
 	table_cell(table, "%s", crash_end(crash, end));
-	table_cell(table, "%s", text_count(buf, record_num(crash, "recorded")));
-	table_cell(table, "%s", record_str(crash, "name"));
-	table_cell(table, "%s", record_str(crash, "directory"));
+	table_cell(table, "%s", text_count(buf, json_num(crash, "recorded")));
+	table_cell(table, "%s", json_str(crash, "name"));
+	table_cell(table, "%s", json_str(crash, "directory"));
 }
 
 static void crash_text_list(FILE *out, struct json_object *record)
@@ -90,40 +90,40 @@ static void crash_text_list(FILE *out, struct json_object *record)
 	};
 	struct table table = { .columns = "lllrll" };
 
-	if (!record_len(record, "crashes")) {
+	if (!json_len(record, "crashes")) {
 		fputs("No program has failed under 'lttctl record --flight' yet.\n", out);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
-	for (size_t i = 0; i < record_len(record, "crashes"); i++)
-		crash_add_row(&table, record_at(record, "crashes", i));
+	for (size_t i = 0; i < json_len(record, "crashes"); i++)
+		crash_add_row(&table, json_at(record, "crashes", i));
 	table_print(out, &table);
 }
 
 static void crash_text(FILE *out, struct json_object *record)
 {
-	struct json_object *crash = record_get(record, "crash");
-	struct json_object *program = record_get(crash, "program");
-	uint64_t recorded = record_num(crash, "recorded");
+	struct json_object *crash = json_get(record, "crash");
+	struct json_object *program = json_get(crash, "program");
+	uint64_t recorded = json_num(crash, "recorded");
 	char buf[TEXT_BYTES], end[END_BYTES];
 
 	if (!crash) {
 		crash_text_list(out, record);
 		return;
 	}
-	for (size_t i = 0; i < record_len(program, "command"); i++)
+	for (size_t i = 0; i < json_len(program, "command"); i++)
 		fprintf(out, "%s%s", i ? " " : "",
-			json_object_get_string(record_at(program, "command", i)));
-	if (record_get(record_get(program, "crash"), "name"))
+			json_object_get_string(json_at(program, "command", i)));
+	if (json_get(json_get(program, "crash"), "name"))
 		fprintf(out, "\nThe process %s (pid %" PRIu64 "), which it started",
-			record_str(record_get(program, "crash"), "name"),
-			record_num(record_get(program, "crash"), "pid"));
+			json_str(json_get(program, "crash"), "name"),
+			json_num(json_get(program, "crash"), "pid"));
 	fprintf(out, "\nEnded at %s by %s", crash_time(crash, buf), crash_end(crash, end));
-	fprintf(out, ", after %s\n", text_duration(buf, record_num(program, "duration_ns")));
+	fprintf(out, ", after %s\n", text_duration(buf, json_num(program, "duration_ns")));
 	fprintf(out, "%s event%s in %s\n", text_count(buf, recorded), text_plural(recorded),
-		record_str(crash, "directory"));
-	flight_show(out, record_get(record, "last_events"), record_get(program, "crash"));
+		json_str(crash, "directory"));
+	flight_show(out, json_get(record, "last_events"), json_get(program, "crash"));
 }
 
 const struct verb verb_crash = {

@@ -8,7 +8,7 @@
 #include "ctl/connect.h"
 #include "ctl/create.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "io/relayurl.h"
 
 #define LIVE_DEFAULT_US 1000000u
@@ -266,18 +266,18 @@ static enum status create_run(struct ctl *ctl)
 		return STATUS_ERROR;
 	create_remember(ctl, &created);
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", created.session);
-	record_set_str(ctl->record, "output", created.output);
+	json_set_str(ctl->record, "session", created.session);
+	json_set_str(ctl->record, "output", created.output);
 	return STATUS_OK;
 }
 
 static void create_text(FILE *out, struct json_object *record)
 {
-	fprintf(out, "Session %s created.\n", record_str(record, "session"));
-	if (opt.snapshot && *record_str(record, "output"))
-		fprintf(out, "Snapshots will be output to %s\n", record_str(record, "output"));
-	else if (*record_str(record, "output"))
-		fprintf(out, "Traces will be output to %s\n", record_str(record, "output"));
+	fprintf(out, "Session %s created.\n", json_str(record, "session"));
+	if (opt.snapshot && *json_str(record, "output"))
+		fprintf(out, "Snapshots will be output to %s\n", json_str(record, "output"));
+	else if (*json_str(record, "output"))
+		fprintf(out, "Traces will be output to %s\n", json_str(record, "output"));
 	else if (opt.snapshot)
 		fputs("Snapshots have no output yet: lttctl snapshot add-output\n", out);
 	else

@@ -7,12 +7,12 @@
 #include "base/mem.h"
 #include "ctl/home.h"
 #include "ctl/connect.h"
-#include "ctl/loss.h"
+#include "ctl/record/loss.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/totals.h"
+#include "ctl/record/totals.h"
 #include "ctl/viewing.h"
 
 static int no_wait;
@@ -40,9 +40,9 @@ static enum status destroy_report_losses(struct ctl *ctl, const char *session,
 					 struct json_object *before, struct json_object *totals,
 					 const char *problem)
 {
-	if (strcmp(record_str(before, "state"), "stopped") == 0 &&
-	    record_num(record_get(before, "totals"), "lost") == record_num(totals, "lost") &&
-	    record_num(totals, "lost_buffers") == 0 && record_num(totals, "unrecorded") == 0)
+	if (strcmp(json_str(before, "state"), "stopped") == 0 &&
+	    json_num(json_get(before, "totals"), "lost") == json_num(totals, "lost") &&
+	    json_num(totals, "lost_buffers") == 0 && json_num(totals, "unrecorded") == 0)
 		return loss_conclude(ctl, session, NULL, problem);
 	return loss_conclude(ctl, session, totals, problem);
 }
@@ -50,7 +50,7 @@ static enum status destroy_report_losses(struct ctl *ctl, const char *session,
 /* Where its trace is; empty where there is none, as it was never started. */
 static const char *destroy_trace_of(struct json_object *before)
 {
-	return strcmp(record_str(before, "state"), "new") == 0 ? "" : record_str(before, "output");
+	return strcmp(json_str(before, "state"), "new") == 0 ? "" : json_str(before, "output");
 }
 
 /* Remembered in the end, once for all of them. */
@@ -85,7 +85,7 @@ static enum status destroy_session(struct ctl *ctl, const char *session)
 	struct ltt_ctl_totals *counts;
 	struct json_object *o, *totals;
 	struct json_object *before AUTO_RECORD = find_session_of(ctl, session);
-	const char *output = destroy_trace_of(before), *spool = record_str(before, "spool");
+	const char *output = destroy_trace_of(before), *spool = json_str(before, "spool");
 	const char *problem;
 	int code;
 
@@ -98,19 +98,19 @@ static enum status destroy_session(struct ctl *ctl, const char *session)
 		return STATUS_ERROR;
 	}
 	o = target_record(ctl, session);
-	totals = record_totals(counts);
+	totals = json_totals(counts);
 	ltt_ctl_totals_free(counts);
 	problem = ltt_ctl_last_outcome(ctl->library)->problem;
-	record_set_str(o, "output", output);
-	record_set(o, "totals", totals);
+	json_set_str(o, "output", output);
+	json_set(o, "totals", totals);
 	if (*problem)
-		record_set_str(o, "problem", problem);
+		json_set_str(o, "problem", problem);
 	if (totals)
-		totals_add_state_dump(totals, record_num(before, "snapshots") ? NULL : output);
+		totals_add_state_dump(totals, json_num(before, "snapshots") ? NULL : output);
 	note_end(session, output);
 	/* unless there is something in it that the relay has not got */
 	if (*spool && rmdir(spool) < 0 && errno == ENOTEMPTY)
-		record_set_str(o, "spool", spool);
+		json_set_str(o, "spool", spool);
 	return destroy_report_losses(ctl, session, before, totals, problem);
 }
 
@@ -127,22 +127,22 @@ static enum status destroy_run(struct ctl *ctl)
 
 static void destroy_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
 
-		fprintf(out, "Session %s destroyed", record_str(o, "session"));
-		totals_end(out, record_get(o, "totals"));
-		if (*record_str(o, "spool"))
+		fprintf(out, "Session %s destroyed", json_str(o, "session"));
+		totals_end(out, json_get(o, "totals"));
+		if (*json_str(o, "spool"))
 			fprintf(out,
 				"The relay %s does not have all of the trace; the rest is in %s "
 				"(lttctl spool send)\n",
-				record_str(o, "output"), record_str(o, "spool"));
-		else if (*record_str(o, "output"))
+				json_str(o, "output"), json_str(o, "spool"));
+		else if (*json_str(o, "output"))
 			fprintf(out, "%s %s %s\n",
-				*record_str(o, "problem") ? "What was written of the trace is" :
+				*json_str(o, "problem") ? "What was written of the trace is" :
 							    "The trace is",
-				*record_str(o, "output") == '/' ? "in" : "at the relay",
-				record_str(o, "output"));
+				*json_str(o, "output") == '/' ? "in" : "at the relay",
+				json_str(o, "output"));
 	}
 }
 

@@ -5,7 +5,7 @@
 #include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "ctl/target.h"
 
 static struct {
@@ -28,7 +28,7 @@ static enum status disable_channel_one(struct ctl *ctl, const char *session,
 		target_suggest(ctl, session, channel, NULL);
 		return STATUS_ERROR;
 	}
-	record_append(ctl->record, "channel_names", json_object_new_string(channel));
+	json_append(ctl->record, "channel_names", json_object_new_string(channel));
 	return STATUS_OK;
 }
 
@@ -59,10 +59,10 @@ static enum status disable_channel_run(struct ctl *ctl)
 
 static void disable_channel_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "channel_names"); i++)
+	for (size_t i = 0; i < json_len(record, "channel_names"); i++)
 		fprintf(out, "%s channel %s disabled for session %s\n", domain_title(record),
-			json_object_get_string(record_at(record, "channel_names", i)),
-			record_str(record, "session"));
+			json_object_get_string(json_at(record, "channel_names", i)),
+			json_str(record, "session"));
 }
 
 const struct verb verb_disable_channel = {

@@ -6,8 +6,8 @@
 #include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/show.h"
+#include "ctl/print/json.h"
+#include "ctl/print/show.h"
 #include "ctl/target.h"
 
 static struct {
@@ -44,14 +44,14 @@ static enum status disable_event_one(struct ctl *ctl, const char *session,
 		target_suggest(ctl, session, opt.channel, pattern);
 		return STATUS_ERROR;
 	}
-	record_append(ctl->record, "patterns", json_object_new_string(pattern));
+	json_append(ctl->record, "patterns", json_object_new_string(pattern));
 	return STATUS_OK;
 }
 
 /* The option that selects rules of this kind; only the kernel has others than tracepoints. */
 static const int *option_of(struct json_object *rule)
 {
-	const char *pattern = record_str(rule, "pattern"), *kind = record_str(rule, "kind");
+	const char *pattern = json_str(rule, "pattern"), *kind = json_str(rule, "kind");
 
 	if (strcmp(kind, "function") == 0)
 		return &opt.function;
@@ -63,11 +63,11 @@ static const int *option_of(struct json_object *rule)
 
 static void add_rules_of_kind(struct json_object *channel, struct names *ret)
 {
-	for (size_t i = 0; i < record_len(channel, "rules"); i++) {
-		struct json_object *rule = record_at(channel, "rules", i);
+	for (size_t i = 0; i < json_len(channel, "rules"); i++) {
+		struct json_object *rule = json_at(channel, "rules", i);
 
-		if (record_bool(rule, "enabled") && *option_of(rule))
-			names_add(ret, record_str(rule, "pattern"));
+		if (json_flag(rule, "enabled") && *option_of(rule))
+			names_add(ret, json_str(rule, "pattern"));
 	}
 }
 
@@ -80,11 +80,11 @@ static int find_rules_of_kind(struct ctl *ctl, const char *session, struct names
 		target_suggest(ctl, session, NULL, NULL);
 		return ctl->err.code;
 	}
-	for (size_t i = 0; i < record_len(shown, "channels"); i++) {
-		struct json_object *channel = record_at(shown, "channels", i);
+	for (size_t i = 0; i < json_len(shown, "channels"); i++) {
+		struct json_object *channel = json_at(shown, "channels", i);
 
-		if (strcmp(record_str(channel, "domain"), "kernel") == 0 &&
-		    (!opt.channel || strcmp(record_str(channel, "name"), opt.channel) == 0))
+		if (strcmp(json_str(channel, "domain"), "kernel") == 0 &&
+		    (!opt.channel || strcmp(json_str(channel, "name"), opt.channel) == 0))
 			add_rules_of_kind(channel, ret);
 	}
 	if (ret->nr)
@@ -140,10 +140,10 @@ static enum status disable_event_run(struct ctl *ctl)
 
 static void disable_event_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "patterns"); i++)
+	for (size_t i = 0; i < json_len(record, "patterns"); i++)
 		fprintf(out, "%s event %s disabled in session %s\n", domain_title(record),
-			json_object_get_string(record_at(record, "patterns", i)),
-			record_str(record, "session"));
+			json_object_get_string(json_at(record, "patterns", i)),
+			json_str(record, "session"));
 }
 
 const struct verb verb_disable_event = {

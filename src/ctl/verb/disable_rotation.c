@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "ctl/rotation.h"
 #include "ctl/target.h"
 

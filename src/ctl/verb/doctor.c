@@ -6,11 +6,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/color.h"
 #include "ctl/doctor/doctor.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/text.h"
+#include "ctl/print/color.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 
 static struct {
 	char *session, *pid;
@@ -48,7 +48,7 @@ static enum status doctor_run(struct ctl *ctl)
 	struct doctor d CLEANUP(doctor_fini) = { .ctl = ctl, .findings = json_object_new_array() };
 
 	ctl->record = json_object_new_object();
-	record_set(ctl->record, "findings", d.findings);
+	json_set(ctl->record, "findings", d.findings);
 	doctor_daemon(&d);
 	doctor_machine(&d);
 	if (pid)
@@ -59,8 +59,8 @@ static enum status doctor_run(struct ctl *ctl)
 		doctor_kernel(&d);
 	if (d.pid)
 		doctor_sessions(&d, opt.session);
-	record_set_num(ctl->record, "bad", d.counts[GRADE_BAD]);
-	record_set_num(ctl->record, "warn", d.counts[GRADE_WARN]);
+	json_set_num(ctl->record, "bad", d.counts[GRADE_BAD]);
+	json_set_num(ctl->record, "warn", d.counts[GRADE_WARN]);
 	if (d.counts[GRADE_BAD])
 		return STATUS_ERROR;
 	return d.counts[GRADE_WARN] ? STATUS_WARNING : STATUS_OK;
@@ -75,15 +75,15 @@ static enum color doctor_color(const char *grade)
 
 static void doctor_text(FILE *out, struct json_object *record)
 {
-	uint64_t bad = record_num(record, "bad"), warn = record_num(record, "warn");
+	uint64_t bad = json_num(record, "bad"), warn = json_num(record, "warn");
 
-	for (size_t i = 0; i < record_len(record, "findings"); i++) {
-		struct json_object *finding = record_at(record, "findings", i);
-		const char *command = record_str(finding, "repair");
-		const char *grade = record_str(finding, "grade");
+	for (size_t i = 0; i < json_len(record, "findings"); i++) {
+		struct json_object *finding = json_at(record, "findings", i);
+		const char *command = json_str(finding, "repair");
+		const char *grade = json_str(finding, "grade");
 
 		fprintf(out, "%s%-5s%s %s\n", color_on(out, doctor_color(grade)), grade,
-			color_off(out), record_str(finding, "text"));
+			color_off(out), json_str(finding, "text"));
 		if (*command)
 			fprintf(out, "          %s\n", command);
 	}

@@ -8,8 +8,8 @@
 #include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
 
 #define SUBBUF_LEAST 4096u /* a page of the ring */
@@ -215,7 +215,7 @@ static enum status enable_channel_one(struct ctl *ctl)
 	struct ltt_ctl *lib = ctl->library;
 
 	if (ctl_done(ctl, ltt_ctl_enable_channel(lib, &channel), &ctl->err) == 0) {
-		record_append(ctl->record, "channel_names", json_object_new_string(channel.name));
+		json_append(ctl->record, "channel_names", json_object_new_string(channel.name));
 		if (*ltt_ctl_warning(lib))
 			print_note(ctl, "%s", ltt_ctl_warning(lib));
 		return STATUS_OK;
@@ -283,10 +283,10 @@ static enum status enable_channel_run(struct ctl *ctl)
 
 static void enable_channel_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "channel_names"); i++)
+	for (size_t i = 0; i < json_len(record, "channel_names"); i++)
 		fprintf(out, "%s channel %s enabled for session %s\n", domain_title(record),
-			json_object_get_string(record_at(record, "channel_names", i)),
-			record_str(record, "session"));
+			json_object_get_string(json_at(record, "channel_names", i)),
+			json_str(record, "session"));
 }
 
 const struct verb verb_enable_channel = {

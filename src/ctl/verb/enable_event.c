@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/connect.h"
-#include "ctl/loss.h"
+#include "ctl/record/loss.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 
 #define LOGLEVELS 15 /* EMERG to DEBUG */
 #define REMEMBERED "remembered" /* default channel of --remember */
@@ -239,20 +239,20 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 		return enable_event_refused(ctl, o);
 	problem = ltt_ctl_last_outcome(ctl->library)->problem;
 	rule = json_object_new_object();
-	record_set(rule, "conflicts", json_object_new_array());
+	json_set(rule, "conflicts", json_object_new_array());
 	loss_take_outcome(ctl, rule);
-	record_set_str(rule, "pattern", o->pattern);
-	record_set_str(rule, "channel", channel);
-	record_set_num(rule, "nr_points", points);
+	json_set_str(rule, "pattern", o->pattern);
+	json_set_str(rule, "channel", channel);
+	json_set_num(rule, "nr_points", points);
 	if (o->location)
-		record_set_str(rule, "location", o->location);
+		json_set_str(rule, "location", o->location);
 	if (o->filter)
-		record_set_str(rule, "filter", o->filter);
+		json_set_str(rule, "filter", o->filter);
 	if (o->sampling)
-		record_set_str(rule, "sampling", o->sampling);
+		json_set_str(rule, "sampling", o->sampling);
 	if (o->by)
-		record_set_str(rule, "by", o->by);
-	record_append(ctl->record, "rules", rule);
+		json_set_str(rule, "by", o->by);
+	json_append(ctl->record, "rules", rule);
 	loss_conflicts(ctl, rule);
 	if (points == 0 && (o->domain == LTT_CTL_KERNEL || !glob_is_pattern(o->pattern))) {
 		names_add(&unknown->names, o->pattern);
@@ -461,19 +461,19 @@ static void enable_event_text(FILE *out, struct json_object *record)
 	const char *title = domain_title(record);
 	bool kernel = *title == 'K';
 
-	for (size_t i = 0; i < record_len(record, "rules"); i++) {
-		struct json_object *rule = record_at(record, "rules", i);
-		uint64_t points = record_num(rule, "nr_points");
+	for (size_t i = 0; i < json_len(record, "rules"); i++) {
+		struct json_object *rule = json_at(record, "rules", i);
+		uint64_t points = json_num(rule, "nr_points");
 
 		fprintf(out, "%s event %s %s in channel %s of session %s", title,
-			record_str(rule, "pattern"),
+			json_str(rule, "pattern"),
 			opt.count || opt.histogram ? "counted" : "enabled",
-			record_str(rule, "channel"), record_str(record, "session"));
-		if (*record_str(rule, "by"))
-			fprintf(out, ", by key %s", record_str(rule, "by"));
-		if (*record_str(rule, "location"))
+			json_str(rule, "channel"), json_str(record, "session"));
+		if (*json_str(rule, "by"))
+			fprintf(out, ", by key %s", json_str(rule, "by"));
+		if (*json_str(rule, "location"))
 			fprintf(out, opt.histogram ? " by %s" : " at %s",
-				record_str(rule, "location"));
+				json_str(rule, "location"));
 		else if (points && kernel)
 			fprintf(out, " (%" PRIu64 " event%s)", points, text_plural(points));
 		else if (points)

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "ctl/rotation.h"
 #include "ctl/target.h"
 

@@ -4,8 +4,8 @@
 
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 
 static struct {
 	struct domain_options domain;
@@ -32,11 +32,11 @@ static struct json_object *filter_verdict(const struct ltt_ctl_verdict *verdict)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "name", verdict->event);
-	record_set_bool(o, "can_hold", !verdict->column);
+	json_set_str(o, "name", verdict->event);
+	json_set_bool(o, "can_hold", !verdict->column);
 	if (verdict->column) {
-		record_set_num(o, "column", verdict->column);
-		record_set_str(o, "why", verdict->why);
+		json_set_num(o, "column", verdict->column);
+		json_set_str(o, "why", verdict->why);
 	}
 	return o;
 }
@@ -44,10 +44,10 @@ static struct json_object *filter_verdict(const struct ltt_ctl_verdict *verdict)
 /* A warning, so that a script notices: as it is now, nothing would be recorded. */
 static enum status filter_judge(struct ctl *ctl)
 {
-	size_t nr = record_len(ctl->record, "verdicts");
+	size_t nr = json_len(ctl->record, "verdicts");
 
 	for (size_t i = 0; i < nr; i++)
-		if (record_bool(record_at(ctl->record, "verdicts", i), "can_hold"))
+		if (json_flag(json_at(ctl->record, "verdicts", i), "can_hold"))
 			return STATUS_OK;
 	if (nr)
 		print_warning(ctl, "it holds for no event that there is now");
@@ -65,8 +65,8 @@ static enum status filter_run(struct ctl *ctl)
 	struct ltt_ctl_verdicts *list;
 
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "expression", opt.expression);
-	record_set(ctl->record, "verdicts", json_object_new_array());
+	json_set_str(ctl->record, "expression", opt.expression);
+	json_set(ctl->record, "verdicts", json_object_new_array());
 	ltt_ctl_filter_options_init(&o);
 	o.expression = opt.expression;
 	o.pattern = opt.event;
@@ -74,22 +74,22 @@ static enum status filter_run(struct ctl *ctl)
 	if (ctl_done(ctl, ltt_ctl_check_filter(ctl->library, &o, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	for (size_t i = 0; i < list->nr; i++)
-		record_append(ctl->record, "verdicts", filter_verdict(list->verdicts[i]));
+		json_append(ctl->record, "verdicts", filter_verdict(list->verdicts[i]));
 	ltt_ctl_verdicts_free(list);
 	return filter_judge(ctl);
 }
 
 static void filter_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "verdicts"); i++) {
-		struct json_object *event = record_at(record, "verdicts", i);
+	for (size_t i = 0; i < json_len(record, "verdicts"); i++) {
+		struct json_object *event = json_at(record, "verdicts", i);
 
-		if (record_bool(event, "can_hold"))
-			fprintf(out, "%s: it can hold\n", record_str(event, "name"));
+		if (json_flag(event, "can_hold"))
+			fprintf(out, "%s: it can hold\n", json_str(event, "name"));
 		else
-			fprintf(out, "%s: never: %s\n  %s\n  %*s\n", record_str(event, "name"),
-				record_str(event, "why"), record_str(record, "expression"),
-				(int)record_num(event, "column"), "^");
+			fprintf(out, "%s: never: %s\n  %s\n  %*s\n", json_str(event, "name"),
+				json_str(event, "why"), json_str(record, "expression"),
+				(int)json_num(event, "column"), "^");
 	}
 }
 

@@ -4,8 +4,8 @@
 
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
 
 static const struct poptOption options[] = {
@@ -21,7 +21,7 @@ static enum status flush_verb_flush(struct ctl *ctl, const char *session)
 	if (ctl_done(ctl, ltt_ctl_flush(ctl->library, session, &spooled), &ctl->err) != 0)
 		return target_failed(ctl, session);
 	o = target_record(ctl, session);
-	record_set_num(o, "spooled", spooled);
+	json_set_num(o, "spooled", spooled);
 	if (!spooled)
 		return STATUS_OK;
 	print_warning(ctl, "%s", ltt_ctl_warning(ctl->library));
@@ -35,9 +35,9 @@ static enum status flush_verb_run(struct ctl *ctl)
 
 static void flush_verb_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++)
+	for (size_t i = 0; i < json_len(record, "sessions"); i++)
 		fprintf(out, "Buffers written for session %s\n",
-			record_str(record_at(record, "sessions", i), "session"));
+			json_str(json_at(record, "sessions", i), "session"));
 }
 
 const struct verb verb_flush = {

@@ -10,13 +10,13 @@
 #include "ctl/leftover.h"
 #include "ctl/options.h"
 #include "ctl/points.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
-#include "ctl/show.h"
-#include "ctl/table.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/show.h"
+#include "ctl/print/table.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
-#include "ctl/totals.h"
+#include "ctl/print/text.h"
+#include "ctl/record/totals.h"
 
 static struct {
 	struct domain_options domain;
@@ -50,7 +50,7 @@ static enum status report_unknown(struct ctl *ctl, struct json_object *sessions)
 		struct json_object *s = json_object_array_get_idx(sessions, i);
 
 		if (show_lacks_figures(ctl, s) && nr++ == 0)
-			why = record_str(s, "problem");
+			why = json_str(s, "problem");
 	}
 	if (nr)
 		print_warning(ctl, "figures of %zu session%s were not received in time%s%s", nr,
@@ -67,10 +67,10 @@ static void report_problems(struct ctl *ctl, struct json_object *sessions)
 
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *s = json_object_array_get_idx(sessions, i);
-		const char *problem = record_str(s, "problem");
+		const char *problem = json_str(s, "problem");
 
 		if (*problem && !show_lacks_figures(ctl, s) && nr++ < PROBLEMS_MAX)
-			print_warning(ctl, "session '%s': %s", record_str(s, "name"), problem);
+			print_warning(ctl, "session '%s': %s", json_str(s, "name"), problem);
 	}
 	if (nr > PROBLEMS_MAX)
 		print_warning(ctl, "%zu more sessions have problems; use 'lttctl status SESSION'",
@@ -92,12 +92,12 @@ static enum status list_verb_list_sessions(struct ctl *ctl)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *s = json_object_array_get_idx(sessions, i);
 
-		record_set_bool(s, "current",
-				current && strcmp(record_str(s, "name"), current) == 0);
+		json_set_bool(s, "current",
+				current && strcmp(json_str(s, "name"), current) == 0);
 	}
 	ctl->record = json_object_new_object();
-	record_set_bool(ctl->record, "loading", ctl->loading);
-	record_set(ctl->record, "sessions", sessions);
+	json_set_bool(ctl->record, "loading", ctl->loading);
+	json_set(ctl->record, "sessions", sessions);
 	if (ctl->loading && json_object_array_length(sessions))
 		print_warning(ctl, "saved sessions are being loaded; repeat the command");
 	leftover_unloaded(ctl, warn_of_unloaded, ctl);
@@ -111,11 +111,11 @@ static struct points listed, listed_kernel;
 
 static void points_to_record(struct ctl *ctl)
 {
-	record_set(ctl->record, "points", json_object_new_array());
+	json_set(ctl->record, "points", json_object_new_array());
 	if (!ctl->json)
 		return;
-	points_record(&listed, record_get(ctl->record, "points"));
-	points_record(&listed_kernel, record_get(ctl->record, "points"));
+	points_record(&listed, json_get(ctl->record, "points"));
+	points_record(&listed_kernel, json_get(ctl->record, "points"));
 	points_free(&listed);
 	points_free(&listed_kernel);
 }
@@ -125,11 +125,11 @@ static enum status list_points(struct ctl *ctl)
 	struct json_object *presets = json_object_new_array();
 
 	for (size_t i = 0; i < listed.list->nr_presets; i++)
-		json_object_array_add(presets, record_preset(listed.list->presets[i]));
+		json_object_array_add(presets, json_preset(listed.list->presets[i]));
 	if (opt.syscall)
 		points_keep(&listed, "syscalls");
 	points_to_record(ctl);
-	record_set(ctl->record, "presets", presets);
+	json_set(ctl->record, "presets", presets);
 	return STATUS_OK;
 }
 
@@ -140,7 +140,7 @@ static void add_probes(struct ctl *ctl)
 	int rc = points_kernel_probes(&probes);
 
 	if (rc == 0)
-		record_set(ctl->record, "probes", probes);
+		json_set(ctl->record, "probes", probes);
 	else if (opt.domain.kernel)
 		print_note(ctl,
 			   "functions of modules that are called are not listed: "
@@ -164,7 +164,7 @@ static enum status list_active(struct ctl *ctl)
 	points_keep(&listed_kernel, NULL);
 	both = listed_kernel.list; /* they are listed */
 	points_to_record(ctl);
-	record_set_bool(ctl->record, "only_active", true);
+	json_set_bool(ctl->record, "only_active", true);
 	if (both || opt.domain.kernel)
 		add_probes(ctl);
 	return STATUS_OK;
@@ -172,8 +172,8 @@ static enum status list_active(struct ctl *ctl)
 
 static bool has_channel(struct json_object *session, const char *name)
 {
-	for (size_t i = 0; i < record_len(session, "channels"); i++)
-		if (strcmp(record_str(record_at(session, "channels", i), "name"), name) == 0)
+	for (size_t i = 0; i < json_len(session, "channels"); i++)
+		if (strcmp(json_str(json_at(session, "channels", i), "name"), name) == 0)
 			return true;
 	return false;
 }
@@ -183,13 +183,13 @@ static void only_channels(struct json_object *session, const char *key, const ch
 {
 	struct json_object *left = json_object_new_array();
 
-	for (size_t i = 0; i < record_len(session, "channels"); i++) {
-		struct json_object *c = record_at(session, "channels", i);
+	for (size_t i = 0; i < json_len(session, "channels"); i++) {
+		struct json_object *c = json_at(session, "channels", i);
 
-		if (strcmp(record_str(c, key), text) == 0)
+		if (strcmp(json_str(c, key), text) == 0)
 			json_object_array_add(left, json_object_get(c));
 	}
-	record_set(session, "channels", left);
+	json_set(session, "channels", left);
 }
 
 /* Leave the one channel that was requested. */
@@ -197,8 +197,8 @@ static int only_channel(struct ctl *ctl, struct json_object *session, const char
 {
 	if (!has_channel(session, name)) {
 		err_set(&ctl->err, ERR_NO_CHANNEL, "session '%s' has no channel '%s'",
-			record_str(session, "name"), name);
-		target_suggest(ctl, record_str(session, "name"), name, NULL);
+			json_str(session, "name"), name);
+		target_suggest(ctl, json_str(session, "name"), name, NULL);
 		return ctl->err.code;
 	}
 	only_channels(session, "name", name);
@@ -207,20 +207,20 @@ static int only_channel(struct ctl *ctl, struct json_object *session, const char
 
 static bool has_domain(struct json_object *session, const char *domain)
 {
-	for (size_t i = 0; i < record_len(session, "channels"); i++)
-		if (strcmp(record_str(record_at(session, "channels", i), "domain"), domain) == 0)
+	for (size_t i = 0; i < json_len(session, "channels"); i++)
+		if (strcmp(json_str(json_at(session, "channels", i), "domain"), domain) == 0)
 			return true;
 	return false;
 }
 
 static int only_domain(struct ctl *ctl, struct json_object *session)
 {
-	const char *domain = record_domain(domain_named(&opt.domain));
+	const char *domain = json_domain(domain_named(&opt.domain));
 
 	if (!has_domain(session, domain))
 		return err_set(&ctl->err, ERR_NO_CHANNEL,
 			       "session '%s' has no channel of the domain '%s'",
-			       record_str(session, "name"), domain);
+			       json_str(session, "name"), domain);
 	only_channels(session, "domain", domain);
 	return 0;
 }
@@ -230,12 +230,12 @@ static struct json_object *only_domains(struct json_object *session)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "session", record_str(session, "name"));
-	record_set(o, "domains", json_object_new_array());
+	json_set_str(o, "session", json_str(session, "name"));
+	json_set(o, "domains", json_object_new_array());
 	if (has_domain(session, "kernel"))
-		record_append(o, "domains", json_object_new_string("kernel"));
+		json_append(o, "domains", json_object_new_string("kernel"));
 	if (has_domain(session, "user"))
-		record_append(o, "domains", json_object_new_string("user"));
+		json_append(o, "domains", json_object_new_string("user"));
 	return o;
 }
 
@@ -260,7 +260,7 @@ static enum status list_each(struct ctl *ctl, const char *name)
 	enum status status = list_session(ctl, name, &o);
 
 	if (o)
-		record_append(ctl->record, "sessions", o);
+		json_append(ctl->record, "sessions", o);
 	return status;
 }
 
@@ -311,20 +311,20 @@ static enum status list_verb_run(struct ctl *ctl)
 
 static void session_cells(struct table *table, struct json_object *session)
 {
-	struct json_object *totals = record_get(session, "totals");
-	uint64_t uid = record_num(session, "uid");
+	struct json_object *totals = json_get(session, "totals");
+	uint64_t uid = json_num(session, "uid");
 	char owner[TEXT_BYTES + 8] = "", buf[TEXT_BYTES];
 
 	if (uid != getuid())
 		snprintf(owner, sizeof(owner), " (user %" PRIu64 ")", uid);
-	table_cell(table, "%s %s%s", record_bool(session, "current") ? "*" : " ",
-		   record_str(session, "name"), owner);
-	table_cell(table, "%s", record_str(session, "state"));
+	table_cell(table, "%s %s%s", json_flag(session, "current") ? "*" : " ",
+		   json_str(session, "name"), owner);
+	table_cell(table, "%s", json_str(session, "state"));
 	table_cell(table, "%s", totals_count(totals, "recorded", buf));
 	table_cell(table, "%s", totals_count(totals, "lost", buf));
 	table_cell(table, "%s%s",
-		   *record_str(session, "output") ? record_str(session, "output") : "none",
-		   strcmp(record_str(session, "link"), "down") == 0 ? " (link down)" : "");
+		   *json_str(session, "output") ? json_str(session, "output") : "none",
+		   strcmp(json_str(session, "link"), "down") == 0 ? " (link down)" : "");
 }
 
 static void sessions_text(FILE *out, struct json_object *record)
@@ -332,8 +332,8 @@ static void sessions_text(FILE *out, struct json_object *record)
 	static const char *const heads[] = { "  SESSION", "STATE", "RECORDED", "LOST", "OUTPUT" };
 	struct table table = { .columns = "llrrl" };
 
-	if (record_len(record, "sessions") == 0) {
-		fputs(record_bool(record, "loading") ?
+	if (json_len(record, "sessions") == 0) {
+		fputs(json_flag(record, "loading") ?
 			      "There is no session yet: saved ones are being loaded; repeat the "
 			      "command.\n" :
 			      "There is no session; 'lttctl create' makes one.\n",
@@ -342,28 +342,28 @@ static void sessions_text(FILE *out, struct json_object *record)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
-	for (size_t i = 0; i < record_len(record, "sessions"); i++)
-		session_cells(&table, record_at(record, "sessions", i));
+	for (size_t i = 0; i < json_len(record, "sessions"); i++)
+		session_cells(&table, json_at(record, "sessions", i));
 	table_print(out, &table);
 }
 
 static void domains_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "domains"); i++)
-		fprintf(out, "%s\n", json_object_get_string(record_at(record, "domains", i)));
+	for (size_t i = 0; i < json_len(record, "domains"); i++)
+		fprintf(out, "%s\n", json_object_get_string(json_at(record, "domains", i)));
 }
 
 static void several_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
 
 		fputs(i ? "\n" : "", out);
 		if (!opt.domains) {
 			show_details(out, o);
 			continue;
 		}
-		fprintf(out, "%s:\n", record_str(o, "session"));
+		fprintf(out, "%s:\n", json_str(o, "session"));
 		domains_text(out, o);
 	}
 }
@@ -375,25 +375,25 @@ static void list_verb_list_text(FILE *out, struct json_object *record)
 		fputc('\n', out);
 	points_text(out, &listed_kernel);
 	if (listed.nr + listed_kernel.nr == 0)
-		fputs(record_bool(record, "only_active") ?
+		fputs(json_flag(record, "only_active") ?
 			      "No event is recorded now.\n" :
 			      "No application with instrumentation points is running.\n",
 		      out);
-	if (record_get(record, "presets"))
-		points_presets_text(out, record_get(record, "presets"));
-	if (record_get(record, "probes"))
-		points_probes_text(out, record_get(record, "probes"));
+	if (json_get(record, "presets"))
+		points_presets_text(out, json_get(record, "presets"));
+	if (json_get(record, "probes"))
+		points_probes_text(out, json_get(record, "probes"));
 }
 
 static void list_verb_text(FILE *out, struct json_object *record)
 {
-	if (record_get(record, "loading"))
+	if (json_get(record, "loading"))
 		sessions_text(out, record);
-	else if (record_get(record, "sessions"))
+	else if (json_get(record, "sessions"))
 		several_text(out, record);
-	else if (record_get(record, "points"))
+	else if (json_get(record, "points"))
 		list_verb_list_text(out, record);
-	else if (record_get(record, "domains"))
+	else if (json_get(record, "domains"))
 		domains_text(out, record);
 	else
 		show_details(out, record);

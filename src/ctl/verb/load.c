@@ -12,8 +12,8 @@
 #include "ctl/home.h"
 #include "ctl/leftover.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/saved/files.h"
 #include "ctl/saved/make.h"
 #include "ctl/saved/output.h"
@@ -132,10 +132,10 @@ static int report_problems(struct ctl *ctl, struct loading *loading, struct prob
 {
 	size_t nr = problems->nr + problems->omitted;
 	bool fatal =
-		!opt.keep_going && !(loading->is_searching && record_len(group, "sessions") == 0);
+		!opt.keep_going && !(loading->is_searching && json_len(group, "sessions") == 0);
 
 	for (size_t i = 0; i < problems->nr; i++) {
-		record_append(ctl->record, "not_loaded", json_object_new_string(problems->texts[i]));
+		json_append(ctl->record, "not_loaded", json_object_new_string(problems->texts[i]));
 		if (fatal)
 			print_error(ctl, "%s", problems->texts[i]);
 		else
@@ -161,13 +161,13 @@ static void take_sessions(struct ctl *ctl, struct loading *loading, struct json_
 
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
-		const char *name = record_str(session, "name");
+		const char *name = json_str(session, "name");
 
-		if ((wanted && strcmp(name, wanted) != 0) || record_get(loading->names, name))
+		if ((wanted && strcmp(name, wanted) != 0) || json_get(loading->names, name))
 			continue;
-		record_set_bool(loading->names, name, true);
-		record_set_str(session, SAVED_FILE, record_str(group, "file"));
-		record_append(group, "sessions", json_object_get(session));
+		json_set_bool(loading->names, name, true);
+		json_set_str(session, SAVED_FILE, json_str(group, "file"));
+		json_append(group, "sessions", json_object_get(session));
 	}
 }
 
@@ -183,12 +183,12 @@ static int load_file(struct ctl *ctl, int trusted_dir, const char *file, struct 
 		return ctl->err.code;
 	sessions = saved_read(text, len, &problems);
 	group = json_object_new_object();
-	record_set_str(group, "file", problems.file);
+	json_set_str(group, "file", problems.file);
 	take_sessions(ctl, loading, sessions, group);
 	if (report_problems(ctl, loading, &problems, group) != 0)
 		return ctl->err.code;
-	loading->nr_sessions += record_len(group, "sessions");
-	if (record_len(group, "sessions"))
+	loading->nr_sessions += json_len(group, "sessions");
+	if (json_len(group, "sessions"))
 		json_object_array_add(loading->files, TAKE(group));
 	return 0;
 }
@@ -216,29 +216,29 @@ static int load_files(struct ctl *ctl, struct loading *loading)
 static int override_url(struct ctl *ctl, struct json_object *session)
 {
 	bool relay = relayurl_is_one(opt.url);
-	bool was_relay = *record_str(session, "url") || record_num(session, "live_us");
+	bool was_relay = *json_str(session, "url") || json_num(session, "live_us");
 
-	if (!relay && record_num(session, "live_us"))
+	if (!relay && json_num(session, "live_us"))
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--override-url: session '%s' is live, and viewers follow it at a "
 			       "relay: name one, as in net://RELAY",
-			       record_str(session, "name"));
-	if (relay && record_bool(session, "snapshots"))
+			       json_str(session, "name"));
+	if (relay && json_flag(session, "snapshots"))
 		return err_set(&ctl->err, ERR_UNSUPPORTED,
 			       "--override-url: snapshots can't be sent to a relay yet: name a "
 			       "directory for session '%s'",
-			       record_str(session, "name"));
-	record_set_str(session, "output_parent", "");
-	record_set_str(session, "output", relay ? "" : opt.url + 7);
-	record_set_str(session, "url", relay ? opt.url : "");
+			       json_str(session, "name"));
+	json_set_str(session, "output_parent", "");
+	json_set_str(session, "output", relay ? "" : opt.url + 7);
+	json_set_str(session, "url", relay ? opt.url : "");
 	if (relay && !was_relay) {
-		record_set_num(session, "spool_size", OUTPUT_SPOOL_BYTES);
-		record_set_num(session, "max_size", 0);
+		json_set_num(session, "spool_size", OUTPUT_SPOOL_BYTES);
+		json_set_num(session, "max_size", 0);
 	}
 	if (!relay) {
-		record_set_num(session, "spool_size", 0);
-		record_set_bool(session, "compress", false);
-		record_set_bool(session, "relay_clear", false);
+		json_set_num(session, "spool_size", 0);
+		json_set_bool(session, "compress", false);
+		json_set_bool(session, "relay_clear", false);
 	}
 	return 0;
 }
@@ -253,13 +253,13 @@ static int apply_options(struct ctl *ctl, struct loading *loading)
 	for (size_t i = 0; i < json_object_array_length(loading->files); i++) {
 		struct json_object *group = json_object_array_get_idx(loading->files, i);
 
-		for (size_t k = 0; k < record_len(group, "sessions"); k++) {
-			struct json_object *session = record_at(group, "sessions", k);
+		for (size_t k = 0; k < json_len(group, "sessions"); k++) {
+			struct json_object *session = json_at(group, "sessions", k);
 
 			if (opt.url && override_url(ctl, session) != 0)
 				return ctl->err.code;
 			if (opt.name)
-				record_set_str(session, "name", opt.name);
+				json_set_str(session, "name", opt.name);
 		}
 	}
 	return 0;
@@ -283,7 +283,7 @@ static int find_own(struct ctl *ctl, const char *name, bool *ret)
 static int meet_existing(struct ctl *ctl, struct json_object *sessions)
 {
 	for (size_t i = 0; i < json_object_array_length(sessions);) {
-		const char *name = record_str(json_object_array_get_idx(sessions, i), "name");
+		const char *name = json_str(json_object_array_get_idx(sessions, i), "name");
 		bool found;
 
 		if (find_own(ctl, name, &found) != 0)
@@ -305,14 +305,14 @@ static int meet_existing(struct ctl *ctl, struct json_object *sessions)
 /* Not before the new one is accepted. */
 static int destroy_existing(struct ctl *ctl, struct json_object *session)
 {
-	const char *name = record_str(session, "name");
+	const char *name = json_str(session, "name");
 	bool found = false;
 
 	if (opt.force && find_own(ctl, name, &found) != 0)
 		return ctl->err.code;
 	if (found && !opt.keep_going && make_trial(ctl, session) != 0)
 		return ctl->err.code;
-	name = record_str(session, "name");
+	name = json_str(session, "name");
 	return found ? ctl_done(ctl, ltt_ctl_destroy(ctl->library, name, 0, NULL), &ctl->err) : 0;
 }
 
@@ -339,10 +339,10 @@ static int make_all(struct making *making, struct json_object *sessions)
 /* A session that is loaded by its name becomes the current one. */
 static void load_remember(struct ctl *ctl)
 {
-	struct json_object *o = record_at(ctl->record, "sessions", 0);
+	struct json_object *o = json_at(ctl->record, "sessions", 0);
 	struct err err = { 0 };
 
-	if (load_session(ctl) && o && home_set(HOME_SESSION, record_str(o, "session"), &err) != 0)
+	if (load_session(ctl) && o && home_set(HOME_SESSION, json_str(o, "session"), &err) != 0)
 		print_warning(ctl, "the session is not remembered as the current one: %s",
 			      err.text);
 }
@@ -351,7 +351,7 @@ static void load_remember(struct ctl *ctl)
 static int load_group(struct ctl *ctl, struct loading *loading, struct json_object *group)
 {
 	struct making making CLEANUP(make_fini) = { .ctl = ctl, .keep_going = opt.keep_going };
-	struct json_object *sessions = record_get(group, "sessions");
+	struct json_object *sessions = json_get(group, "sessions");
 
 	if (meet_existing(ctl, sessions) != 0)
 		return ctl->err.code;
@@ -359,7 +359,7 @@ static int load_group(struct ctl *ctl, struct loading *loading, struct json_obje
 		make_undo(&making);
 		return ctl->err.code;
 	}
-	make_report(&making, record_get(ctl->record, "sessions"));
+	make_report(&making, json_get(ctl->record, "sessions"));
 	loading->incomplete |= making.incomplete;
 	return 0;
 }
@@ -406,7 +406,7 @@ static enum status load_run(struct ctl *ctl)
 							 .names = json_object_new_object() };
 
 	ctl->record = json_object_new_object();
-	record_set(ctl->record, "sessions", json_object_new_array());
+	json_set(ctl->record, "sessions", json_object_new_array());
 	if (load_files(ctl, &loading) != 0)
 		return STATUS_ERROR;
 	if (!loading.nr_sessions && !loading.failed)
@@ -419,13 +419,13 @@ static enum status load_run(struct ctl *ctl)
 
 static void load_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
 
-		fprintf(out, "Session %s loaded%s\n", record_str(o, "session"),
-			record_bool(o, "recording") ? ", and started" : "");
-		if (*record_str(o, "output"))
-			fprintf(out, "Traces will be output to %s\n", record_str(o, "output"));
+		fprintf(out, "Session %s loaded%s\n", json_str(o, "session"),
+			json_flag(o, "recording") ? ", and started" : "");
+		if (*json_str(o, "output"))
+			fprintf(out, "Traces will be output to %s\n", json_str(o, "output"));
 	}
 }
 

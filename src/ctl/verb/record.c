@@ -12,29 +12,29 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/attach.h"
+#include "ctl/record/attach.h"
 #include "ctl/connect.h"
-#include "ctl/crashes.h"
+#include "ctl/record/crashes.h"
 #include "ctl/create.h"
 #include "ctl/embed.h"
-#include "ctl/flight.h"
+#include "ctl/record/flight.h"
 #include "ctl/home.h"
-#include "ctl/limit.h"
-#include "ctl/linger.h"
-#include "ctl/loss.h"
+#include "ctl/record/limit.h"
+#include "ctl/record/linger.h"
+#include "ctl/record/loss.h"
 #include "ctl/names.h"
-#include "ctl/nothing.h"
+#include "ctl/record/nothing.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/reserve.h"
-#include "ctl/run.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/record/reserve.h"
+#include "ctl/record/run.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
-#include "ctl/totals.h"
+#include "ctl/print/text.h"
+#include "ctl/record/totals.h"
 #include "ctl/viewing.h"
-#include "ctl/wrap.h"
-#include "view/show.h"
+#include "ctl/record/wrap.h"
+#include "show/show.h"
 
 #define REGISTER_TIMEOUT "LTT_REGISTER_TIMEOUT"
 #define REGISTER_MS "5000"
@@ -354,7 +354,7 @@ static void note_ending(struct ctl *ctl, struct ending *ending, struct ltt_ctl_t
 
 	if (totals) {
 		json_object_put(ending->totals);
-		ending->totals = record_totals(totals);
+		ending->totals = json_totals(totals);
 		ltt_ctl_totals_free(totals);
 	}
 	if (*problem) {
@@ -405,14 +405,14 @@ static struct json_object *attached_record(const struct run *run)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set(o, "pids", json_object_new_array());
+	json_set(o, "pids", json_object_new_array());
 	for (size_t i = 0; i < attached.nr; i++)
-		record_append(o, "pids", json_object_new_uint64(attached.pids[i]));
-	record_set(o, "tids", json_object_new_array());
+		json_append(o, "pids", json_object_new_uint64(attached.pids[i]));
+	json_set(o, "tids", json_object_new_array());
 	for (size_t i = 0; i < attached.nr_threads; i++)
-		record_append(o, "tids", json_object_new_uint64(attached.threads[i].tid));
-	record_set_num(o, "duration_ns", run->duration_ns);
-	record_set_num(o, "silent", attached.silent);
+		json_append(o, "tids", json_object_new_uint64(attached.threads[i].tid));
+	json_set_num(o, "duration_ns", run->duration_ns);
+	json_set_num(o, "silent", attached.silent);
 	return o;
 }
 
@@ -439,7 +439,7 @@ static void record_verb_embed(struct ctl *ctl, const char *output, struct json_o
 	struct embedded done;
 
 	if (opt.no_symbols || (!opt.wrap && !opt.contexts.nr) || *output != '/' ||
-	    !record_num(totals, "recorded"))
+	    !json_num(totals, "recorded"))
 		return;
 	unsetenv("DEBUGINFOD_URLS"); /* nothing is loaded from a network now */
 	if (embed_symbols(output, &here, EMBED_NS_MOST, &done, &err) != 0)
@@ -456,7 +456,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 					const struct reserve *reserve, struct json_object *saved,
 					struct json_object *crashes)
 {
-	const char *output = saved ? record_str(saved, "directory") : created->output;
+	const char *output = saved ? json_str(saved, "directory") : created->output;
 	struct ending ending CLEANUP(ending_fini) = { 0 };
 	struct json_object *points AUTO_RECORD = NULL;
 	enum status status;
@@ -471,36 +471,36 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 		free(ending.problem);
 		ending.problem = problem;
 	}
-	if (opt.flight && !saved && !record_len(crashes, "saved")) {
+	if (opt.flight && !saved && !json_len(crashes, "saved")) {
 		ltt_ctl_discard(ctl->library);
 		output = "";
 	} else {
 		viewing_remember(ctl, created->session, output);
 	}
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", created->session);
-	record_set_str(ctl->record, "output", output);
+	json_set_str(ctl->record, "session", created->session);
+	json_set_str(ctl->record, "output", output);
 	if (saved)
-		record_set(ctl->record, "snapshot", saved);
+		json_set(ctl->record, "snapshot", saved);
 	if (crashes)
-		record_set(ctl->record, "crash_report", crashes);
+		json_set(ctl->record, "crash_report", crashes);
 	if (record_verb_attaches())
-		record_set(ctl->record, "attached", attached_record(run));
+		json_set(ctl->record, "attached", attached_record(run));
 	else
-		record_set(ctl->record, "program", flight_program(ctl, run));
+		json_set(ctl->record, "program", flight_program(ctl, run));
 	if (ending.totals)
 		totals_add_state_dump(ending.totals, opt.flight ? NULL : output);
-	record_set(ctl->record, "totals", json_object_get(ending.totals));
+	json_set(ctl->record, "totals", json_object_get(ending.totals));
 	record_verb_embed(ctl, output, ending.totals);
-	record_set_num(ctl->record, "still_recording", cut);
+	json_set_num(ctl->record, "still_recording", cut);
 	if (points && !totals_events(ending.totals))
-		record_set(ctl->record, "point_names", json_object_get(points));
-	if (opt.wrap && !opt.filter && !opt.flight && record_num(ending.totals, "recorded"))
-		record_set(ctl->record, "uncalled",
+		json_set(ctl->record, "point_names", json_object_get(points));
+	if (opt.wrap && !opt.filter && !opt.flight && json_num(ending.totals, "recorded"))
+		json_set(ctl->record, "uncalled",
 			   wrap_find_uncalled(opt.wrap, opt.events, created->output,
-					      record_num(ending.totals, "bytes")));
+					      json_num(ending.totals, "bytes")));
 	if (ending.problem)
-		record_set_str(ctl->record, "problem", ending.problem);
+		json_set_str(ctl->record, "problem", ending.problem);
 	if (!ending.totals) {
 		print_warning(ctl, "session '%s' may still be there: lttctl destroy %s",
 			      created->session, created->session);
@@ -778,21 +778,21 @@ static void hint(FILE *out, const char *path)
 
 static void summary(FILE *out, struct json_object *record)
 {
-	struct json_object *program = record_get(record, "program");
-	struct json_object *totals = record_get(record, "totals");
-	struct json_object *running = record_get(record, "attached");
-	struct json_object *saved = record_get(record, "snapshot");
-	struct json_object *crashes = record_get(record, "crash_report");
-	uint64_t ns = record_num(running ? running : program, "duration_ns"),
+	struct json_object *program = json_get(record, "program");
+	struct json_object *totals = json_get(record, "totals");
+	struct json_object *running = json_get(record, "attached");
+	struct json_object *saved = json_get(record, "snapshot");
+	struct json_object *crashes = json_get(record, "crash_report");
+	uint64_t ns = json_num(running ? running : program, "duration_ns"),
 		 n = totals_events(totals);
-	uint64_t signal = record_num(program, "signal");
-	bool whole = !*record_str(record, "problem") && !record_num(totals, "lost");
+	uint64_t signal = json_num(program, "signal");
+	bool whole = !*json_str(record, "problem") && !json_num(totals, "lost");
 	const struct nothing asked = {
-		.program = running ? "" : json_object_get_string(record_at(program, "command", 0)),
+		.program = running ? "" : json_object_get_string(json_at(program, "command", 0)),
 		.events = opt.events,
 		.filter = opt.filter,
 		.wrap = opt.wrap,
-		.status = record_num(program, "exit_status"),
+		.status = json_num(program, "exit_status"),
 	};
 	char buf[TEXT_BYTES];
 
@@ -808,36 +808,36 @@ static void summary(FILE *out, struct json_object *record)
 			text_count(buf, (uint64_t)((double)n * 1e9 / (double)ns)));
 	if (opt.flight && !saved) {
 		fprintf(out, "\n%s",
-			record_num(program, "exit_status") ?
+			json_num(program, "exit_status") ?
 				"The last events could not be saved.\n" :
-			record_num(crashes, "crashed") ?
+			json_num(crashes, "crashed") ?
 				"The program did not fail.\n" :
 				"The program did not fail: nothing is saved.\n");
 		flight_show_crashes(out, crashes);
 		return;
 	}
 	fprintf(out, "\nThe %s in %s\n", saved ? "last events are" : "trace is",
-		record_str(record, "output"));
+		json_str(record, "output"));
 	if (saved) {
-		struct json_object *crash = record_get(program, "crash");
+		struct json_object *crash = json_get(program, "crash");
 		struct json_object *last AUTO_RECORD =
-			flight_last(record_str(saved, "directory"), crash);
+			flight_last(json_str(saved, "directory"), crash);
 
 		flight_show(out, last, crash);
-		if (record_num(crashes, "crashed"))
+		if (json_num(crashes, "crashed"))
 			flight_show_crashes(out, crashes);
 	}
 	if (n)
-		hint(out, record_str(record, "output"));
-	else if (!opt.kernel && whole && running && !record_num(running, "silent"))
+		hint(out, json_str(record, "output"));
+	else if (!opt.kernel && whole && running && !json_num(running, "silent"))
 		fputs("No instrumentation point that is recorded was passed in this time. 'lttctl list "
 		      "-u' shows the\npoints of the programs that run.\n",
 		      out);
 	else if (!opt.kernel && whole && !running)
-		nothing_text(out, record_get(record, "point_names"), &asked);
-	for (size_t i = 0; i < record_len(record, "uncalled"); i++)
+		nothing_text(out, json_get(record, "point_names"), &asked);
+	for (size_t i = 0; i < json_len(record, "uncalled"); i++)
 		wrap_explain_uncalled(out, asked.program,
-				      json_object_get_string(record_at(record, "uncalled", i)));
+				      json_object_get_string(json_at(record, "uncalled", i)));
 }
 
 const struct verb verb_record = {

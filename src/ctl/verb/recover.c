@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "ctl/connect.h"
-#include "ctl/loss.h"
+#include "ctl/record/loss.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/totals.h"
+#include "ctl/record/totals.h"
 
 static int stop;
 
@@ -23,26 +23,26 @@ static const struct poptOption options[] = {
 
 static struct json_object *totals_of(struct json_object *session)
 {
-	return record_get(session, "totals");
+	return json_get(session, "totals");
 }
 
 static enum status stop_one(struct ctl *ctl, struct json_object *session)
 {
 	struct ltt_ctl_totals *totals;
-	int code = ltt_ctl_stop(ctl->library, record_str(session, "name"), 0, &totals);
+	int code = ltt_ctl_stop(ctl->library, json_str(session, "name"), 0, &totals);
 
 	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return STATUS_ERROR;
-	record_set(session, "totals", record_totals(totals));
-	record_set_str(session, "state", "stopped");
+	json_set(session, "totals", json_totals(totals));
+	json_set_str(session, "state", "stopped");
 	ltt_ctl_totals_free(totals);
 	return STATUS_OK;
 }
 
 static bool recover_is_over(struct json_object *session)
 {
-	return strcmp(record_str(session, "state"), "recording") == 0 &&
-	       record_num(session, "applications") == 0;
+	return strcmp(json_str(session, "state"), "recording") == 0 &&
+	       json_num(session, "applications") == 0;
 }
 
 static enum status recover_one(struct ctl *ctl, struct json_object *session)
@@ -50,7 +50,7 @@ static enum status recover_one(struct ctl *ctl, struct json_object *session)
 	enum status status = stop && recover_is_over(session) ? stop_one(ctl, session) : STATUS_OK;
 
 	return target_worse(status,
-			    loss_unknown_in(ctl, record_str(session, "name"), totals_of(session)));
+			    loss_unknown_in(ctl, json_str(session, "name"), totals_of(session)));
 }
 
 static enum status recover_run(struct ctl *ctl)
@@ -64,27 +64,27 @@ static enum status recover_run(struct ctl *ctl)
 	if (*ltt_ctl_warning(lib))
 		print_warning(ctl, "%s", ltt_ctl_warning(lib));
 	ctl->record = json_object_new_object();
-	record_set(ctl->record, "sessions", json_object_new_array());
+	json_set(ctl->record, "sessions", json_object_new_array());
 	for (size_t i = 0; i < sessions->nr; i++)
-		record_append(ctl->record, "sessions", record_session(sessions->sessions[i]));
+		json_append(ctl->record, "sessions", json_session(sessions->sessions[i]));
 	ltt_ctl_sessions_free(sessions);
-	for (size_t i = 0; i < record_len(ctl->record, "sessions"); i++)
+	for (size_t i = 0; i < json_len(ctl->record, "sessions"); i++)
 		status = target_worse(status,
-				      recover_one(ctl, record_at(ctl->record, "sessions", i)));
+				      recover_one(ctl, json_at(ctl->record, "sessions", i)));
 	return status;
 }
 
 static void recover_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *session = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *session = json_at(record, "sessions", i);
 
-		fprintf(out, "%s (%s): ", record_str(session, "name"),
-			record_str(session, "state"));
+		fprintf(out, "%s (%s): ", json_str(session, "name"),
+			json_str(session, "state"));
 		totals_text(out, totals_of(session));
 		fputc('\n', out);
 	}
-	if (record_len(record, "sessions") == 0)
+	if (json_len(record, "sessions") == 0)
 		fputs("there are no sessions\n", out);
 }
 

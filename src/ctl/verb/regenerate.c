@@ -6,10 +6,10 @@
 #include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 
 static struct {
 	char *session;
@@ -55,10 +55,10 @@ static enum status regenerate_run(struct ctl *ctl)
 		return STATUS_ERROR;
 	}
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", session);
-	record_set_num(ctl->record, "nr_channels", channels);
-	record_set_num(ctl->record, "applications", applications);
-	record_set_num(ctl->record, "late", late);
+	json_set_str(ctl->record, "session", session);
+	json_set_num(ctl->record, "nr_channels", channels);
+	json_set_num(ctl->record, "applications", applications);
+	json_set_num(ctl->record, "late", late);
 	if (late)
 		print_warning(ctl, "%s", ltt_ctl_warning(lib));
 	return STATUS_OK;
@@ -66,14 +66,14 @@ static enum status regenerate_run(struct ctl *ctl)
 
 static void regenerate_text(FILE *out, struct json_object *record)
 {
-	uint64_t applications = record_num(record, "applications") - record_num(record, "late");
+	uint64_t applications = json_num(record, "applications") - json_num(record, "late");
 
-	if (record_num(record, "nr_channels"))
+	if (json_num(record, "nr_channels"))
 		fprintf(out, "The state of the system is being recorded in session %s\n",
-			record_str(record, "session"));
+			json_str(record, "session"));
 	if (applications)
 		fprintf(out, "%" PRIu64 " application%s dumped state into session %s\n",
-			applications, text_plural(applications), record_str(record, "session"));
+			applications, text_plural(applications), json_str(record, "session"));
 }
 
 const struct verb verb_regenerate = {

@@ -7,19 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/calls.h"
+#include "analyse/objects.h"
+#include "analyse/overview.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
-#include "ctl/report_text.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/report_text.h"
+#include "ctl/print/text.h"
 #include "ctl/symbols.h"
-#include "ctl/text.h"
 #include "ctl/viewing.h"
-#include "view/calls.h"
-#include "view/event.h"
-#include "view/objects.h"
-#include "view/overview.h"
+#include "read/event.h"
+#include "show/show.h"
 
 #define ROWS 5u
 #define ROWS_MOST 1000u
@@ -59,9 +60,9 @@ static struct json_object *report_verb_process(const struct overview_process *pr
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "process", process->name);
+	json_set_str(o, "process", process->name);
 	if (process->has_pid)
-		record_set_num(o, "pid", process->pid);
+		json_set_num(o, "pid", process->pid);
 	return o;
 }
 
@@ -69,8 +70,8 @@ static struct json_object *report_verb_thread(const struct overview_thread *thre
 {
 	struct json_object *o = report_verb_process(thread->process);
 
-	record_set_str(o, "thread", thread->name);
-	record_set_num(o, "tid", thread->tid);
+	json_set_str(o, "thread", thread->name);
+	json_set_num(o, "tid", thread->tid);
 	return o;
 }
 
@@ -79,14 +80,14 @@ static void report_verb_add_names(struct json_object *record, const struct overv
 	size_t nr;
 	struct overview_name *names AUTO_FREE = overview_names(overview, &nr);
 
-	record_set_num(record, "all_names", nr);
-	record_set(record, "names", json_object_new_array());
+	json_set_num(record, "all_names", nr);
+	json_set(record, "names", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++) {
 		struct json_object *o = json_object_new_object();
 
-		record_set_str(o, "name", names[i].name);
-		record_set_num(o, "events", names[i].events);
-		record_append(record, "names", o);
+		json_set_str(o, "name", names[i].name);
+		json_set_num(o, "events", names[i].events);
+		json_append(record, "names", o);
 	}
 }
 
@@ -98,19 +99,19 @@ static void report_verb_add_tasks(struct json_object *record, const struct overv
 	const struct overview_thread **threads AUTO_FREE = NULL;
 	struct json_object *o;
 
-	record_set_num(record, "all_processes", nr);
-	record_set(record, "processes", json_object_new_array());
+	json_set_num(record, "all_processes", nr);
+	json_set(record, "processes", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++) {
-		record_append(record, "processes", o = report_verb_process(processes[i]));
-		record_set_num(o, "events", processes[i]->events);
-		record_set_num(o, "nr_threads", processes[i]->nr_threads);
+		json_append(record, "processes", o = report_verb_process(processes[i]));
+		json_set_num(o, "events", processes[i]->events);
+		json_set_num(o, "nr_threads", processes[i]->nr_threads);
 	}
 	threads = overview_busiest_threads(overview, &nr);
-	record_set_num(record, "all_threads", nr);
-	record_set(record, "threads", json_object_new_array());
+	json_set_num(record, "all_threads", nr);
+	json_set(record, "threads", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++) {
-		record_append(record, "threads", o = report_verb_thread(threads[i]));
-		record_set_num(o, "events", threads[i]->events);
+		json_append(record, "threads", o = report_verb_thread(threads[i]));
+		json_set_num(o, "events", threads[i]->events);
 	}
 }
 
@@ -119,7 +120,7 @@ static struct json_object *report_verb_end(const struct overview_end *end)
 	struct json_object *o =
 		end->thread ? report_verb_thread(end->thread) : json_object_new_object();
 
-	record_set_str(o, "event", end->ec->name);
+	json_set_str(o, "event", end->ec->name);
 	return o;
 }
 
@@ -129,11 +130,11 @@ static void report_verb_add_gap(struct json_object *record, const struct overvie
 
 	if (!overview->gap_ns)
 		return;
-	record_set(record, "gap", o = json_object_new_object());
-	record_set_num(o, "duration_ns", overview->gap_ns);
-	record_set_time(o, "from_ns", overview->gap_from_ns);
-	record_set(o, "before", report_verb_end(&overview->gap_before));
-	record_set(o, "behind", report_verb_end(&overview->gap_behind));
+	json_set(record, "gap", o = json_object_new_object());
+	json_set_num(o, "duration_ns", overview->gap_ns);
+	json_set_time(o, "from_ns", overview->gap_from_ns);
+	json_set(o, "before", report_verb_end(&overview->gap_before));
+	json_set(o, "behind", report_verb_end(&overview->gap_behind));
 }
 
 static bool report_verb_has_host(struct json_object *hosts, const char *host)
@@ -154,12 +155,12 @@ static void report_verb_set_place(struct json_object *o, const char *key, struct
 
 	if (!site)
 		return;
-	record_set(o, key, place = json_object_new_object());
-	record_set_str(place, "name", callsites_label(sites, site, is_code));
-	record_set_str(place, "object", site->object ? site->object->path : "");
+	json_set(o, key, place = json_object_new_object());
+	json_set_str(place, "name", callsites_label(sites, site, is_code));
+	json_set_str(place, "object", site->object ? site->object->path : "");
 	if (site->symbol.file && is_code) {
-		record_set_str(place, "file", site->symbol.file);
-		record_set_num(place, "line", site->symbol.line);
+		json_set_str(place, "file", site->symbol.file);
+		json_set_num(place, "line", site->symbol.line);
 	}
 }
 
@@ -167,10 +168,10 @@ static struct json_object *report_verb_hold(const struct locks_hold *hold, struc
 {
 	struct json_object *o = report_verb_thread(hold->thread);
 
-	record_set_time(o, "from_ns", hold->from_ns);
-	record_set_num(o, "duration_ns", hold->ns);
-	record_set_bool(o, "uncertain", hold->uncertain);
-	record_set_bool(o, "shared", hold->shared);
+	json_set_time(o, "from_ns", hold->from_ns);
+	json_set_num(o, "duration_ns", hold->ns);
+	json_set_bool(o, "uncertain", hold->uncertain);
+	json_set_bool(o, "shared", hold->shared);
 	report_verb_set_place(o, "place", sites, hold->site, true);
 	return o;
 }
@@ -179,18 +180,18 @@ static struct json_object *report_verb_wait(const struct locks_wait *wait, struc
 {
 	struct json_object *o = report_verb_thread(wait->thread);
 
-	record_set_time(o, "from_ns", wait->from_ns);
-	record_set_num(o, "duration_ns", wait->ns);
-	record_set_bool(o, "lossy", wait->lossy);
-	record_set_bool(o, "open", wait->open);
-	record_set_str(o, "kind", locks_kind_name(wait->mutex->kind));
-	record_set_num(o, "mutex", wait->mutex->address);
+	json_set_time(o, "from_ns", wait->from_ns);
+	json_set_num(o, "duration_ns", wait->ns);
+	json_set_bool(o, "lossy", wait->lossy);
+	json_set_bool(o, "open", wait->open);
+	json_set_str(o, "kind", locks_kind_name(wait->mutex->kind));
+	json_set_num(o, "mutex", wait->mutex->address);
 	report_verb_set_place(o, "mutex_place", sites, wait->mutex->place, false);
 	report_verb_set_place(o, "place", sites, wait->site, true);
-	record_set_num(o, "holds", wait->holds);
-	record_set_num(o, "held_ns", wait->held_ns);
+	json_set_num(o, "holds", wait->holds);
+	json_set_num(o, "held_ns", wait->held_ns);
 	if (wait->holder.thread)
-		record_set(o, "holder", report_verb_hold(&wait->holder, sites));
+		json_set(o, "holder", report_verb_hold(&wait->holder, sites));
 	return o;
 }
 
@@ -199,15 +200,15 @@ static struct json_object *report_verb_mutex(const struct locks_mutex *mutex,
 {
 	struct json_object *o = report_verb_process(mutex->process);
 
-	record_set_str(o, "kind", locks_kind_name(mutex->kind));
-	record_set_num(o, "mutex", mutex->address);
+	json_set_str(o, "kind", locks_kind_name(mutex->kind));
+	json_set_num(o, "mutex", mutex->address);
 	report_verb_set_place(o, "mutex_place", sites, mutex->place, false);
-	record_set_num(o, "acquired", mutex->acquired);
-	record_set_num(o, "waited", mutex->waited);
-	record_set_num(o, "wait_ns", mutex->wait_ns);
-	record_set_bool(o, "lossy", mutex->lossy);
+	json_set_num(o, "acquired", mutex->acquired);
+	json_set_num(o, "waited", mutex->waited);
+	json_set_num(o, "wait_ns", mutex->wait_ns);
+	json_set_bool(o, "lossy", mutex->lossy);
 	if (mutex->longest.thread)
-		record_set(o, "longest", report_verb_hold(&mutex->longest, sites));
+		json_set(o, "longest", report_verb_hold(&mutex->longest, sites));
 	return o;
 }
 
@@ -221,20 +222,20 @@ static void report_verb_add_locks(struct json_object *record, const struct overv
 	if (!locks->nr_mutexes)
 		return;
 	mutexes = locks_busiest(locks, &nr);
-	record_set(record, "locks", o = json_object_new_object());
-	record_set_num(o, "acquired", locks->acquired);
-	record_set_num(o, "waited", locks->waited);
-	record_set_num(o, "wait_ns", locks->wait_ns);
-	record_set_num(o, "all_mutexes", locks->nr_mutexes);
-	record_set_num(o, "left_out", locks->left_out);
-	record_set_num(o, "unexplained", locks->unexplained);
-	record_set(o, "waits", json_object_new_array());
+	json_set(record, "locks", o = json_object_new_object());
+	json_set_num(o, "acquired", locks->acquired);
+	json_set_num(o, "waited", locks->waited);
+	json_set_num(o, "wait_ns", locks->wait_ns);
+	json_set_num(o, "all_mutexes", locks->nr_mutexes);
+	json_set_num(o, "left_out", locks->left_out);
+	json_set_num(o, "unexplained", locks->unexplained);
+	json_set(o, "waits", json_object_new_array());
 	for (uint32_t i = 0; i < locks->nr_waits; i++)
-		record_append(o, "waits", report_verb_wait(&locks->waits[i], overview->callsites));
-	record_set_num(o, "waited_mutexes", nr);
-	record_set(o, "mutexes", json_object_new_array());
+		json_append(o, "waits", report_verb_wait(&locks->waits[i], overview->callsites));
+	json_set_num(o, "waited_mutexes", nr);
+	json_set(o, "mutexes", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++)
-		record_append(o, "mutexes", report_verb_mutex(mutexes[i], overview->callsites));
+		json_append(o, "mutexes", report_verb_mutex(mutexes[i], overview->callsites));
 }
 
 static struct json_object *report_verb_waits_site(const struct waits_site *site,
@@ -242,16 +243,16 @@ static struct json_object *report_verb_waits_site(const struct waits_site *site,
 {
 	struct json_object *o = json_object_new_object(), *longest;
 
-	record_set_str(o, "function", waits_name(site->kind));
+	json_set_str(o, "function", waits_name(site->kind));
 	report_verb_set_place(o, "place", sites, site->place, true);
-	record_set_num(o, "count", site->calls);
-	record_set_num(o, "not_ended", site->open);
-	record_set_num(o, "timed_out", site->timed_out);
-	record_set_num(o, "wait_ns", site->wait_ns);
-	record_set_bool(o, "lossy", site->lossy);
-	record_set(o, "longest", longest = report_verb_thread(site->thread));
-	record_set_time(longest, "from_ns", site->from_ns);
-	record_set_num(longest, "duration_ns", site->longest_ns);
+	json_set_num(o, "count", site->calls);
+	json_set_num(o, "not_ended", site->open);
+	json_set_num(o, "timed_out", site->timed_out);
+	json_set_num(o, "wait_ns", site->wait_ns);
+	json_set_bool(o, "lossy", site->lossy);
+	json_set(o, "longest", longest = report_verb_thread(site->thread));
+	json_set_time(longest, "from_ns", site->from_ns);
+	json_set_num(longest, "duration_ns", site->longest_ns);
 	return o;
 }
 
@@ -264,14 +265,14 @@ static void report_verb_add_waits(struct json_object *record, const struct overv
 
 	if (!nr)
 		return;
-	record_set(record, "other_waits", o = json_object_new_object());
-	record_set_num(o, "count", waits->calls);
-	record_set_num(o, "wait_ns", waits->wait_ns);
-	record_set_num(o, "left_out", waits->left_out);
-	record_set_num(o, "all_sites", nr);
-	record_set(o, "sites", json_object_new_array());
+	json_set(record, "other_waits", o = json_object_new_object());
+	json_set_num(o, "count", waits->calls);
+	json_set_num(o, "wait_ns", waits->wait_ns);
+	json_set_num(o, "left_out", waits->left_out);
+	json_set_num(o, "all_sites", nr);
+	json_set(o, "sites", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++)
-		record_append(o, "sites", report_verb_waits_site(sites[i], overview->callsites));
+		json_append(o, "sites", report_verb_waits_site(sites[i], overview->callsites));
 }
 
 static void report_verb_add_sites(struct json_object *o, const char *key,
@@ -282,17 +283,17 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 		allocations_sorted(overview->allocations, order, &nr);
 	struct json_object *site;
 
-	record_set_num(o, order == ALLOCATIONS_BY_LIVE ? "all_leaks" : "all_sites", nr);
-	record_set(o, key, json_object_new_array());
+	json_set_num(o, order == ALLOCATIONS_BY_LIVE ? "all_leaks" : "all_sites", nr);
+	json_set(o, key, json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++) {
-		record_append(o, key, site = json_object_new_object());
-		record_set_str(site, "function", allocations_name(sites[i]->action));
+		json_append(o, key, site = json_object_new_object());
+		json_set_str(site, "function", allocations_name(sites[i]->action));
 		report_verb_set_place(site, "place", overview->callsites, sites[i]->place, true);
-		record_set_num(site, "count", sites[i]->calls);
-		record_set_num(site, "bytes", sites[i]->bytes);
-		record_set_num(site, "live", sites[i]->live);
-		record_set_num(site, "live_bytes", sites[i]->live_bytes);
-		record_set_bool(site, "lossy", sites[i]->lossy);
+		json_set_num(site, "count", sites[i]->calls);
+		json_set_num(site, "bytes", sites[i]->bytes);
+		json_set_num(site, "live", sites[i]->live);
+		json_set_num(site, "live_bytes", sites[i]->live_bytes);
+		json_set_bool(site, "lossy", sites[i]->lossy);
 	}
 }
 
@@ -303,17 +304,17 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 
 	if (!all->calls && !all->frees && !all->failed)
 		return;
-	record_set(record, "allocations", o = json_object_new_object());
-	record_set_num(o, "count", all->calls);
-	record_set_num(o, "bytes", all->bytes);
-	record_set_num(o, "frees", all->frees);
-	record_set_num(o, "unknown_frees", all->unknown_frees);
-	record_set_num(o, "failed", all->failed);
-	record_set_num(o, "live", all->live);
-	record_set_num(o, "live_bytes", all->live_bytes);
-	record_set_num(o, "most_bytes", all->most_bytes);
-	record_set_time(o, "most_ns", all->most_ns);
-	record_set_num(o, "left_out", all->left_out);
+	json_set(record, "allocations", o = json_object_new_object());
+	json_set_num(o, "count", all->calls);
+	json_set_num(o, "bytes", all->bytes);
+	json_set_num(o, "frees", all->frees);
+	json_set_num(o, "unknown_frees", all->unknown_frees);
+	json_set_num(o, "failed", all->failed);
+	json_set_num(o, "live", all->live);
+	json_set_num(o, "live_bytes", all->live_bytes);
+	json_set_num(o, "most_bytes", all->most_bytes);
+	json_set_time(o, "most_ns", all->most_ns);
+	json_set_num(o, "left_out", all->left_out);
 	report_verb_add_sites(o, "largest", overview, ALLOCATIONS_BY_BYTES);
 	report_verb_add_sites(o, "sites", overview, ALLOCATIONS_BY_CALLS);
 	report_verb_add_sites(o, "leaks", overview, ALLOCATIONS_BY_LIVE);
@@ -347,16 +348,16 @@ static void report_verb_add_streams(struct json_object *o, const struct view_sum
 		if (report_verb_lost_of(&sum->streams[i]))
 			all[nr++] = &sum->streams[i];
 	qsort(all, nr, sizeof(*all), report_verb_compare_streams);
-	record_set_num(o, "all_streams", nr);
-	record_set(o, "streams", json_object_new_array());
+	json_set_num(o, "all_streams", nr);
+	json_set(o, "streams", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++) {
 		struct json_object *stream = json_object_new_object();
 
-		record_set_str(stream, "trace", all[i]->trace);
-		record_set_str(stream, "name", all[i]->name);
-		record_set_num(stream, "events", all[i]->events);
-		record_set_num(stream, "lost", report_verb_lost_of(all[i]));
-		record_append(o, "streams", stream);
+		json_set_str(stream, "trace", all[i]->trace);
+		json_set_str(stream, "name", all[i]->name);
+		json_set_num(stream, "events", all[i]->events);
+		json_set_num(stream, "lost", report_verb_lost_of(all[i]));
+		json_append(o, "streams", stream);
 	}
 }
 
@@ -364,19 +365,19 @@ static void report_verb_add_losses(struct json_object *record, const struct view
 {
 	struct json_object *o = json_object_new_object(), *causes = json_object_new_object();
 
-	record_set(record, "losses", o);
-	record_set_num(o, "lost", sum->lost);
-	record_set(o, "lost_by_cause", causes);
+	json_set(record, "losses", o);
+	json_set_num(o, "lost", sum->lost);
+	json_set(o, "lost_by_cause", causes);
 	for (int i = 0; i < VIEW_NR_LOST; i++)
-		record_set_num(causes, view_lost_key((enum view_lost)i), sum->lost_by[i]);
-	record_set_num(o, "lost_before", sum->lost_before);
-	record_set_num(o, "lost_buffers", sum->lost_buffers);
-	record_set_num(o, "not_sampled", sum->not_sampled);
-	record_set_num(o, "damaged_packets", sum->damaged_packets);
-	record_set_num(o, "damaged_events", sum->damaged_events);
-	record_set_num(o, "missing_packets", sum->lost_packets);
-	record_set_num(o, "skipped_bytes", sum->skipped_bytes);
-	record_set_num(o, "problems", sum->problems);
+		json_set_num(causes, view_lost_key((enum view_lost)i), sum->lost_by[i]);
+	json_set_num(o, "lost_before", sum->lost_before);
+	json_set_num(o, "lost_buffers", sum->lost_buffers);
+	json_set_num(o, "not_sampled", sum->not_sampled);
+	json_set_num(o, "damaged_packets", sum->damaged_packets);
+	json_set_num(o, "damaged_events", sum->damaged_events);
+	json_set_num(o, "missing_packets", sum->lost_packets);
+	json_set_num(o, "skipped_bytes", sum->skipped_bytes);
+	json_set_num(o, "problems", sum->problems);
 	report_verb_add_streams(o, sum);
 }
 
@@ -422,16 +423,16 @@ static bool report_verb_has_calls(const struct view_summary *sum)
 
 static void report_verb_add_more(struct json_object *record, const struct view_summary *sum)
 {
-	char *path AUTO_FREE = report_verb_quoted(record_str(record, "path"));
+	char *path AUTO_FREE = report_verb_quoted(json_str(record, "path"));
 	struct json_object *all = json_object_new_array();
 	const char *request = report_verb_named(sum, "_pthread:pthread_mutex_lock_req");
 	const char *acquired = report_verb_named(sum, "_pthread:pthread_mutex_lock_acq");
 
-	record_set(record, "more", all);
+	json_set(record, "more", all);
 	if (request && acquired)
 		report_verb_append_text(all, "lttctl view --pair=%s,%s %s", request, acquired,
 					path);
-	if (record_get(record, "allocations"))
+	if (json_get(record, "allocations"))
 		report_verb_append_text(all, "lttctl view --symbols --events='*_libc:*' %s", path);
 	if (report_verb_has_calls(sum))
 		report_verb_append_text(all, "lttctl calls %s", path);
@@ -459,16 +460,16 @@ static struct json_object *report_verb_record(const struct overview *overview,
 {
 	struct json_object *record = json_object_new_object();
 
-	record_set_str(record, "path", path);
-	record_set(record, "hosts", report_verb_hosts(overview));
-	record_set_num(record, "events", overview->events);
-	record_set_num(record, "state_dump", overview->state_dump);
-	record_set_time(record, "begin_ns", overview->first_ns);
-	record_set_time(record, "end_ns", overview->last_ns);
-	record_set_num(record, "nr_streams", sum->nr_streams);
-	record_set_num(record, "cpus", overview->nr_cpus);
-	record_set_num(record, "no_thread", overview->no_thread);
-	record_set_num(record, "left_out", overview->left_out);
+	json_set_str(record, "path", path);
+	json_set(record, "hosts", report_verb_hosts(overview));
+	json_set_num(record, "events", overview->events);
+	json_set_num(record, "state_dump", overview->state_dump);
+	json_set_time(record, "begin_ns", overview->first_ns);
+	json_set_time(record, "end_ns", overview->last_ns);
+	json_set_num(record, "nr_streams", sum->nr_streams);
+	json_set_num(record, "cpus", overview->nr_cpus);
+	json_set_num(record, "no_thread", overview->no_thread);
+	json_set_num(record, "left_out", overview->left_out);
 	report_verb_add_names(record, overview);
 	report_verb_add_tasks(record, overview);
 	report_verb_add_gap(record, overview);
@@ -563,7 +564,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 		return ctl->err.code;
 	overview_finish(overview);
 	ctl->record = report_verb_record(overview, sum, path);
-	record_set_time(ctl->record, "origin_ns", origin_ns ? origin_ns : overview->first_ns);
+	json_set_time(ctl->record, "origin_ns", origin_ns ? origin_ns : overview->first_ns);
 	report_verb_note(ctl, overview, sum);
 	*ret = show_verdict(sum);
 	return 0;
@@ -573,7 +574,7 @@ static enum status report_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE =
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
-	const struct show_host host = { .name = symbols_name,
+	const struct view_host host = { .name = symbols_name,
 					.names_priv = symbols_new(&chosen, path) };
 	struct objects *objects = NULL;
 	struct overview *overview = NULL;

@@ -2,9 +2,9 @@
 /* rotate.c - lttctl rotate [SESSION]...: make an archive of the recorded events, and go on. */
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
 
 static int no_wait;
 
@@ -23,10 +23,10 @@ static enum status rotate_session(struct ctl *ctl, const char *session)
 	if (ctl_done(ctl, ltt_ctl_rotate(ctl->library, session, flags, &archive), &ctl->err) != 0)
 		return target_failed(ctl, session);
 	o = target_record(ctl, session);
-	record_set_str(o, "archive", archive->path);
-	record_set_num(o, "number", archive->number);
-	record_set_num(o, "bytes", archive->bytes);
-	record_set_bool(o, "complete", !no_wait);
+	json_set_str(o, "archive", archive->path);
+	json_set_num(o, "number", archive->number);
+	json_set_num(o, "bytes", archive->bytes);
+	json_set_bool(o, "complete", !no_wait);
 	ltt_ctl_archive_free(archive);
 	return STATUS_OK;
 }
@@ -40,16 +40,16 @@ static void rotate_text(FILE *out, struct json_object *record)
 {
 	char buf[TEXT_BYTES];
 
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
 
-		if (record_bool(o, "complete"))
+		if (json_flag(o, "complete"))
 			fprintf(out, "Session %s rotated; its archive, %s: %s\n",
-				record_str(o, "session"), text_size(buf, record_num(o, "bytes")),
-				record_str(o, "archive"));
+				json_str(o, "session"), text_size(buf, json_num(o, "bytes")),
+				json_str(o, "archive"));
 		else
 			fprintf(out, "Session %s is being rotated; its archive: %s\n",
-				record_str(o, "session"), record_str(o, "archive"));
+				json_str(o, "session"), json_str(o, "archive"));
 	}
 }
 

@@ -6,12 +6,12 @@
 #include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/saved/files.h"
 #include "ctl/saved/output.h"
 #include "ctl/saved/write.h"
-#include "ctl/show.h"
+#include "ctl/print/show.h"
 #include "ctl/target.h"
 
 static struct {
@@ -32,7 +32,7 @@ static const struct poptOption options[] = {
 
 static bool is_recording(struct json_object *o)
 {
-	const char *state = record_str(o, "state");
+	const char *state = json_str(o, "state");
 
 	return strcmp(state, "recording") == 0 || strcmp(state, "starting") == 0;
 }
@@ -45,10 +45,10 @@ static struct json_object *fetch_saved(struct ctl *ctl, const char *session)
 
 	if (show_fetch(ctl, session, &o, &ctl->err) != 0)
 		return NULL;
-	output = xstrdup(record_str(o, "output"));
+	output = xstrdup(json_str(o, "output"));
 	json_object_object_del(o, "output");
 	output_set(o, output);
-	record_set_bool(o, "recording", is_recording(o));
+	json_set_bool(o, "recording", is_recording(o));
 	return o;
 }
 
@@ -92,9 +92,9 @@ static struct json_object *save_names(struct ctl *ctl)
 	names = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
-		const char *name = record_str(session, "name");
+		const char *name = json_str(session, "name");
 
-		if (strcmp(record_str(session, "state"), "destroying") == 0)
+		if (strcmp(json_str(session, "state"), "destroying") == 0)
 			continue;
 		if (target_find(sessions, name) == session)
 			json_object_array_add(names, json_object_new_string(name));
@@ -102,14 +102,14 @@ static struct json_object *save_names(struct ctl *ctl)
 			print_warning(ctl,
 				      "a session '%s' of user %" PRIu64
 				      " is not saved: another user has one of this name",
-				      name, record_num(session, "uid"));
+				      name, json_num(session, "uid"));
 	}
 	return names;
 }
 
 static int save_file(struct ctl *ctl, const char *dir, struct json_object *session)
 {
-	const char *name = record_str(session, "name");
+	const char *name = json_str(session, "name");
 	struct json_object *one AUTO_RECORD = json_object_new_array(), *o;
 	char *text AUTO_FREE = NULL, *path AUTO_FREE = NULL;
 
@@ -118,7 +118,7 @@ static int save_file(struct ctl *ctl, const char *dir, struct json_object *sessi
 	if (!text || files_write(dir, name, text, opt.force, &path, &ctl->err) != 0)
 		return ctl->err.code;
 	o = target_record(ctl, name);
-	record_set_str(o, "file", path);
+	json_set_str(o, "file", path);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int save_document(struct ctl *ctl, const char *text)
 	if (!text)
 		return ctl->err.code;
 	if (ctl->json)
-		record_set_str(ctl->record, "document", text);
+		json_set_str(ctl->record, "document", text);
 	else if (!ctl->quiet)
 		print_document(text);
 	return 0;
@@ -194,7 +194,7 @@ static enum status save_run(struct ctl *ctl)
 	if (!names)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	record_set(ctl->record, "sessions", json_object_new_array());
+	json_set(ctl->record, "sessions", json_object_new_array());
 	sessions = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(names); i++) {
 		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
@@ -221,11 +221,11 @@ static enum status save_run(struct ctl *ctl)
 
 static void save_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
 
-		fprintf(out, "Session %s saved to %s\n", record_str(o, "session"),
-			record_str(o, "file"));
+		fprintf(out, "Session %s saved to %s\n", json_str(o, "session"),
+			json_str(o, "file"));
 	}
 }
 

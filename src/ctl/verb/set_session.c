@@ -2,7 +2,7 @@
 /* set_session.c - lttctl set-session SESSION: make a session the current one. */
 #include "base/mem.h"
 #include "ctl/home.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "ctl/target.h"
 #include "ctl/ctl.h"
 #include "ctl/viewing.h"
@@ -27,16 +27,16 @@ static enum status set_session_run(struct ctl *ctl)
 		target_suggest(ctl, name, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	if (viewing_remember_current(name, record_str(found, "output"), name, &ctl->err) != 0)
+	if (viewing_remember_current(name, json_str(found, "output"), name, &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", name);
+	json_set_str(ctl->record, "session", name);
 	return STATUS_OK;
 }
 
 static void set_session_text(FILE *out, struct json_object *record)
 {
-	fprintf(out, "Current session is %s.\n", record_str(record, "session"));
+	fprintf(out, "Current session is %s.\n", json_str(record, "session"));
 }
 
 const struct verb verb_set_session = {

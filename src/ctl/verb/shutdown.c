@@ -4,8 +4,8 @@
 
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/text.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/ctl.h"
 
 static struct {
@@ -34,16 +34,16 @@ static enum status shutdown_run(struct ctl *ctl)
 	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	record_set_num(ctl->record, "pid", pid);
-	record_set_num(ctl->record, "nr_sessions", sessions);
+	json_set_num(ctl->record, "pid", pid);
+	json_set_num(ctl->record, "nr_sessions", sessions);
 	return STATUS_OK;
 }
 
 static void shutdown_text(FILE *out, struct json_object *record)
 {
-	uint64_t sessions = record_num(record, "nr_sessions");
+	uint64_t sessions = json_num(record, "nr_sessions");
 
-	fprintf(out, "Session daemon (pid %" PRIu64 ") ended", record_num(record, "pid"));
+	fprintf(out, "Session daemon (pid %" PRIu64 ") ended", json_num(record, "pid"));
 	if (sessions)
 		fprintf(out, ", and %" PRIu64 " session%s with it", sessions,
 			text_plural(sessions));

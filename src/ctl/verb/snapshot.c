@@ -7,10 +7,10 @@
 #include "base/str.h"
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/text.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
 #include "io/relayurl.h"
 
 static struct {
@@ -156,8 +156,8 @@ static enum status snapshot_failed(struct ctl *ctl, const char *session)
 /* Where no directory is named, that of the session. @info: of it. */
 static void snapshot_use_output(struct json_object *info)
 {
-	const char *path = record_str(info, "snapshot_path"),
-		   *name = record_str(info, "snapshot_name");
+	const char *path = json_str(info, "snapshot_path"),
+		   *name = json_str(info, "snapshot_name");
 
 	if (wanted.output || !*path)
 		return;
@@ -165,7 +165,7 @@ static void snapshot_use_output(struct json_object *info)
 	if (!wanted.name && *name)
 		wanted.name = name;
 	if (!wanted.max_size)
-		wanted.max_size = record_num(info, "snapshot_max_size");
+		wanted.max_size = json_num(info, "snapshot_max_size");
 }
 
 static enum status snapshot_record_one(struct ctl *ctl, const char *session)
@@ -180,7 +180,7 @@ static enum status snapshot_record_one(struct ctl *ctl, const char *session)
 	if (ctl_done(ctl, ltt_ctl_snapshot_record(ctl->library, &wanted, &snapshot),
 			 &ctl->err) != 0)
 		return snapshot_failed(ctl, session);
-	ctl->record = record_snapshot(session, snapshot);
+	ctl->record = json_snapshot(session, snapshot);
 	status = snapshot_warn(ctl, snapshot);
 	ltt_ctl_snapshot_free(snapshot);
 	return status;
@@ -190,7 +190,7 @@ static enum status snapshot_record_one(struct ctl *ctl, const char *session)
 
 static const char *snapshot_name(struct json_object *info)
 {
-	const char *name = record_str(info, "snapshot_name");
+	const char *name = json_str(info, "snapshot_name");
 
 	return *name ? name : "snapshot-1";
 }
@@ -198,9 +198,9 @@ static const char *snapshot_name(struct json_object *info)
 /* The session's own directory is one until another is added, or it is removed itself. "": none. */
 static const char *snapshot_path(struct json_object *info)
 {
-	const char *path = record_str(info, "snapshot_path"), *own = record_str(info, "output");
+	const char *path = json_str(info, "snapshot_path"), *own = json_str(info, "output");
 
-	return *path || record_bool(info, "snapshot_elsewhere") || *own != '/' ? path : own;
+	return *path || json_flag(info, "snapshot_elsewhere") || *own != '/' ? path : own;
 }
 
 static enum status snapshot_list_output(struct ctl *ctl, const char *session)
@@ -215,17 +215,17 @@ static enum status snapshot_list_output(struct ctl *ctl, const char *session)
 		return snapshot_failed(ctl, session);
 	}
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", session);
-	record_set(ctl->record, "outputs", json_object_new_array());
+	json_set_str(ctl->record, "session", session);
+	json_set(ctl->record, "outputs", json_object_new_array());
 	path = snapshot_path(info);
 	if (!*path)
 		return STATUS_OK;
 	output = json_object_new_object();
-	record_set_num(output, "id", 1);
-	record_set_str(output, "name", snapshot_name(info));
-	record_set_str(output, "path", path);
-	record_set_num(output, "max_size", record_num(info, "snapshot_max_size"));
-	record_append(ctl->record, "outputs", output);
+	json_set_num(output, "id", 1);
+	json_set_str(output, "name", snapshot_name(info));
+	json_set_str(output, "path", path);
+	json_set_num(output, "max_size", json_num(info, "snapshot_max_size"));
+	json_append(ctl->record, "outputs", output);
 	return STATUS_OK;
 }
 
@@ -237,9 +237,9 @@ static enum status snapshot_check_output(struct ctl *ctl, const char *session)
 
 	if (snapshot_list_output(ctl, session) != STATUS_OK)
 		return STATUS_ERROR;
-	output = record_at(ctl->record, "outputs", 0);
+	output = json_at(ctl->record, "outputs", 0);
 	found = output && (strcmp(operand(ctl, 1), "1") == 0 ||
-			   strcmp(operand(ctl, 1), record_str(output, "name")) == 0);
+			   strcmp(operand(ctl, 1), json_str(output, "name")) == 0);
 	ctl->record = (json_object_put(ctl->record), NULL);
 	if (found)
 		return STATUS_OK;
@@ -283,23 +283,23 @@ static enum status snapshot_run(struct ctl *ctl)
 
 static void snapshot_text_outputs(FILE *out, struct json_object *record)
 {
-	struct json_object *output = record_at(record, "outputs", 0);
-	uint64_t most = record_num(output, "max_size");
+	struct json_object *output = json_at(record, "outputs", 0);
+	uint64_t most = json_num(output, "max_size");
 	char buf[TEXT_BYTES];
 
-	fprintf(out, "Snapshot outputs of session %s:\n", record_str(record, "session"));
+	fprintf(out, "Snapshot outputs of session %s:\n", json_str(record, "session"));
 	if (!output)
 		fputs("  none: add one with 'lttctl snapshot add-output PATH'\n", out);
 	else
-		fprintf(out, "  [1] %s: %s (%s%s)\n", record_str(output, "name"),
-			record_str(output, "path"), most ? "at most " : "of any size",
+		fprintf(out, "  [1] %s: %s (%s%s)\n", json_str(output, "name"),
+			json_str(output, "path"), most ? "at most " : "of any size",
 			most ? text_size(buf, most) : "");
 }
 
 static void snapshot_text_span(FILE *out, struct json_object *o, const char *what)
 {
-	int64_t ns = json_object_get_int64(record_get(o, "end_ns")) -
-		     json_object_get_int64(record_get(o, "begin_ns"));
+	int64_t ns = json_object_get_int64(json_get(o, "end_ns")) -
+		     json_object_get_int64(json_get(o, "begin_ns"));
 	char buf[TEXT_BYTES];
 
 	if (ns > 0)
@@ -310,27 +310,27 @@ static void snapshot_text_span(FILE *out, struct json_object *o, const char *wha
 
 static void snapshot_text(FILE *out, struct json_object *record)
 {
-	uint64_t recorded = record_num(record, "recorded");
+	uint64_t recorded = json_num(record, "recorded");
 	char buf[TEXT_BYTES], name[64];
 
-	if (record_get(record, "outputs")) {
+	if (json_get(record, "outputs")) {
 		snapshot_text_outputs(out, record);
 		return;
 	}
 
 	fprintf(out, "Snapshot recorded for session %s: %s event%s in %s\n",
-		record_str(record, "session"), text_count(buf, recorded), text_plural(recorded),
-		record_str(record, "directory"));
+		json_str(record, "session"), text_count(buf, recorded), text_plural(recorded),
+		json_str(record, "directory"));
 	fprintf(out, "Earlier events, which the buffers no longer had: %s\n",
-		text_count(buf, record_num(record, "overwritten")));
+		text_count(buf, json_num(record, "overwritten")));
 	snapshot_text_span(out, record, "In common");
-	for (size_t i = 0; i < record_len(record, "buffers"); i++) {
-		struct json_object *o = record_at(record, "buffers", i);
+	for (size_t i = 0; i < json_len(record, "buffers"); i++) {
+		struct json_object *o = json_at(record, "buffers", i);
 
-		if (!record_num(o, "recorded"))
+		if (!json_num(o, "recorded"))
 			continue;
-		snprintf(name, sizeof(name), "  %.40s, CPU %" PRIu64, record_str(o, "channel"),
-			 record_num(o, "cpu"));
+		snprintf(name, sizeof(name), "  %.40s, CPU %" PRIu64, json_str(o, "channel"),
+			 json_num(o, "cpu"));
 		snapshot_text_span(out, o, name);
 	}
 }

@@ -9,11 +9,11 @@
 
 #include "ctl/connect.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
-#include "ctl/table.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/table.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 
 #define MAX_OPERANDS 1001 /* the first is the action */
 
@@ -64,25 +64,25 @@ static void show_time(struct json_object *o, const char *key, uint64_t ns)
 
 	gmtime_r(&s, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	record_set_str(o, key, text);
+	json_set_str(o, key, text);
 }
 
 static struct json_object *spool_verb_describe(const struct ltt_ctl_spool *spool)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "spool", spool->name);
-	record_set_str(o, "path", spool->path);
-	record_set_bool(o, "in_use", spool->in_use);
-	record_set_num(o, "bytes", spool->bytes);
-	record_set_num(o, "packets", spool->packets);
+	json_set_str(o, "spool", spool->name);
+	json_set_str(o, "path", spool->path);
+	json_set_bool(o, "in_use", spool->in_use);
+	json_set_num(o, "bytes", spool->bytes);
+	json_set_num(o, "packets", spool->packets);
 	if (spool->since_ns)
 		show_time(o, "since", spool->since_ns);
-	record_set_bool(o, "sendable", spool->sendable);
+	json_set_bool(o, "sendable", spool->sendable);
 	if (spool->sendable) {
-		record_set_str(o, "session", spool->session);
-		record_set_str(o, "created", spool->created);
-		record_set_str(o, "relay", spool->relay);
+		json_set_str(o, "session", spool->session);
+		json_set_str(o, "created", spool->created);
+		json_set_str(o, "relay", spool->relay);
 	}
 	return o;
 }
@@ -122,7 +122,7 @@ static enum status spool_verb_send_one(struct ctl *ctl, const char *name,
 		if (ctl_done(ctl, ltt_ctl_send_spool(lib, name, &left), &ctl->err) != 0)
 			return STATUS_ERROR;
 	} while (*ltt_ctl_warning(lib) && left < before);
-	record_set_num(o, "left", left);
+	json_set_num(o, "left", left);
 	if (!*ltt_ctl_warning(lib))
 		return remove_one(ctl, name);
 	err_set(&ctl->err, ERR_OUTPUT, "%s", ltt_ctl_warning(lib));
@@ -138,7 +138,7 @@ static enum status spool_verb_change(struct ctl *ctl, const char *name,
 		return spool_verb_send_one(ctl, name, spool, o);
 	status = remove_one(ctl, name);
 	if (status == STATUS_OK)
-		record_set_bool(o, "removed", true);
+		json_set_bool(o, "removed", true);
 	return status;
 }
 
@@ -151,7 +151,7 @@ static enum status spool_verb_handle(struct ctl *ctl, const char *name,
 	if (action_of(ctl) != LIST && all && spool->in_use)
 		return STATUS_OK;
 	o = spool_verb_describe(spool);
-	record_append(ctl->record, "spools", o);
+	json_append(ctl->record, "spools", o);
 	return action_of(ctl) == LIST ? STATUS_OK : spool_verb_change(ctl, name, spool, o);
 }
 
@@ -207,8 +207,8 @@ static enum status spool_verb_run(struct ctl *ctl)
 	    ctl_connect(ctl, DAEMON_STARTED) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "action", operand(ctl, 0));
-	record_set(ctl->record, "spools", json_object_new_array());
+	json_set_str(ctl->record, "action", operand(ctl, 0));
+	json_set(ctl->record, "spools", json_object_new_array());
 	if (ctl->nr_operands == 1)
 		return handle_all(ctl);
 	for (unsigned int i = 1; i < ctl->nr_operands; i++) {
@@ -224,14 +224,14 @@ static void spool_verb_add_row(struct table *table, struct json_object *o)
 {
 	char buf[TEXT_BYTES];
 
-	table_cell(table, "%s", record_str(o, "spool"));
-	table_cell(table, "%s", text_size(buf, record_num(o, "bytes")));
-	table_cell(table, "%s", text_count(buf, record_num(o, "packets")));
-	table_cell(table, "%s", *record_str(o, "since") ? record_str(o, "since") : "-");
-	table_cell(table, "%s", *record_str(o, "session") ? record_str(o, "session") : "?");
+	table_cell(table, "%s", json_str(o, "spool"));
+	table_cell(table, "%s", text_size(buf, json_num(o, "bytes")));
+	table_cell(table, "%s", text_count(buf, json_num(o, "packets")));
+	table_cell(table, "%s", *json_str(o, "since") ? json_str(o, "since") : "-");
+	table_cell(table, "%s", *json_str(o, "session") ? json_str(o, "session") : "?");
 	table_cell(table, "%s",
-		   record_bool(o, "sendable") ? record_str(o, "relay") : "not written down");
-	table_cell(table, "%s", record_bool(o, "in_use") ? "in use" : "");
+		   json_flag(o, "sendable") ? json_str(o, "relay") : "not written down");
+	table_cell(table, "%s", json_flag(o, "in_use") ? "in use" : "");
 }
 
 static void spool_verb_list_text(FILE *out, struct json_object *record)
@@ -240,36 +240,36 @@ static void spool_verb_list_text(FILE *out, struct json_object *record)
 					     "SESSION", "RELAY", "" };
 	struct table table = { .columns = "lrrllll" };
 
-	if (!record_len(record, "spools")) {
+	if (!json_len(record, "spools")) {
 		fputs("there are no spools\n", out);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
-	for (size_t i = 0; i < record_len(record, "spools"); i++)
-		spool_verb_add_row(&table, record_at(record, "spools", i));
+	for (size_t i = 0; i < json_len(record, "spools"); i++)
+		spool_verb_add_row(&table, json_at(record, "spools", i));
 	table_print(out, &table);
 }
 
 static void spool_verb_text(FILE *out, struct json_object *record)
 {
-	const char *action = record_str(record, "action");
+	const char *action = json_str(record, "action");
 	char buf[TEXT_BYTES];
 
 	if (strcmp(action, actions[LIST]) == 0) {
 		spool_verb_list_text(out, record);
 		return;
 	}
-	for (size_t i = 0; i < record_len(record, "spools"); i++) {
-		struct json_object *o = record_at(record, "spools", i);
-		const char *size = text_size(buf, record_num(o, "bytes"));
+	for (size_t i = 0; i < json_len(record, "spools"); i++) {
+		struct json_object *o = json_at(record, "spools", i);
+		const char *size = text_size(buf, json_num(o, "bytes"));
 
-		if (record_bool(o, "removed"))
-			fprintf(out, "%s removed, with %s\n", record_str(o, "spool"), size);
-		else if (record_get(o, "left") && !record_num(o, "left"))
+		if (json_flag(o, "removed"))
+			fprintf(out, "%s removed, with %s\n", json_str(o, "spool"), size);
+		else if (json_get(o, "left") && !json_num(o, "left"))
 			fprintf(out, "%s: the relay%s%s has all of it, %s\n",
-				record_str(o, "spool"), *record_str(o, "relay") ? " " : "",
-				record_str(o, "relay"), size);
+				json_str(o, "spool"), *json_str(o, "relay") ? " " : "",
+				json_str(o, "relay"), size);
 	}
 }
 

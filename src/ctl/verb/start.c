@@ -3,12 +3,12 @@
 #include <inttypes.h>
 
 #include "ctl/connect.h"
-#include "ctl/loss.h"
+#include "ctl/record/loss.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 
 static const struct poptOption options[] = {
 	OPTIONS_TARGET,
@@ -27,10 +27,10 @@ static enum status start_verb_start(struct ctl *ctl, const char *session)
 	outcome = ltt_ctl_last_outcome(ctl->library);
 	o = json_object_new_object();
 	loss_take_outcome(ctl, o);
-	record_set_str(o, "session", session);
-	record_append(ctl->record, "sessions", o);
-	record_set_num(o, "applications", applications);
-	record_set_num(o, "late", outcome->late);
+	json_set_str(o, "session", session);
+	json_append(ctl->record, "sessions", o);
+	json_set_num(o, "applications", applications);
+	json_set_num(o, "late", outcome->late);
 	if (outcome->late)
 		print_note(ctl,
 			   "session '%s': %u of %u applications had not answered within a "
@@ -49,11 +49,11 @@ static enum status start_verb_run(struct ctl *ctl)
 
 static void start_verb_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
-		uint64_t apps = record_num(o, "applications");
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
+		uint64_t apps = json_num(o, "applications");
 
-		fprintf(out, "Tracing started for session %s", record_str(o, "session"));
+		fprintf(out, "Tracing started for session %s", json_str(o, "session"));
 		if (apps)
 			fprintf(out, " (%" PRIu64 " application%s)", apps, text_plural(apps));
 		fputc('\n', out);

@@ -13,11 +13,11 @@
 #include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
-#include "ctl/table.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/table.h"
+#include "ctl/print/text.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
 
 #define BAR "########################################"
 
@@ -25,18 +25,18 @@ static struct json_object *stats_verb_bucket(const struct ltt_ctl_bucket *bucket
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_num(o, "first", bucket->first);
-	record_set_num(o, "last", bucket->last);
-	record_set_num(o, "count", bucket->count);
+	json_set_num(o, "first", bucket->first);
+	json_set_num(o, "last", bucket->last);
+	json_set_num(o, "count", bucket->count);
 	return o;
 }
 
 static void stats_verb_add_buckets(struct json_object *o,
 				   const struct ltt_ctl_bucket *const *buckets, size_t nr)
 {
-	record_set(o, "buckets", json_object_new_array());
+	json_set(o, "buckets", json_object_new_array());
 	for (size_t i = 0; i < nr; i++)
-		record_append(o, "buckets", stats_verb_bucket(buckets[i]));
+		json_append(o, "buckets", stats_verb_bucket(buckets[i]));
 }
 
 /* --- keys -------------------------------------------------------------------------- */
@@ -46,15 +46,15 @@ static struct json_object *stats_verb_value(const struct ltt_ctl_key_value *valu
 	struct json_object *o = json_object_new_object();
 
 	if (value->kind == LTT_CTL_KEY_SIGNED)
-		record_set(o, "value", json_object_new_int64(value->number));
+		json_set(o, "value", json_object_new_int64(value->number));
 	else if (value->kind == LTT_CTL_KEY_UNSIGNED)
-		record_set_num(o, "value", (uint64_t)value->number);
+		json_set_num(o, "value", (uint64_t)value->number);
 	else
-		record_set_str(o, "value", value->text);
+		json_set_str(o, "value", value->text);
 	if (value->kind == LTT_CTL_KEY_CUT)
-		record_set_bool(o, "cut", true);
+		json_set_bool(o, "cut", true);
 	if (value->kind < LTT_CTL_KEY_TEXT && *value->text)
-		record_set_str(o, "label", value->text);
+		json_set_str(o, "label", value->text);
 	return o;
 }
 
@@ -62,14 +62,14 @@ static struct json_object *stats_verb_key(const struct ltt_ctl_key *key, bool hi
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set(o, "key", json_object_new_array());
+	json_set(o, "key", json_object_new_array());
 	for (size_t i = 0; i < key->nr_values; i++)
-		record_append(o, "key", stats_verb_value(key->values[i]));
-	record_set_num(o, "count", key->count);
+		json_append(o, "key", stats_verb_value(key->values[i]));
+	json_set_num(o, "count", key->count);
 	if (!histogram)
 		return o;
-	record_set_num(o, "sum", key->sum);
-	record_set_num(o, "negative", key->negative);
+	json_set_num(o, "sum", key->sum);
+	json_set_num(o, "negative", key->negative);
 	stats_verb_add_buckets(o, key->buckets, key->nr_buckets);
 	return o;
 }
@@ -108,40 +108,40 @@ static void stats_verb_add_keys(struct json_object *o, const struct ltt_ctl_coun
 	struct names by CLEANUP(names_fini) = { 0 };
 
 	names_split(c->by, &by);
-	record_set(o, "keyed_by", json_object_new_array());
+	json_set(o, "keyed_by", json_object_new_array());
 	for (size_t i = 0; i < by.nr; i++)
-		record_append(o, "keyed_by", json_object_new_string(by.names[i]));
-	record_set_num(o, "overflow", c->overflow);
+		json_append(o, "keyed_by", json_object_new_string(by.names[i]));
+	json_set_num(o, "overflow", c->overflow);
 	if (!*c->field)
-		record_set_num(o, "missed", c->missed);
-	record_set(o, "keys", json_object_new_array());
+		json_set_num(o, "missed", c->missed);
+	json_set(o, "keys", json_object_new_array());
 	if (!c->nr_keys)
 		return;
 	memcpy(keys, c->keys, bytes);
 	qsort(keys, c->nr_keys, sizeof(*keys), stats_verb_compare);
 	for (size_t i = 0; i < c->nr_keys; i++)
-		record_append(o, "keys", stats_verb_key(keys[i], *c->field));
+		json_append(o, "keys", stats_verb_key(keys[i], *c->field));
 }
 
 static struct json_object *stats_verb_counted(const struct ltt_ctl_counted *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "domain", record_domain(c->domain));
-	record_set_str(o, "channel", c->channel);
-	record_set_str(o, "event", c->event);
-	record_set_bool(o, "counting", c->counting);
-	record_set_time(o, "since_ns", (int64_t)c->since_ns);
-	record_set_num(o, "count", c->count);
-	record_set_bool(o, "at_least", c->at_least);
+	json_set_str(o, "domain", json_domain(c->domain));
+	json_set_str(o, "channel", c->channel);
+	json_set_str(o, "event", c->event);
+	json_set_bool(o, "counting", c->counting);
+	json_set_time(o, "since_ns", (int64_t)c->since_ns);
+	json_set_num(o, "count", c->count);
+	json_set_bool(o, "at_least", c->at_least);
 	if (*c->by)
 		stats_verb_add_keys(o, c);
 	if (!*c->field)
 		return o;
-	record_set_str(o, "field", c->field);
-	record_set_num(o, "sum", c->sum);
-	record_set_num(o, "negative", c->negative);
-	record_set_num(o, "missed", c->missed);
+	json_set_str(o, "field", c->field);
+	json_set_num(o, "sum", c->sum);
+	json_set_num(o, "negative", c->negative);
+	json_set_num(o, "missed", c->missed);
 	stats_verb_add_buckets(o, c->buckets, c->nr_buckets);
 	return o;
 }
@@ -154,11 +154,11 @@ static int stats_verb_fetch(struct ctl *ctl, const char *session, struct json_ob
 	if (ctl_done(ctl, ltt_ctl_list_stats(ctl->library, session, &stats), &ctl->err) != 0)
 		return ctl->err.code;
 	*ret = json_object_new_object();
-	record_set_str(*ret, "session", session);
-	record_set_bool(*ret, "at_least", stats->at_least);
-	record_set(*ret, "counted", json_object_new_array());
+	json_set_str(*ret, "session", session);
+	json_set_bool(*ret, "at_least", stats->at_least);
+	json_set(*ret, "counted", json_object_new_array());
 	for (size_t i = 0; i < stats->nr; i++)
-		record_append(*ret, "counted", stats_verb_counted(stats->counted[i]));
+		json_append(*ret, "counted", stats_verb_counted(stats->counted[i]));
 	ltt_ctl_stats_free(stats);
 	return 0;
 }
@@ -167,8 +167,8 @@ static int stats_verb_fetch(struct ctl *ctl, const char *session, struct json_ob
 
 static bool stats_verb_has_rates(struct json_object *record)
 {
-	return record_len(record, "counted") &&
-	       json_object_object_get_ex(record_at(record, "counted", 0), "per_second", NULL);
+	return json_len(record, "counted") &&
+	       json_object_object_get_ex(json_at(record, "counted", 0), "per_second", NULL);
 }
 
 static void show_counts(FILE *out, struct json_object *record)
@@ -177,16 +177,16 @@ static void show_counts(FILE *out, struct json_object *record)
 	struct table table = { .columns = rates ? "llrrl" : "llrl" };
 	char buf[TEXT_BYTES];
 
-	if (!record_len(record, "counted") && record_bool(record, "at_least")) {
+	if (!json_len(record, "counted") && json_flag(record, "at_least")) {
 		fprintf(out, "Session %s has counted no events under this session daemon\n",
-			record_str(record, "session"));
+			json_str(record, "session"));
 		return;
 	}
-	if (!record_len(record, "counted")) {
+	if (!json_len(record, "counted")) {
 		fprintf(out,
 			"Session %s counts no events; 'lttctl enable-event --count' makes it "
 			"count\n",
-			record_str(record, "session"));
+			json_str(record, "session"));
 		return;
 	}
 	table_cell(&table, "DOMAIN");
@@ -195,16 +195,16 @@ static void show_counts(FILE *out, struct json_object *record)
 	if (rates)
 		table_cell(&table, "PER SECOND");
 	table_cell(&table, "%s", "");
-	for (size_t i = 0; i < record_len(record, "counted"); i++) {
-		struct json_object *o = record_at(record, "counted", i);
+	for (size_t i = 0; i < json_len(record, "counted"); i++) {
+		struct json_object *o = json_at(record, "counted", i);
 
-		table_cell(&table, "%s", record_str(o, "domain"));
-		table_cell(&table, "%s", record_str(o, "event"));
-		table_cell(&table, "%s%s", record_bool(o, "at_least") ? "at least " : "",
-			   text_count(buf, record_num(o, "count")));
+		table_cell(&table, "%s", json_str(o, "domain"));
+		table_cell(&table, "%s", json_str(o, "event"));
+		table_cell(&table, "%s%s", json_flag(o, "at_least") ? "at least " : "",
+			   text_count(buf, json_num(o, "count")));
 		if (rates)
-			table_cell(&table, "%s", text_count(buf, record_num(o, "per_second")));
-		table_cell(&table, "%s", record_bool(o, "counting") ? "" : "no longer");
+			table_cell(&table, "%s", text_count(buf, json_num(o, "per_second")));
+		table_cell(&table, "%s", json_flag(o, "counting") ? "" : "no longer");
 	}
 	table_print(out, &table);
 }
@@ -212,14 +212,14 @@ static void show_counts(FILE *out, struct json_object *record)
 /* Hits whose value is known. */
 static uint64_t stats_verb_measured(struct json_object *o)
 {
-	return record_num(o, "count") - record_num(o, "missed") - record_num(o, "overflow");
+	return json_num(o, "count") - json_num(o, "missed") - json_num(o, "overflow");
 }
 
 static void show_average(FILE *out, struct json_object *o)
 {
-	uint64_t nr = stats_verb_measured(o), sum = record_num(o, "sum");
+	uint64_t nr = stats_verb_measured(o), sum = json_num(o, "sum");
 
-	if (nr && nr <= INT64_MAX && record_num(o, "negative"))
+	if (nr && nr <= INT64_MAX && json_num(o, "negative"))
 		fprintf(out, ", %" PRId64 " on average", (int64_t)sum / (int64_t)nr);
 	else if (nr)
 		fprintf(out, ", %" PRIu64 " on average", sum / nr);
@@ -238,17 +238,17 @@ static void stats_verb_add_row(struct table *table, const char *range, uint64_t 
 /* Without gaps: sizes between two lines did not occur. */
 static void show_buckets(FILE *out, struct json_object *o)
 {
-	uint64_t largest = record_num(o, "negative"), next = 0;
+	uint64_t largest = json_num(o, "negative"), next = 0;
 	struct table table = { .columns = "rrl" };
 	char from[TEXT_BYTES], to[TEXT_BYTES];
 
-	for (size_t i = 0; i < record_len(o, "buckets"); i++)
-		largest = MAX(largest, record_num(record_at(o, "buckets", i), "count"));
-	if (record_num(o, "negative"))
-		stats_verb_add_row(&table, "below 0", record_num(o, "negative"), largest);
-	for (size_t i = 0; i < record_len(o, "buckets"); i++) {
-		struct json_object *b = record_at(o, "buckets", i);
-		uint64_t first = record_num(b, "first"), last = record_num(b, "last");
+	for (size_t i = 0; i < json_len(o, "buckets"); i++)
+		largest = MAX(largest, json_num(json_at(o, "buckets", i), "count"));
+	if (json_num(o, "negative"))
+		stats_verb_add_row(&table, "below 0", json_num(o, "negative"), largest);
+	for (size_t i = 0; i < json_len(o, "buckets"); i++) {
+		struct json_object *b = json_at(o, "buckets", i);
+		uint64_t first = json_num(b, "first"), last = json_num(b, "last");
 		char *range AUTO_FREE = first == last ?
 						xstrdup(text_count(from, first)) :
 						xasprintf("%s to %s", text_count(from, first),
@@ -256,7 +256,7 @@ static void show_buckets(FILE *out, struct json_object *o)
 
 		if (i && first != next)
 			stats_verb_add_row(&table, "...", 0, largest);
-		stats_verb_add_row(&table, range, record_num(b, "count"), largest);
+		stats_verb_add_row(&table, range, json_num(b, "count"), largest);
 		next = last + 1;
 	}
 	if (largest)
@@ -266,7 +266,7 @@ static void show_buckets(FILE *out, struct json_object *o)
 /* As it stands in the event: a label with its number, and a text that was cut with dots. */
 static void stats_verb_value_cell(struct table *table, struct json_object *value)
 {
-	const char *label = record_str(value, "label");
+	const char *label = json_str(value, "label");
 	struct json_object *number;
 
 	json_object_object_get_ex(value, "value", &number);
@@ -274,23 +274,23 @@ static void stats_verb_value_cell(struct table *table, struct json_object *value
 		table_cell(table, "%s (%s)", label, json_object_get_string(number));
 	else
 		table_cell(table, "%s%s", json_object_get_string(number),
-			   record_bool(value, "cut") ? "..." : "");
+			   json_flag(value, "cut") ? "..." : "");
 }
 
 static void stats_verb_title(struct table *table, struct json_object *o)
 {
-	for (size_t i = 0; i < record_len(o, "keyed_by"); i++)
-		table_cell(table, "%s", json_object_get_string(record_at(o, "keyed_by", i)));
+	for (size_t i = 0; i < json_len(o, "keyed_by"); i++)
+		table_cell(table, "%s", json_object_get_string(json_at(o, "keyed_by", i)));
 	table_cell(table, "COUNT");
-	if (*record_str(o, "field"))
+	if (*json_str(o, "field"))
 		table_cell(table, "AVERAGE");
 }
 
 static void stats_verb_average_cell(struct table *table, struct json_object *key)
 {
-	uint64_t nr = record_num(key, "count"), sum = record_num(key, "sum");
+	uint64_t nr = json_num(key, "count"), sum = json_num(key, "sum");
 
-	if (nr <= INT64_MAX && record_num(key, "negative"))
+	if (nr <= INT64_MAX && json_num(key, "negative"))
 		table_cell(table, "%" PRId64, (int64_t)sum / (int64_t)nr);
 	else
 		table_cell(table, "%" PRIu64, nr ? sum / nr : 0);
@@ -298,27 +298,27 @@ static void stats_verb_average_cell(struct table *table, struct json_object *key
 
 static void show_keys(FILE *out, struct json_object *o)
 {
-	bool histogram = *record_str(o, "field"), two = record_len(o, "keyed_by") > 1;
+	bool histogram = *json_str(o, "field"), two = json_len(o, "keyed_by") > 1;
 	struct table table = { .columns = histogram ? two ? "llrr" : "lrr" : two ? "llr" : "lr" };
 	char buf[TEXT_BYTES];
 
 	stats_verb_title(&table, o);
-	for (size_t i = 0; i < record_len(o, "keys"); i++) {
-		struct json_object *key = record_at(o, "keys", i);
+	for (size_t i = 0; i < json_len(o, "keys"); i++) {
+		struct json_object *key = json_at(o, "keys", i);
 
-		for (size_t j = 0; j < record_len(key, "key"); j++)
-			stats_verb_value_cell(&table, record_at(key, "key", j));
-		table_cell(&table, "%s", text_count(buf, record_num(key, "count")));
+		for (size_t j = 0; j < json_len(key, "key"); j++)
+			stats_verb_value_cell(&table, json_at(key, "key", j));
+		table_cell(&table, "%s", text_count(buf, json_num(key, "count")));
 		if (histogram)
 			stats_verb_average_cell(&table, key);
 	}
 	table_print(out, &table);
-	if (record_num(o, "overflow"))
+	if (json_num(o, "overflow"))
 		fprintf(out, "overflow: %s in none of them, as the table of keys had no room\n",
-			text_count(buf, record_num(o, "overflow")));
-	if (record_num(o, "missed") && !histogram)
+			text_count(buf, json_num(o, "overflow")));
+	if (json_num(o, "missed") && !histogram)
 		fprintf(out, "%s without a key that could be read\n",
-			text_count(buf, record_num(o, "missed")));
+			text_count(buf, json_num(o, "missed")));
 }
 
 static void stats_verb_text(FILE *out, struct json_object *record)
@@ -326,20 +326,20 @@ static void stats_verb_text(FILE *out, struct json_object *record)
 	char buf[TEXT_BYTES];
 
 	show_counts(out, record);
-	for (size_t i = 0; i < record_len(record, "counted"); i++) {
-		struct json_object *o = record_at(record, "counted", i);
+	for (size_t i = 0; i < json_len(record, "counted"); i++) {
+		struct json_object *o = json_at(record, "counted", i);
 
-		if (record_len(o, "keyed_by")) {
-			fprintf(out, "\n%s:\n", record_str(o, "event"));
+		if (json_len(o, "keyed_by")) {
+			fprintf(out, "\n%s:\n", json_str(o, "event"));
 			show_keys(out, o);
 		}
-		if (!*record_str(o, "field"))
+		if (!*json_str(o, "field"))
 			continue;
-		fprintf(out, "\n%s, %s", record_str(o, "event"), record_str(o, "field"));
+		fprintf(out, "\n%s, %s", json_str(o, "event"), json_str(o, "field"));
 		show_average(out, o);
-		if (record_num(o, "missed"))
+		if (json_num(o, "missed"))
 			fprintf(out, ", %s not looked at",
-				text_count(buf, record_num(o, "missed")));
+				text_count(buf, json_num(o, "missed")));
 		fprintf(out, ":\n");
 		show_buckets(out, o);
 	}
@@ -353,7 +353,7 @@ static bool stats_verb_is_same(struct json_object *a, struct json_object *b)
 	struct json_object *x, *y;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(record_str(a, names[i]), record_str(b, names[i])) != 0)
+		if (strcmp(json_str(a, names[i]), json_str(b, names[i])) != 0)
 			return false;
 	x = json_object_object_get(a, "keyed_by");
 	y = json_object_object_get(b, "keyed_by");
@@ -364,13 +364,13 @@ static bool stats_verb_is_same(struct json_object *a, struct json_object *b)
  * is of an earlier session daemon. */
 static uint64_t stats_verb_new_hits(struct json_object *o, struct json_object *before)
 {
-	uint64_t count = record_num(o, "count");
+	uint64_t count = json_num(o, "count");
 
-	for (size_t i = 0; before && i < record_len(before, "counted"); i++) {
-		struct json_object *old = record_at(before, "counted", i);
+	for (size_t i = 0; before && i < json_len(before, "counted"); i++) {
+		struct json_object *old = json_at(before, "counted", i);
 
-		if (stats_verb_is_same(o, old) && record_num(old, "count") <= count)
-			return count - record_num(old, "count");
+		if (stats_verb_is_same(o, old) && json_num(old, "count") <= count)
+			return count - json_num(old, "count");
 	}
 	return count;
 }
@@ -378,11 +378,11 @@ static uint64_t stats_verb_new_hits(struct json_object *o, struct json_object *b
 static void stats_verb_add_rates(struct json_object *record, struct json_object *before,
 				 uint64_t elapsed_ns)
 {
-	for (size_t i = 0; i < record_len(record, "counted"); i++) {
-		struct json_object *o = record_at(record, "counted", i);
+	for (size_t i = 0; i < json_len(record, "counted"); i++) {
+		struct json_object *o = json_at(record, "counted", i);
 		double hits = (double)stats_verb_new_hits(o, before);
 
-		record_set_num(o, "per_second", (uint64_t)(hits * 1e9 / (double)elapsed_ns + 0.5));
+		json_set_num(o, "per_second", (uint64_t)(hits * 1e9 / (double)elapsed_ns + 0.5));
 	}
 }
 
@@ -399,7 +399,7 @@ static void stats_verb_print(struct ctl *ctl, struct json_object *record)
 	} else if (!ctl->quiet) {
 		printable = text_printable(record);
 		strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &tm));
-		printf("%s %s:\n", stamp, record_str(printable, "session"));
+		printf("%s %s:\n", stamp, json_str(printable, "session"));
 		stats_verb_text(stdout, printable);
 		putchar('\n');
 	}
@@ -463,7 +463,7 @@ static enum status stats_verb_show(struct ctl *ctl, const char *session)
 {
 	if (stats_verb_fetch(ctl, session, &ctl->record) != 0)
 		return STATUS_ERROR;
-	if (!record_bool(ctl->record, "at_least"))
+	if (!json_flag(ctl->record, "at_least"))
 		return STATUS_OK;
 	print_warning(ctl,
 		      "session '%s': counts made before the session daemon was started again are "

@@ -5,11 +5,11 @@
 #include "ctl/follow.h"
 #include "ctl/home.h"
 #include "ctl/leftover.h"
-#include "ctl/nothing.h"
 #include "ctl/options.h"
-#include "ctl/print.h"
-#include "ctl/record.h"
-#include "ctl/show.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
+#include "ctl/print/show.h"
+#include "ctl/record/nothing.h"
 #include "ctl/target.h"
 
 extern const struct verb verb_list;
@@ -37,7 +37,7 @@ static void warn_of_expiry(void *data, const char *sentence)
 /* Whether the session's output is a relay that may want keys. */
 static bool has_relay(struct json_object *session)
 {
-	const char *output = record_str(session, "output");
+	const char *output = json_str(session, "output");
 
 	return *output && *output != '/';
 }
@@ -59,7 +59,7 @@ static enum status status_of(struct ctl *ctl, const char *session, struct json_o
 	if (has_relay(*ret) && !told_of_expiry)
 		expiry_check(warn_of_expiry, ctl);
 	told_of_expiry |= has_relay(*ret);
-	nothing_note(ctl, session, record_get(*ret, "totals"));
+	nothing_note(ctl, session, json_get(*ret, "totals"));
 	return show_warnings(ctl, *ret);
 }
 
@@ -69,7 +69,7 @@ static enum status status_each(struct ctl *ctl, const char *session)
 	enum status status = status_of(ctl, session, &shown);
 
 	if (shown)
-		record_append(ctl->record, "sessions", shown);
+		json_append(ctl->record, "sessions", shown);
 	return status;
 }
 
@@ -92,14 +92,14 @@ static enum status status_run(struct ctl *ctl)
 
 static void status_text(FILE *out, struct json_object *record)
 {
-	if (record_get(record, "loading"))
+	if (json_get(record, "loading"))
 		verb_list.text(out, record);
-	else if (!record_get(record, "sessions"))
+	else if (!json_get(record, "sessions"))
 		show_status(out, record);
 	else
-		for (size_t i = 0; i < record_len(record, "sessions"); i++) {
+		for (size_t i = 0; i < json_len(record, "sessions"); i++) {
 			fputs(i ? "\n" : "", out);
-			show_status(out, record_at(record, "sessions", i));
+			show_status(out, json_at(record, "sessions", i));
 		}
 }
 

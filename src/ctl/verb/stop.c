@@ -2,13 +2,13 @@
 /* stop.c - lttctl stop [SESSION]...: stop recording, and wait until all data is written. */
 #include "base/mem.h"
 #include "ctl/connect.h"
-#include "ctl/loss.h"
-#include "ctl/nothing.h"
+#include "ctl/record/loss.h"
+#include "ctl/record/nothing.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/totals.h"
+#include "ctl/record/totals.h"
 #include "ctl/viewing.h"
 
 static int no_wait;
@@ -32,17 +32,17 @@ static enum status stop(struct ctl *ctl, const char *session)
 		return target_failed(ctl, session);
 	o = json_object_new_object();
 	loss_take_outcome(ctl, o);
-	record_set_str(o, "session", session);
-	record_append(ctl->record, "sessions", o);
-	totals = record_totals(counts);
+	json_set_str(o, "session", session);
+	json_append(ctl->record, "sessions", o);
+	totals = json_totals(counts);
 	ltt_ctl_totals_free(counts);
-	record_set(o, "totals", totals);
+	json_set(o, "totals", totals);
 	problem = ltt_ctl_last_outcome(ctl->library)->problem;
 	if (*problem)
-		record_set_str(o, "problem", problem);
+		json_set_str(o, "problem", problem);
 	status = loss_conclude(ctl, session, totals, problem); /* before another call */
 	loss_conflicts(ctl, o);
-	if (!*record_str(o, "problem") && !target_has_several(ctl))
+	if (!*json_str(o, "problem") && !target_has_several(ctl))
 		nothing_note(ctl, session, totals);
 	path = viewing_remember_session(ctl, session);
 	if (totals)
@@ -57,11 +57,11 @@ static enum status stop_verb_run(struct ctl *ctl)
 
 static void stop_verb_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *o = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *o = json_at(record, "sessions", i);
 
-		fprintf(out, "Tracing stopped for session %s", record_str(o, "session"));
-		totals_end(out, record_get(o, "totals"));
+		fprintf(out, "Tracing stopped for session %s", json_str(o, "session"));
+		totals_end(out, json_get(o, "totals"));
 	}
 }
 

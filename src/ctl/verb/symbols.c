@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "ctl/embed.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/text.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/viewing.h"
-#include "view/show.h"
+#include "show/show.h"
 
 static int embed;
 static struct show_options chosen;
@@ -37,9 +37,9 @@ static enum status symbols_verb_run(struct ctl *ctl)
 	if (!path || embed_symbols(path, &chosen, 0, &done, &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "path", path);
-	record_set_num(ctl->record, "addresses", done.names);
-	record_set_num(ctl->record, "left_out", done.left_out);
+	json_set_str(ctl->record, "path", path);
+	json_set_num(ctl->record, "addresses", done.names);
+	json_set_num(ctl->record, "left_out", done.left_out);
 	return STATUS_OK;
 }
 
@@ -47,12 +47,12 @@ static void symbols_verb_text(FILE *out, struct json_object *record)
 {
 	char nr[TEXT_BYTES];
 
-	fprintf(out, "%s has the names of %s address%s now", record_str(record, "path"),
-		text_count(nr, record_num(record, "addresses")),
-		record_num(record, "addresses") == 1 ? "" : "es");
-	if (record_num(record, "left_out"))
+	fprintf(out, "%s has the names of %s address%s now", json_str(record, "path"),
+		text_count(nr, json_num(record, "addresses")),
+		json_num(record, "addresses") == 1 ? "" : "es");
+	if (json_num(record, "left_out"))
 		fprintf(out, "; there was no room for %s others",
-			text_count(nr, record_num(record, "left_out")));
+			text_count(nr, json_num(record, "left_out")));
 	fputc('\n', out);
 }
 

@@ -3,9 +3,9 @@
  * failure. */
 #include "base/mem.h"
 #include "ctl/durable.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
 #include "ctl/viewing.h"
 
 static enum status sync_verb_sync(struct ctl *ctl, const char *word, struct json_object **ret)
@@ -16,9 +16,9 @@ static enum status sync_verb_sync(struct ctl *ctl, const char *word, struct json
 	if (!path || durable_make(path, &done, &ctl->err) != 0)
 		return STATUS_ERROR;
 	*ret = json_object_new_object();
-	record_set_str(*ret, "path", path);
-	record_set_num(*ret, "files", done.files);
-	record_set_num(*ret, "bytes", done.bytes);
+	json_set_str(*ret, "path", path);
+	json_set_num(*ret, "files", done.files);
+	json_set_num(*ret, "bytes", done.bytes);
 	return STATUS_OK;
 }
 
@@ -28,7 +28,7 @@ static enum status sync_verb_each(struct ctl *ctl, const char *word)
 	enum status status = sync_verb_sync(ctl, word, &o);
 
 	if (o)
-		record_append(ctl->record, "sessions", o);
+		json_append(ctl->record, "sessions", o);
 	return status;
 }
 
@@ -42,14 +42,14 @@ static void sync_verb_print_text(FILE *out, struct json_object *record)
 {
 	char files[TEXT_BYTES], size[TEXT_BYTES];
 
-	for (size_t i = 0; i < record_len(record, "sessions"); i++)
-		sync_verb_print_text(out, record_at(record, "sessions", i));
-	if (record_get(record, "sessions"))
+	for (size_t i = 0; i < json_len(record, "sessions"); i++)
+		sync_verb_print_text(out, json_at(record, "sessions", i));
+	if (json_get(record, "sessions"))
 		return;
-	fprintf(out, "%s is on the disk: %s in %s file%s\n", record_str(record, "path"),
-		text_size(size, record_num(record, "bytes")),
-		text_count(files, record_num(record, "files")),
-		text_plural(record_num(record, "files")));
+	fprintf(out, "%s is on the disk: %s in %s file%s\n", json_str(record, "path"),
+		text_size(size, json_num(record, "bytes")),
+		text_count(files, json_num(record, "files")),
+		text_plural(json_num(record, "files")));
 }
 
 const struct verb verb_sync = {

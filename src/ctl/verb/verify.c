@@ -5,16 +5,16 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "ctl/color.h"
+#include "ctl/print/color.h"
 #include "ctl/connect.h"
-#include "ctl/loss.h"
+#include "ctl/record/loss.h"
 #include "ctl/options.h"
-#include "ctl/record.h"
-#include "ctl/print.h"
+#include "ctl/print/json.h"
+#include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/text.h"
+#include "ctl/print/text.h"
 #include "ctl/viewing.h"
-#include "view/show.h"
+#include "show/show.h"
 
 static struct {
 	char *trace_path;
@@ -60,7 +60,7 @@ static struct json_object *record_losses(const uint64_t lost[VIEW_NR_LOST])
 	struct json_object *o = json_object_new_object();
 
 	for (int i = 0; i < VIEW_NR_LOST; i++)
-		record_set_num(o, view_lost_key((enum view_lost)i), lost[i]);
+		json_set_num(o, view_lost_key((enum view_lost)i), lost[i]);
 	return o;
 }
 
@@ -75,21 +75,21 @@ static struct json_object *record_stream(const struct view_stream *s)
 	struct json_object *o = json_object_new_object();
 	uint64_t lost = sum_of(s->lost);
 
-	record_set_str(o, "trace", s->trace);
-	record_set_str(o, "name", s->name);
-	record_set_num(o, "recorded", recorded_in(s));
-	record_set_num(o, "lost", lost);
-	record_set_num(o, "emitted", recorded_in(s) + lost);
-	record_set(o, "lost_by_cause", record_losses(s->lost));
-	record_set_num(o, "given_up", s->before);
-	record_set_num(o, "lost_before", s->lost_before);
-	record_set_num(o, "readable", s->events);
-	record_set_num(o, "packets", s->packets);
-	record_set_num(o, "damaged_packets", s->damaged_packets);
-	record_set_num(o, "damaged_events", s->damaged_events);
-	record_set_num(o, "missing_packets", s->lost_packets);
-	record_set_num(o, "unindexed_packets", s->unindexed_packets);
-	record_set_num(o, "bytes", s->bytes);
+	json_set_str(o, "trace", s->trace);
+	json_set_str(o, "name", s->name);
+	json_set_num(o, "recorded", recorded_in(s));
+	json_set_num(o, "lost", lost);
+	json_set_num(o, "emitted", recorded_in(s) + lost);
+	json_set(o, "lost_by_cause", record_losses(s->lost));
+	json_set_num(o, "given_up", s->before);
+	json_set_num(o, "lost_before", s->lost_before);
+	json_set_num(o, "readable", s->events);
+	json_set_num(o, "packets", s->packets);
+	json_set_num(o, "damaged_packets", s->damaged_packets);
+	json_set_num(o, "damaged_events", s->damaged_events);
+	json_set_num(o, "missing_packets", s->lost_packets);
+	json_set_num(o, "unindexed_packets", s->unindexed_packets);
+	json_set_num(o, "bytes", s->bytes);
 	return o;
 }
 
@@ -101,9 +101,9 @@ static const char *state_of(struct json_object *sessions, const char *path)
 	for (size_t i = 0; sessions && i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		if (stat(path, &st) == 0 && stat(record_str(session, "output"), &of) == 0 &&
+		if (stat(path, &st) == 0 && stat(json_str(session, "output"), &of) == 0 &&
 		    st.st_dev == of.st_dev && st.st_ino == of.st_ino)
-			return record_str(session, "state");
+			return json_str(session, "state");
 	}
 	return "unknown";
 }
@@ -121,9 +121,9 @@ static struct json_object *record_unended(struct ctl *ctl, const struct view_sum
 		const struct view_unended *unended = &sum->unended[i];
 		struct json_object *o = json_object_new_object();
 
-		record_set_str(o, "path", unended->path);
-		record_set_str(o, "state", state_of(sessions, unended->path));
-		record_set_time(o, "until_ns", MAX(unended->until_ns, 0));
+		json_set_str(o, "path", unended->path);
+		json_set_str(o, "state", state_of(sessions, unended->path));
+		json_set_time(o, "until_ns", MAX(unended->until_ns, 0));
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -142,29 +142,29 @@ static struct json_object *record_trace(struct ctl *ctl, const char *path,
 
 	for (size_t i = 0; i < sum->nr_streams; i++)
 		recorded += recorded_in(&sum->streams[i]);
-	record_set_str(o, "path", path);
-	record_set_str(o, "verdict", sum->problems ? "damaged" : is_lossy(sum) ? "lossy" : "sound");
-	record_set_num(o, "recorded", recorded);
-	record_set_num(o, "lost", sum->lost);
-	record_set_num(o, "not_sampled", sum->not_sampled);
-	record_set_num(o, "emitted", recorded + sum->lost + sum->not_sampled);
-	record_set(o, "lost_by_cause", record_losses(sum->lost_by));
-	record_set_num(o, "given_up", sum->before);
-	record_set_num(o, "lost_before", sum->lost_before);
-	record_set_num(o, "lost_buffers", sum->lost_buffers);
-	record_set_num(o, "unlisted_traces", sum->unlisted);
-	record_set_num(o, "clock_changes", sum->clock_changes);
-	record_set_num(o, "readable", sum->events);
-	record_set_num(o, "packets", sum->packets);
-	record_set_num(o, "damaged_packets", sum->damaged_packets);
-	record_set_num(o, "damaged_events", sum->damaged_events);
-	record_set_num(o, "missing_packets", sum->lost_packets);
-	record_set_num(o, "skipped_bytes", sum->skipped_bytes);
-	record_set_num(o, "problems", sum->problems);
-	record_set(o, "unended", record_unended(ctl, sum));
-	record_set(o, "streams", json_object_new_array());
+	json_set_str(o, "path", path);
+	json_set_str(o, "verdict", sum->problems ? "damaged" : is_lossy(sum) ? "lossy" : "sound");
+	json_set_num(o, "recorded", recorded);
+	json_set_num(o, "lost", sum->lost);
+	json_set_num(o, "not_sampled", sum->not_sampled);
+	json_set_num(o, "emitted", recorded + sum->lost + sum->not_sampled);
+	json_set(o, "lost_by_cause", record_losses(sum->lost_by));
+	json_set_num(o, "given_up", sum->before);
+	json_set_num(o, "lost_before", sum->lost_before);
+	json_set_num(o, "lost_buffers", sum->lost_buffers);
+	json_set_num(o, "unlisted_traces", sum->unlisted);
+	json_set_num(o, "clock_changes", sum->clock_changes);
+	json_set_num(o, "readable", sum->events);
+	json_set_num(o, "packets", sum->packets);
+	json_set_num(o, "damaged_packets", sum->damaged_packets);
+	json_set_num(o, "damaged_events", sum->damaged_events);
+	json_set_num(o, "missing_packets", sum->lost_packets);
+	json_set_num(o, "skipped_bytes", sum->skipped_bytes);
+	json_set_num(o, "problems", sum->problems);
+	json_set(o, "unended", record_unended(ctl, sum));
+	json_set(o, "streams", json_object_new_array());
 	for (size_t i = 0; i < sum->nr_streams; i++)
-		record_append(o, "streams", record_stream(&sum->streams[i]));
+		json_append(o, "streams", record_stream(&sum->streams[i]));
 	return o;
 }
 
@@ -175,33 +175,33 @@ static void print_stream(FILE *out, struct json_object *s)
 	char recorded[TEXT_BYTES], lost[TEXT_BYTES], emitted[TEXT_BYTES], packets[TEXT_BYTES];
 
 	fprintf(out, "%s/%s: %s recorded + %s lost = %s emitted; %s packet%s",
-		record_str(s, "trace"), record_str(s, "name"),
-		text_count(recorded, record_num(s, "recorded")),
-		text_count(lost, record_num(s, "lost")),
-		text_count(emitted, record_num(s, "emitted")),
-		text_count(packets, record_num(s, "packets")),
-		text_plural(record_num(s, "packets")));
-	if (record_num(s, "given_up"))
+		json_str(s, "trace"), json_str(s, "name"),
+		text_count(recorded, json_num(s, "recorded")),
+		text_count(lost, json_num(s, "lost")),
+		text_count(emitted, json_num(s, "emitted")),
+		text_count(packets, json_num(s, "packets")),
+		text_plural(json_num(s, "packets")));
+	if (json_num(s, "given_up"))
 		fprintf(out, "; %s older events discarded for newer ones",
-			text_count(lost, record_num(s, "given_up")));
-	if (record_num(s, "lost_before"))
+			text_count(lost, json_num(s, "given_up")));
+	if (json_num(s, "lost_before"))
 		fprintf(out, "; %s lost before the end of the oldest packet",
-			text_count(lost, record_num(s, "lost_before")));
-	if (record_num(s, "damaged_packets"))
-		fprintf(out, "; %s damaged", text_count(lost, record_num(s, "damaged_packets")));
-	if (record_num(s, "missing_packets"))
-		fprintf(out, "; %s missing", text_count(lost, record_num(s, "missing_packets")));
-	if (record_num(s, "unindexed_packets"))
+			text_count(lost, json_num(s, "lost_before")));
+	if (json_num(s, "damaged_packets"))
+		fprintf(out, "; %s damaged", text_count(lost, json_num(s, "damaged_packets")));
+	if (json_num(s, "missing_packets"))
+		fprintf(out, "; %s missing", text_count(lost, json_num(s, "missing_packets")));
+	if (json_num(s, "unindexed_packets"))
 		fprintf(out, "; %s not in the index",
-			text_count(lost, record_num(s, "unindexed_packets")));
+			text_count(lost, json_num(s, "unindexed_packets")));
 	fputc('\n', out);
 }
 
 /* @path: of one of several sessions; else "". */
 static void print_unended(FILE *out, struct json_object *unended, const char *path)
 {
-	const char *state = record_str(unended, "state");
-	time_t s = (time_t)(record_num(unended, "until_ns") / 1000000000u);
+	const char *state = json_str(unended, "state");
+	time_t s = (time_t)(json_num(unended, "until_ns") / 1000000000u);
 	char when[32] = "it";
 	struct tm tm;
 
@@ -230,26 +230,26 @@ static void verify_print_verdict(FILE *out, const char *verdict)
 
 static void verify_verb_print_trace(FILE *out, struct json_object *record)
 {
-	const char *verdict = record_str(record, "verdict"), *limits = "";
-	size_t nr_unended = record_len(record, "unended");
+	const char *verdict = json_str(record, "verdict"), *limits = "";
+	size_t nr_unended = json_len(record, "unended");
 	char events[TEXT_BYTES], lost[TEXT_BYTES];
 
-	for (size_t i = 0; i < record_len(record, "streams"); i++)
-		print_stream(out, record_at(record, "streams", i));
-	if (record_num(record, "not_sampled"))
+	for (size_t i = 0; i < json_len(record, "streams"); i++)
+		print_stream(out, json_at(record, "streams", i));
+	if (json_num(record, "not_sampled"))
 		fprintf(out, "%s events were left out by the sampling of rules\n",
-			text_count(events, record_num(record, "not_sampled")));
-	if (record_num(record, "unlisted_traces"))
-		limits = record_len(record, "streams") ?
+			text_count(events, json_num(record, "not_sampled")));
+	if (json_num(record, "unlisted_traces"))
+		limits = json_len(record, "streams") ?
 				 " of the streams that are here: the trace does not list them" :
 				 ": the trace has no stream, and lists none";
 	for (size_t i = 0; nr_unended > 1 && i < nr_unended; i++) {
-		struct json_object *unended = record_at(record, "unended", i);
+		struct json_object *unended = json_at(record, "unended", i);
 
-		print_unended(out, unended, record_str(unended, "path"));
+		print_unended(out, unended, json_str(unended, "path"));
 	}
-	text_count(events, record_num(record, "readable"));
-	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
+	text_count(events, json_num(record, "readable"));
+	text_count(lost, json_num(record, "lost") + json_num(record, "lost_before"));
 	verify_print_verdict(out, verdict);
 	if (strcmp(verdict, "sound") == 0)
 		fprintf(out, ": %s events, and none was lost%s", events, limits);
@@ -258,11 +258,11 @@ static void verify_verb_print_trace(FILE *out, struct json_object *record)
 			events);
 	else if (strcmp(verdict, "lossy") == 0)
 		fprintf(out, ": %s events; %s%s were lost when it was recorded", events,
-			record_num(record, "lost_buffers") ? "at least " : "", lost);
+			json_num(record, "lost_buffers") ? "at least " : "", lost);
 	else
 		fprintf(out, ": %s events can be read", events);
 	if (nr_unended == 1)
-		print_unended(out, record_at(record, "unended", 0), "");
+		print_unended(out, json_at(record, "unended", 0), "");
 	else if (nr_unended)
 		fprintf(out, "; %zu sessions have not ended", nr_unended);
 	fputc('\n', out);
@@ -270,12 +270,12 @@ static void verify_verb_print_trace(FILE *out, struct json_object *record)
 
 static void verify_verb_print_text(FILE *out, struct json_object *record)
 {
-	if (!record_get(record, "sessions"))
+	if (!json_get(record, "sessions"))
 		verify_verb_print_trace(out, record);
-	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
-		struct json_object *trace = record_at(record, "sessions", i);
+	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
+		struct json_object *trace = json_at(record, "sessions", i);
 
-		fprintf(out, "%s%s:\n", i ? "\n" : "", record_str(trace, "path"));
+		fprintf(out, "%s%s:\n", i ? "\n" : "", json_str(trace, "path"));
 		verify_verb_print_trace(out, trace);
 	}
 }
@@ -329,7 +329,7 @@ static enum status verify_verb_each(struct ctl *ctl, const char *word)
 	enum status status = verify_verb_verify(ctl, word, &o);
 
 	if (o)
-		record_append(ctl->record, "sessions", o);
+		json_append(ctl->record, "sessions", o);
 	return status;
 }
 

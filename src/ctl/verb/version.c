@@ -4,40 +4,40 @@
 #include <inttypes.h>
 
 #include "ctl/connect.h"
-#include "ctl/record.h"
+#include "ctl/print/json.h"
 #include "ctl/ctl.h"
 
 static enum status version_run(struct ctl *ctl)
 {
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "version", LTT_VERSION);
+	json_set_str(ctl->record, "version", LTT_VERSION);
 	if (ctl_is_connected(ctl)) {
 		const struct ltt_ctl_daemon_info *d = ltt_ctl_daemon(ctl->library);
 		struct json_object *daemon = json_object_new_object();
 
-		record_set_str(daemon, "version", d->version);
-		record_set_num(daemon, "pid", d->pid);
-		record_set_str(daemon, "rundir", d->rundir);
-		record_set_num(daemon, "clock_hz", d->clock_hz);
-		record_set_str(daemon, "clock_why", d->clock_why);
-		record_set(ctl->record, "daemon", daemon);
+		json_set_str(daemon, "version", d->version);
+		json_set_num(daemon, "pid", d->pid);
+		json_set_str(daemon, "rundir", d->rundir);
+		json_set_num(daemon, "clock_hz", d->clock_hz);
+		json_set_str(daemon, "clock_why", d->clock_why);
+		json_set(ctl->record, "daemon", daemon);
 	}
 	if (!ctl_is_unreached(ctl))
 		return STATUS_OK;
-	record_set_str(ctl->record, "unreached", ctl->err.text);
+	json_set_str(ctl->record, "unreached", ctl->err.text);
 	return STATUS_ERROR;
 }
 
 static void version_text(FILE *out, struct json_object *record)
 {
-	struct json_object *daemon = record_get(record, "daemon");
+	struct json_object *daemon = json_get(record, "daemon");
 
-	fprintf(out, "lttctl version %s\n", record_str(record, "version"));
+	fprintf(out, "lttctl version %s\n", json_str(record, "version"));
 	if (daemon)
 		fprintf(out, "ltt-sessiond version %s (pid %" PRIu64 ", %s)\n",
-			record_str(daemon, "version"), record_num(daemon, "pid"),
-			record_str(daemon, "rundir"));
-	else if (!record_get(record, "unreached"))
+			json_str(daemon, "version"), json_num(daemon, "pid"),
+			json_str(daemon, "rundir"));
+	else if (!json_get(record, "unreached"))
 		fputs("no session daemon runs\n", out);
 }
 

@@ -8,14 +8,14 @@
 
 #include "base/mem.h"
 #include "ctl/live.h"
-#include "ctl/live_text.h"
 #include "ctl/options.h"
 #include "ctl/own.h"
-#include "ctl/print.h"
+#include "ctl/print/live_text.h"
+#include "ctl/print/print.h"
 #include "ctl/symbols.h"
 #include "ctl/viewing.h"
-#include "view/screen.h"
-#include "view/show.h"
+#include "show/screen.h"
+#include "show/show.h"
 
 static struct {
 	char *viewer, *trace_path, *in_tunnel;
@@ -38,7 +38,7 @@ static const struct poptOption options[] = {
 #define SHOW_ALIAS SHOW_TEXT
 #define SHOW_FLAG(member, name, text) OPTION_FLAG(name, 0, &show.member, text),
 #define SHOW_LIST(member, name, text, what) OPTION_LIST_OF(name, 0, &show.member, text, what),
-#include "view/show.def"
+#include "show/show.def"
 	POPT_TABLEEND,
 };
 
@@ -184,7 +184,7 @@ static bool is_for_files(const struct ctl *ctl)
 #define SHOW_TEXT(member, name, letter, text, what) any = any || others.member;
 #define SHOW_FLAG(member, name, text) any = any || others.member;
 #define SHOW_LIST(member, name, text, what) any = any || others.member;
-#include "view/show.def"
+#include "show/show.def"
 	return any;
 }
 
@@ -216,7 +216,7 @@ static void view_verb_note(void *priv, const char *sentence)
 static enum status view_verb_show(struct ctl *ctl, const char *path)
 {
 	struct symbols *symbols = show.symbols ? symbols_new(&show, path) : NULL;
-	const struct show_host host = {
+	const struct view_host host = {
 		.warn = view_verb_warn,
 		.note = view_verb_note,
 		.priv = ctl,

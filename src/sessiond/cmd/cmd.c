@@ -15,9 +15,9 @@
 #include "io/sock.h"
 #include "sessiond/clock_check.h"
 #include "proto/counters.h"
-#include "sessiond/clients.h"
+#include "sessiond/peers/clients.h"
 #include "sessiond/core/orphaned.h"
-#include "sessiond/state.h"
+#include "sessiond/state/state.h"
 
 /* --- answers ------------------------------------------------------------------ */
 

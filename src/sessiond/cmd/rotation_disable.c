@@ -2,7 +2,7 @@
 /* rotation_disable: rotate a session no more by itself. */
 #include "cmd.h"
 
-#include "sessiond/rotation.h"
+#include "sessiond/run/rotation.h"
 
 enum cmd_now cmd_rotation_disable(struct command *cmd, struct req_rotation_disable *req,
 				  struct rep_rotation_disable *rep)

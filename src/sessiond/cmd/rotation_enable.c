@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "sessiond/rotation.h"
+#include "sessiond/run/rotation.h"
 
 static enum cmd_now rotation_enable_check(struct command *cmd,
 					  const struct req_rotation_enable *req)

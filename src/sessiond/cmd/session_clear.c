@@ -2,7 +2,7 @@
 /* session_clear: remove the events that were recorded since the start or the last rotation. */
 #include "cmd.h"
 
-#include "sessiond/rotation.h"
+#include "sessiond/run/rotation.h"
 
 static void clear_done(void *data, const struct run_result *result)
 {

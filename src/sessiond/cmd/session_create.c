@@ -15,7 +15,7 @@
 #include "io/spoolfacts.h"
 #include "io/tcp.h"
 #include "proto/relay.h"
-#include "sessiond/state.h"
+#include "sessiond/state/state.h"
 
 /* auto-YYYYmmdd-HHMMSS, and -2, -3 ... within one second */
 static char *auto_name(struct command *cmd, uint64_t now_ns)

@@ -3,7 +3,7 @@
 #include "cmd.h"
 
 #include "base/mem.h"
-#include "sessiond/rotation.h"
+#include "sessiond/run/rotation.h"
 
 /* The path of an archive. */
 static char *rotate_path(const struct session *session, const char *name)

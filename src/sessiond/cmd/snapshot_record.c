@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "io/spoolfacts.h"
-#include "sessiond/state.h"
+#include "sessiond/state/state.h"
 
 #define DEFAULT_NAME "snapshot-1" /* LTTng's */
 

@@ -13,7 +13,7 @@
 #include "proto/consumer.h"
 #include "sessiond/core/session.h"
 #include "sessiond/core/shape.h"
-#include "sessiond/state_msg.h"
+#include "sessiond/state/msg.h"
 #include "trace/clock.h"
 
 struct consumer;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* steps.c - start, stop, flush, turn, destroy, and the query of figures: each is a row of steps,
  * whose answers come through the loop. */
-#include "sessiond/run_priv.h"
+#include "priv.h"
 
 #include <stdio.h>
 #include <time.h>
 
 #include "base/mem.h"
-#include "sessiond/rotation.h"
+#include "rotation.h"
 
 /** struct step - a part of an operation. It calls op_next() when it is done, or op_fail(). The last
  *  one ends the operation. */

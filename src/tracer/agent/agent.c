@@ -10,15 +10,15 @@
 
 #include <ltt/statedump.h>
 
-#include "bypass.h"
-#include "census.h"
+#include "tracer/agent/host/bypass.h"
+#include "tracer/agent/host/census.h"
 #include "tracer/base/env.h"
-#include "fork.h"
-#include "identity.h"
-#include "leave.h"
+#include "tracer/agent/host/fork.h"
+#include "tracer/agent/host/identity.h"
+#include "tracer/agent/host/leave.h"
 #include "link.h"
 #include "points.h"
-#include "spawn.h"
+#include "tracer/agent/host/spawn.h"
 #include "thread.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/fallback.h"

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-#include "alone.h"
+#include "tracer/agent/host/alone.h"
 #include "tracer/base/sys.h"
 #include "proto/app.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "alone.h"
+#include "tracer/agent/host/alone.h"
 #include "buffers.h"
 #include "kept.h"
 #include "message.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "view/view.h"
+#include "read/view.h"
 
 extern char fuzz_dir[64];
 

@@ -2,7 +2,7 @@
 #include "power.h"
 
 #include "consumer_client.h"
-#include "view/view.h"
+#include "read/view.h"
 
 #define SECTOR 512u
 #define MAX_FILES 64u

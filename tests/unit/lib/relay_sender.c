@@ -9,7 +9,7 @@
 
 #include "../check.h"
 #include "io/frame.h"
-#include "relayd/conn.h"
+#include "relayd/sender/conn.h"
 #include "trace/index.h"
 
 const uint8_t sender_id[16] = "0123456789abcdef";

@@ -4,8 +4,8 @@
 #include <sys/eventfd.h>
 
 #include "base/log.h"
-#include "sessiond/apps.h"
-#include "sessiond/clients.h"
+#include "sessiond/peers/apps.h"
+#include "sessiond/peers/clients.h"
 
 enum { ROUNDS = 12, SOON_NS = 100000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * tasks.h - the threads of this process, libltt's helper included: read by system calls of the
- * test's own, as the helper ends if the program counts its threads (tracer/agent/census.h).
+ * test's own, as the helper ends if the program counts its threads (tracer/agent/host/census.h).
  */
 #ifndef UNIT_TASKS_H
 #define UNIT_TASKS_H

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "../check.h"
-#include "view/view.h"
+#include "read/view.h"
 
 /* --- bytes ---------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "context.h"
-#include "sessiond/admission.h"
+#include "sessiond/peers/admission.h"
 #include "trace/metadata.h"
 
 /* The trace of a session's kernel events, and its ring sets. */

@@ -8,11 +8,11 @@
 #define DOMAIN_REC_RECORDER_H
 
 #include "io/loop.h"
-#include "sessiond/consumer.h"
 #include "sessiond/core/quota.h"
 #include "sessiond/core/session.h"
 #include "sessiond/core/shape.h"
-#include "sessiond/keeper.h"
+#include "sessiond/peers/consumer.h"
+#include "sessiond/peers/keeper.h"
 
 struct recorder_config {
 	struct loop *loop;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "proto/counters.h"
 #include "recording.h"
-#include "sessiond/admission.h"
+#include "sessiond/peers/admission.h"
 #include "trace/metadata.h"
 
 void ring_step(struct ring *ring, enum ring_event event)

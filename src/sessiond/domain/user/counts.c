@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "io/memfile.h"
 #include "session.h"
-#include "sessiond/admission.h"
+#include "sessiond/peers/admission.h"
 
 #define PART_BYTES 16384u
 #define PART_WORDS ((uint32_t)(PART_BYTES / sizeof(uint64_t)))

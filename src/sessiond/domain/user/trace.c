@@ -16,7 +16,7 @@
 #include "io/sock.h"
 #include "link.h"
 #include "session.h"
-#include "sessiond/admission.h"
+#include "sessiond/peers/admission.h"
 #include "trace/metadata.h"
 
 #define PATHS_USED 1024u /* far more than register within a second */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * allocations.h - memory that programs allocate and free, by call site, from the events of
+ * `--wrap=libc` and of LTTng-UST's library. Owned by an overview.
+ */
+#ifndef ANALYSE_ALLOCATIONS_H
+#define ANALYSE_ALLOCATIONS_H
+
+#include "base/idmap.h"
+#include "base/list.h"
+
+#define ALLOCATIONS_BLOCKS_MOST (1u << 20) /* that are not freed, of all processes */
+
+struct callsite;
+struct callsites;
+struct event;
+struct overview_process;
+
+/** The function that allocates, in the order of their names in allocations.c. */
+enum allocations_action {
+	ALLOCATIONS_NONE,
+	ALLOCATIONS_MALLOC,
+	ALLOCATIONS_CALLOC,
+	ALLOCATIONS_REALLOC,
+	ALLOCATIONS_REALLOCARRAY,
+	ALLOCATIONS_MEMALIGN,
+	ALLOCATIONS_ALIGNED_ALLOC,
+	ALLOCATIONS_POSIX_MEMALIGN,
+	ALLOCATIONS_VALLOC,
+	ALLOCATIONS_PVALLOC,
+	ALLOCATIONS_STRDUP,
+	ALLOCATIONS_NEW,
+	ALLOCATIONS_NEW_ARRAY,
+	ALLOCATIONS_FREE,
+	ALLOCATIONS_NR
+};
+
+/**
+ * struct allocations_site - calls of one function from one place.
+ * @place: NULL: it was not recorded.
+ * @live, @live_bytes: not freed. @lossy: events of its trace were lost since its first one.
+ */
+struct allocations_site {
+	struct idmap_node node;
+	struct allocations_site *next;
+	struct callsite *place;
+	const struct overview_process *process; /* of the latest one */
+	enum allocations_action action;
+	uint64_t calls, bytes, live, live_bytes;
+	int64_t from_ns;
+	bool lossy;
+};
+
+/**
+ * struct allocations
+ * @calls, @bytes, @frees: totals; @failed: calls that returned no memory, of which none counts.
+ * @live, @live_bytes: not freed; @most_bytes, @most_ns: the largest value of @live_bytes.
+ * @unknown_frees: of memory allocated before the trace, or by a lost event.
+ * @left_out: allocations beyond ALLOCATIONS_BLOCKS_MOST, of which it is unknown whether they were
+ *      freed.
+ */
+struct allocations {
+	struct allocations_site *sites;
+	uint64_t calls, bytes, frees, failed, unknown_frees, left_out;
+	uint64_t live, live_bytes, most_bytes;
+	int64_t most_ns;
+	uint32_t nr_sites;
+	struct idmap sites_map, blocks_map;
+	struct list_node blocks;
+	struct callsites *callsites;
+};
+
+struct allocations *allocations_new(struct callsites *callsites);
+void allocations_free(struct allocations *allocations);
+
+/** The function that events of this name record. */
+enum allocations_action allocations_action_of(const char *name);
+/** "malloc", ... */
+const char *allocations_name(enum allocations_action action);
+/** The event is the next one in time. @chosen: by the user: of others, only the frees matter. */
+void allocations_take(struct allocations *allocations, const struct overview_process *process,
+		      enum allocations_action action, const struct event *event, bool chosen);
+/** After the last event. */
+void allocations_end(struct allocations *allocations);
+enum allocations_order {
+	ALLOCATIONS_BY_CALLS,
+	ALLOCATIONS_BY_BYTES,
+	ALLOCATIONS_BY_LIVE, /* bytes that are not freed; only sites that have some */
+};
+
+/** The sites in that order, the largest first; allocated. */
+const struct allocations_site **allocations_sorted(const struct allocations *allocations,
+						   enum allocations_order order, size_t *ret_nr);
+
+#endif

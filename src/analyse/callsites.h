@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * callsites.h - the places in programs and libraries at which functions were called, by the
+ * addresses that events have. Names are found on request: a report shows few of them.
+ * Owned by one reader.
+ */
+#ifndef ANALYSE_CALLSITES_H
+#define ANALYSE_CALLSITES_H
+
+#include "base/idmap.h"
+#include "read/host.h"
+
+struct event;
+struct object;
+struct objects;
+struct overview_process;
+
+#define CALLSITES_MOST (1u << 16) /* a damaged trace may have any number */
+
+/**
+ * struct callsite - a place that all processes with the same file have in common.
+ * @object: NULL: unknown.
+ * @address: in the object's file; without an object, in memory.
+ * @label: by callsites_label(); NULL: not yet.
+ */
+struct callsite {
+	struct idmap_node node;
+	struct callsite *next;
+	const struct overview_process *process; /* NULL: it is in an object */
+	const struct object *object;
+	uint64_t address;
+	struct symbol symbol;
+	char *label;
+};
+
+struct callsites;
+
+/** @objects, @host: to name places; they outlive the callsites. */
+struct callsites *callsites_new(struct objects *objects, const struct view_host *host);
+void callsites_free(struct callsites *sites);
+
+/**
+ * callsites_find() - the place of an address in the event's process.
+ * @is_return: the address is the one behind a call.
+ * Return: NULL: the address is 0, or there are CALLSITES_MOST others.
+ */
+struct callsite *callsites_find(struct callsites *sites, const struct overview_process *process,
+				const struct event *event, uint64_t address, bool is_return);
+
+/** The address behind the call that the event records: its field call_site, as our wrappers have,
+ *  or its context ip; 0: neither. */
+uint64_t callsites_address(const struct event *event);
+
+/** The name: of a function, of data with an offset, of an object with an offset, or an address.
+ *  @is_code: without the offset in the function. */
+const char *callsites_label(struct callsites *sites, struct callsite *site, bool is_code);
+
+#endif

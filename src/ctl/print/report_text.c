@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/demangle.h"
+#include "color.h"
+#include "json.h"
+#include "read/view.h"
+#include "table.h"
+#include "text.h"
+
+#define WHERE_BYTES 256u
+
+static void report_text_print_time(FILE *out, int64_t ns, const char *format)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	char text[64] = "";
+	struct tm tm;
+
+	if (localtime_r(&s, &tm))
+		strftime(text, sizeof(text), format, &tm);
+	fprintf(out, "%s.%06u", text, ns > 0 ? (unsigned int)(ns % 1000000000 / 1000) : 0);
+}
+
+/* Since the first event, rounded down: `view --begin` then shows the event at this time. */
+static const char *report_text_since(char buf[TEXT_BYTES], struct json_object *record, uint64_t ns)
+{
+	uint64_t origin_ns = json_num(record, "origin_ns");
+
+	ns = ns > origin_ns ? ns - origin_ns : 0;
+	snprintf(buf, TEXT_BYTES, "+%" PRIu64 ".%06" PRIu64, ns / 1000000000,
+		 ns % 1000000000 / 1000);
+	return buf;
+}
+
+/* NAME[PID:TID], as lttctl view prints it. */
+static const char *report_text_task(char buf[WHERE_BYTES], struct json_object *o)
+{
+	char pid[TEXT_BYTES] = "?";
+
+	if (json_get(o, "pid"))
+		snprintf(pid, sizeof(pid), "%" PRIu64, json_num(o, "pid"));
+	if (json_get(o, "tid"))
+		snprintf(buf, WHERE_BYTES, "%.40s[%s:%" PRIu64 "]", json_str(o, "thread"), pid,
+			 json_num(o, "tid"));
+	else
+		snprintf(buf, WHERE_BYTES, "%.40s[%s]", json_str(o, "process"), pid);
+	return buf;
+}
+
+static const char *report_text_where(char buf[WHERE_BYTES], struct json_object *place)
+{
+	const char *file = json_str(place, "file"), *slash = strrchr(file, '/');
+	char name[80];
+
+	demangle_brief(json_str(place, "name"), name, sizeof(name));
+	if (!place)
+		buf[0] = '\0';
+	else if (*file)
+		snprintf(buf, WHERE_BYTES, "%s  %.60s:%u", name,
+			 slash ? slash + 1 : file, (unsigned int)json_num(place, "line"));
+	else
+		snprintf(buf, WHERE_BYTES, "%s", name);
+	return buf;
+}
+
+static void report_text_print_head(FILE *out, struct json_object *record)
+{
+	uint64_t events = json_num(record, "events"), begin_ns = json_num(record, "begin_ns");
+	uint64_t ns = json_num(record, "end_ns") - begin_ns;
+	char nr[TEXT_BYTES], time[TEXT_BYTES];
+
+	fprintf(out, "trace:   %s", json_str(record, "path"));
+	for (size_t i = 0; i < json_len(record, "hosts"); i++)
+		fprintf(out, "%s %s", i ? "," : ", recorded on",
+			json_object_get_string(json_at(record, "hosts", i)));
+	if (events) {
+		fprintf(out, "\ntime:    ");
+		report_text_print_time(out, (int64_t)begin_ns, "%Y-%m-%d %H:%M:%S");
+		fprintf(out, " to ");
+		report_text_print_time(out, (int64_t)(begin_ns + ns), "%H:%M:%S");
+		fprintf(out, ", %s", text_time(time, ns));
+	}
+	fprintf(out, "\nevents:  %s", text_count(nr, events));
+	if (ns)
+		fprintf(out, ", %s a second",
+			text_count(nr, (uint64_t)((double)events * 1e9 / (double)ns)));
+	if (json_num(record, "state_dump"))
+		fprintf(out, "; and %s of state dumps",
+			text_count(nr, json_num(record, "state_dump")));
+	fprintf(out, "\nfrom:    %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " CPU%s, ",
+		json_num(record, "all_processes"),
+		json_num(record, "all_processes") == 1 ? "" : "es",
+		json_num(record, "all_threads"), text_plural(json_num(record, "all_threads")),
+		json_num(record, "cpus"), text_plural(json_num(record, "cpus")));
+	fprintf(out, "%" PRIu64 " stream%s\n", json_num(record, "nr_streams"),
+		text_plural(json_num(record, "nr_streams")));
+}
+
+static void report_text_print_others(FILE *out, uint64_t all, size_t shown)
+{
+	char nr[TEXT_BYTES];
+
+	if (all > shown)
+		fprintf(out, "  and %s other%s\n", text_count(nr, all - shown),
+			text_plural(all - shown));
+}
+
+/* @name: of a row; @all: key of the number of rows. */
+static void report_text_print_counts(FILE *out, struct json_object *record, const char *key,
+				     const char *all, const char *title)
+{
+	struct table table = { .columns = "rrrl" };
+	double events = (double)json_num(record, "events");
+	double s = (double)(json_num(record, "end_ns") - json_num(record, "begin_ns")) / 1e9;
+	size_t rows = json_len(record, key);
+
+	if (!rows)
+		return;
+	table_cell(&table, "EVENTS");
+	table_cell(&table, "SHARE");
+	table_cell(&table, "A SECOND");
+	table_cell(&table, "%s", title);
+	for (size_t i = 0; i < rows; i++) {
+		struct json_object *o = json_at(record, key, i);
+		double nr = (double)json_num(o, "events");
+		char count[TEXT_BYTES], rate[TEXT_BYTES], task[WHERE_BYTES];
+
+		table_cell(&table, "%s", text_count(count, json_num(o, "events")));
+		table_cell(&table, "%.1f %%", events > 0 ? 100 * nr / events : 0.0);
+		table_cell(&table, "%s", s > 0 ? text_count(rate, (uint64_t)(nr / s + 0.5)) : "");
+		if (json_get(o, "name"))
+			table_cell(&table, "%.70s", json_str(o, "name"));
+		else
+			table_cell(&table, "%s", report_text_task(task, o));
+	}
+	fputc('\n', out);
+	table_print(out, &table);
+	report_text_print_others(out, json_num(record, all), rows);
+}
+
+/* --- locks ------------------------------------------------------------------------ */
+
+static const char *report_text_mutex_name(char buf[WHERE_BYTES], struct json_object *o)
+{
+	struct json_object *place = json_get(o, "mutex_place");
+	const char *kind = json_str(o, "kind");
+	int len = strcmp(kind, "mutex") == 0 ? 0 : snprintf(buf, WHERE_BYTES, "%s ", kind);
+
+	if (place)
+		snprintf(buf + len, WHERE_BYTES - len, "%.60s", json_str(place, "name"));
+	else
+		snprintf(buf + len, WHERE_BYTES - len, "0x%" PRIx64, json_num(o, "mutex"));
+	return buf;
+}
+
+static void report_text_hold_row(struct table *table, struct json_object *record,
+				 struct json_object *wait)
+{
+	struct json_object *hold = json_get(wait, "holder");
+	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
+	char holds[2 * WHERE_BYTES] = "", nr[TEXT_BYTES], held[TEXT_BYTES];
+
+	table_cell(table, "%s%s", json_flag(hold, "uncertain") ? "~" : "",
+		   text_time(ns, json_num(hold, "duration_ns")));
+	table_cell(table, "%s", report_text_since(since, record, json_num(hold, "from_ns")));
+	table_cell(table, "%s by %s", json_flag(hold, "shared") ? "read" : "held",
+		   report_text_task(task, hold));
+	report_text_where(where, json_get(hold, "place"));
+	if (json_num(wait, "holds") > 1)
+		snprintf(holds, sizeof(holds), "%slongest of %s holds, %s of the wait",
+			 *where ? ", " : "", text_count(nr, json_num(wait, "holds")),
+			 text_time(held, json_num(wait, "held_ns")));
+	table_cell(table, "%s%s", where, holds);
+}
+
+static void report_text_wait_row(struct table *table, struct json_object *record,
+				 struct json_object *wait)
+{
+	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
+	char mutex[WHERE_BYTES];
+
+	table_cell(table, "%s%s", json_flag(wait, "lossy") ? "~" : "",
+		   text_time(ns, json_num(wait, "duration_ns")));
+	table_cell(table, "%s", report_text_since(since, record, json_num(wait, "from_ns")));
+	table_cell(table, "%s", report_text_task(task, wait));
+	report_text_where(where, json_get(wait, "place"));
+	table_cell(table, "%s%sfor %s%s%s", where, *where ? ", " : "",
+		   report_text_mutex_name(mutex, wait),
+		   json_flag(wait, "open") ? ", up to the end" : "",
+		   json_get(wait, "holder") ? "" : "; no holder is known");
+}
+
+static bool report_text_is_same_hold(struct json_object *a, struct json_object *b)
+{
+	struct json_object *x = json_get(a, "holder"), *y = json_get(b, "holder");
+
+	return x && y && json_num(x, "tid") == json_num(y, "tid") &&
+	       json_num(x, "from_ns") == json_num(y, "from_ns") &&
+	       json_num(a, "mutex") == json_num(b, "mutex");
+}
+
+/* Several threads may have waited for one hold. */
+static void report_text_print_waits(FILE *out, struct json_object *record,
+				    struct json_object *locks)
+{
+	struct table table = { .columns = "rrll" };
+	size_t nr = json_len(locks, "waits");
+
+	if (!nr)
+		return;
+	table_cell(&table, "TIME");
+	table_cell(&table, "AT (S)");
+	table_cell(&table, "WAITING THREAD");
+	table_cell(&table, "CALLED IN");
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *wait = json_at(locks, "waits", i);
+
+		report_text_wait_row(&table, record, wait);
+		if (json_get(wait, "holder") &&
+		    !(i + 1 < nr &&
+		      report_text_is_same_hold(wait, json_at(locks, "waits", i + 1))))
+			report_text_hold_row(&table, record, wait);
+	}
+	table_print(out, &table);
+}
+
+static void report_text_print_mutexes(FILE *out, struct json_object *locks)
+{
+	static const char *const heads[] = { "WAITS", "IN TOTAL", "LONGEST HOLD", "LOCK",
+					     "HELD BY" };
+	struct table table = { .columns = "rrrll" };
+	size_t nr = json_len(locks, "mutexes");
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *o = json_at(locks, "mutexes", i);
+		struct json_object *longest = json_get(o, "longest");
+		char count[TEXT_BYTES], total[TEXT_BYTES], ns[TEXT_BYTES];
+		char name[WHERE_BYTES], task[WHERE_BYTES];
+
+		table_cell(&table, "%s", text_count(count, json_num(o, "waited")));
+		table_cell(&table, "%s%s", json_flag(o, "lossy") ? "~" : "",
+			   text_time(total, json_num(o, "wait_ns")));
+		table_cell(&table, "%s%s", json_flag(longest, "uncertain") ? "~" : "",
+			   text_time(ns, json_num(longest, "duration_ns")));
+		table_cell(&table, "%s", report_text_mutex_name(name, o));
+		table_cell(&table, "%s", longest ? report_text_task(task, longest) : "");
+	}
+	table_print(out, &table);
+	report_text_print_others(out, json_num(locks, "waited_mutexes"), nr);
+}
+
+static void report_text_print_locks(FILE *out, struct json_object *record)
+{
+	struct json_object *locks = json_get(record, "locks");
+	char acquired[TEXT_BYTES], waited[TEXT_BYTES], ns[TEXT_BYTES], nr[TEXT_BYTES];
+
+	if (!locks) {
+		fprintf(out, "\nlocks: not recorded; record with --wrap=pthread\n");
+		return;
+	}
+	fprintf(out, "\nlocks: %s acquisition%s of %s lock%s; ",
+		text_count(acquired, json_num(locks, "acquired")),
+		text_plural(json_num(locks, "acquired")),
+		text_count(nr, json_num(locks, "all_mutexes")),
+		text_plural(json_num(locks, "all_mutexes")));
+	if (json_num(locks, "waited"))
+		fprintf(out, "%s had to wait, %s in total; the longest:\n",
+			text_count(waited, json_num(locks, "waited")),
+			text_time(ns, json_num(locks, "wait_ns")));
+	else
+		fprintf(out, "none had to wait\n");
+	report_text_print_waits(out, record, locks);
+	if (json_num(locks, "waited_mutexes") > 1)
+		report_text_print_mutexes(out, locks);
+}
+
+/* --- other waits ------------------------------------------------------------------ */
+
+static void report_text_waits_row(struct table *table, struct json_object *record,
+				  struct json_object *site)
+{
+	struct json_object *longest = json_get(site, "longest");
+	char nr[TEXT_BYTES], total[TEXT_BYTES], ns[TEXT_BYTES], since[TEXT_BYTES];
+	char task[WHERE_BYTES], where[WHERE_BYTES];
+	const char *mark = json_flag(site, "lossy") ? "~" : "";
+
+	table_cell(table, "%s", text_count(nr, json_num(site, "count")));
+	table_cell(table, "%s%s", mark, text_time(total, json_num(site, "wait_ns")));
+	table_cell(table, "%s%s", mark, text_time(ns, json_num(longest, "duration_ns")));
+	table_cell(table, "%s", report_text_since(since, record, json_num(longest, "from_ns")));
+	table_cell(table, "%s", report_text_task(task, longest));
+	report_text_where(where, json_get(site, "place"));
+	table_cell(table, "%s%s%s%s%s", json_str(site, "function"), *where ? " in " : "", where,
+		   json_num(site, "timed_out") ? ", with a timeout" : "",
+		   json_num(site, "not_ended") ? ", up to the end" : "");
+}
+
+static void report_text_print_other_waits(FILE *out, struct json_object *record)
+{
+	static const char *const heads[] = { "CALLS",  "IN TOTAL", "LONGEST",
+					     "AT (S)", "THREAD",   "WAITS IN" };
+	struct json_object *waits = json_get(record, "other_waits");
+	size_t nr = json_len(waits, "sites");
+	struct table table = { .columns = "rrrrll" };
+	char count[TEXT_BYTES], ns[TEXT_BYTES];
+
+	if (!nr)
+		return;
+	fprintf(out, "\nother waits: %s call%s, %s in total:\n",
+		text_count(count, json_num(waits, "count")),
+		text_plural(json_num(waits, "count")), text_time(ns, json_num(waits, "wait_ns")));
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < nr; i++)
+		report_text_waits_row(&table, record, json_at(waits, "sites", i));
+	table_print(out, &table);
+	report_text_print_others(out, json_num(waits, "all_sites"), nr);
+}
+
+/* --- allocations ------------------------------------------------------------------ */
+
+static void report_text_site_row(struct table *table, struct json_object *site, bool live)
+{
+	const char *mark = json_flag(site, "lossy") ? "~" : "";
+	char calls[TEXT_BYTES], bytes[TEXT_BYTES], where[WHERE_BYTES];
+
+	table_cell(table, "%s%s", mark,
+		   text_count(calls, json_num(site, live ? "live" : "count")));
+	table_cell(table, "%s%s", mark,
+		   text_count(bytes, json_num(site, live ? "live_bytes" : "bytes")));
+	report_text_where(where, json_get(site, "place"));
+	table_cell(table, "%s%s%s", json_str(site, "function"), *where ? " in " : "", where);
+}
+
+static void report_text_print_sites(FILE *out, struct json_object *allocations, const char *key,
+				    bool live)
+{
+	struct table table = { .columns = "rrl" };
+	size_t nr = json_len(allocations, key);
+
+	if (!nr)
+		return;
+	if (!live) {
+		table_cell(&table, "CALLS");
+		table_cell(&table, "BYTES");
+		table_cell(&table, "ALLOCATED BY");
+	}
+	for (size_t i = 0; i < nr; i++)
+		report_text_site_row(&table, json_at(allocations, key, i), live);
+	table_print(out, &table);
+	report_text_print_others(out, json_num(allocations, live ? "all_leaks" : "all_sites"),
+				 nr);
+}
+
+static bool report_text_has(struct json_object *array, struct json_object *site)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		if (json_object_equal(json_object_array_get_idx(array, i), site))
+			return true;
+	return false;
+}
+
+/* Sites with many calls that are not among those with the most bytes. */
+static void report_text_print_frequent(FILE *out, struct json_object *allocations)
+{
+	struct table table = { .columns = "rrl" };
+	bool first = true;
+
+	for (size_t i = 0; i < json_len(allocations, "sites"); i++) {
+		struct json_object *site = json_at(allocations, "sites", i);
+
+		if (report_text_has(json_get(allocations, "largest"), site))
+			continue;
+		if (first)
+			fprintf(out, "of the others, with the most calls:\n");
+		first = false;
+		report_text_site_row(&table, site, false);
+	}
+	table_print(out, &table);
+}
+
+static void report_text_print_allocations(FILE *out, struct json_object *record)
+{
+	struct json_object *o = json_get(record, "allocations");
+	char calls[TEXT_BYTES], bytes[TEXT_BYTES], most[TEXT_BYTES], since[TEXT_BYTES];
+
+	if (!o) {
+		fprintf(out, "%sallocations: not recorded; record with --wrap=libc\n",
+			json_get(record, "locks") ? "\n" : "");
+		return;
+	}
+	fprintf(out, "\nallocations: %s of %s; at most %s at a time, at %s s",
+		text_count(calls, json_num(o, "count")), text_size(bytes, json_num(o, "bytes")),
+		text_size(most, json_num(o, "most_bytes")),
+		report_text_since(since, record, json_num(o, "most_ns")));
+	if (json_num(o, "failed"))
+		fprintf(out, "; %s failed", text_count(calls, json_num(o, "failed")));
+	fputc('\n', out);
+	report_text_print_sites(out, o, "largest", false);
+	report_text_print_frequent(out, o);
+	if (!json_num(o, "live")) {
+		fprintf(out, "all of it was freed\n");
+		return;
+	}
+	fprintf(out, "never freed: %s of %s:\n", text_count(calls, json_num(o, "live")),
+		text_size(bytes, json_num(o, "live_bytes")));
+	report_text_print_sites(out, o, "leaks", true);
+}
+
+/* --- gaps and losses -------------------------------------------------------------- */
+
+static void report_text_print_gap(FILE *out, struct json_object *record)
+{
+	struct json_object *gap = json_get(record, "gap");
+	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES];
+
+	if (!gap)
+		return;
+	fprintf(out, "\nlongest time without an event: %s, at %s s",
+		text_time(ns, json_num(gap, "duration_ns")),
+		report_text_since(since, record, json_num(gap, "from_ns")));
+	for (int i = 0; i < 2; i++) {
+		struct json_object *end = json_get(gap, i ? "behind" : "before");
+
+		fprintf(out, "\n  %s %.60s", i ? "before" : "after ", json_str(end, "event"));
+		if (json_get(end, "tid"))
+			fprintf(out, " of %s", report_text_task(task, end));
+	}
+	fputc('\n', out);
+}
+
+static void report_text_print_lost(FILE *out, struct json_object *o)
+{
+	struct json_object *by_cause = json_get(o, "lost_by_cause");
+	const char *comma = " (";
+	char nr[TEXT_BYTES];
+
+	fprintf(out, "%slost%s: %s event%s", color_on(out, COLOR_BAD), color_off(out),
+		text_count(nr, json_num(o, "lost") + json_num(o, "lost_before")),
+		text_plural(json_num(o, "lost") + json_num(o, "lost_before")));
+	for (int i = 0; i < VIEW_NR_LOST; i++) {
+		uint64_t lost = json_num(by_cause, view_lost_key((enum view_lost)i));
+
+		if (!lost)
+			continue;
+		fprintf(out, "%s%s: %s", comma, view_lost_name((enum view_lost)i),
+			text_count(nr, lost));
+		comma = ", ";
+	}
+	fprintf(out, "%s; times and counts marked with ~ lack some\n", comma[0] == ',' ? ")" : "");
+	for (size_t i = 0; i < json_len(o, "streams"); i++) {
+		struct json_object *stream = json_at(o, "streams", i);
+
+		fprintf(out, "  %s of %s/%s\n", text_count(nr, json_num(stream, "lost")),
+			json_str(stream, "trace"), json_str(stream, "name"));
+	}
+	report_text_print_others(out, json_num(o, "all_streams"), json_len(o, "streams"));
+}
+
+static void report_text_print_losses(FILE *out, struct json_object *record)
+{
+	struct json_object *o = json_get(record, "losses");
+	char packets[TEXT_BYTES], missing[TEXT_BYTES], bytes[TEXT_BYTES];
+
+	if (json_num(o, "lost") || json_num(o, "lost_before"))
+		report_text_print_lost(out, o);
+	if (json_num(o, "lost_buffers"))
+		fprintf(out, "%slost%s: %s buffer%s, with an unknown number of events\n",
+			color_on(out, COLOR_BAD), color_off(out),
+			text_count(packets, json_num(o, "lost_buffers")),
+			text_plural(json_num(o, "lost_buffers")));
+	if (json_num(o, "not_sampled"))
+		fprintf(out, "not sampled: %s event%s, by the rules\n",
+			text_count(missing, json_num(o, "not_sampled")),
+			text_plural(json_num(o, "not_sampled")));
+	if (json_num(o, "damaged_packets") || json_num(o, "missing_packets"))
+		fprintf(out, "%sdamaged%s: %s packet%s; missing: %s\n", color_on(out, COLOR_BAD),
+			color_off(out), text_count(packets, json_num(o, "damaged_packets")),
+			text_plural(json_num(o, "damaged_packets")),
+			text_count(missing, json_num(o, "missing_packets")));
+	if (json_num(o, "skipped_bytes"))
+		fprintf(out, "left out: %s byte%s that can't be read\n",
+			text_count(bytes, json_num(o, "skipped_bytes")),
+			text_plural(json_num(o, "skipped_bytes")));
+	if (!json_num(o, "lost") && !json_num(o, "lost_before") &&
+	    !json_num(o, "lost_buffers") && !json_num(o, "skipped_bytes") &&
+	    !json_num(o, "problems"))
+		fprintf(out, "%sno event was lost%s, and no packet is damaged\n",
+			color_on(out, COLOR_GOOD), color_off(out));
+}
+
+void report_text(FILE *out, struct json_object *record)
+{
+	report_text_print_head(out, record);
+	report_text_print_counts(out, record, "names", "all_names", "EVENT");
+	if (json_num(record, "all_processes") > 1)
+		report_text_print_counts(out, record, "processes", "all_processes", "PROCESS");
+	report_text_print_counts(out, record, "threads", "all_threads", "THREAD");
+	if (json_num(record, "events")) {
+		report_text_print_locks(out, record);
+		report_text_print_other_waits(out, record);
+		report_text_print_allocations(out, record);
+	}
+	report_text_print_gap(out, record);
+	report_text_print_losses(out, record);
+	fprintf(out, "\nmore:\n");
+	for (size_t i = 0; i < json_len(record, "more"); i++)
+		fprintf(out, "  %s\n", json_object_get_string(json_at(record, "more", i)));
+}

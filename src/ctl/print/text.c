@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "text.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/mem.h"
+#include "json.h"
+
+const char *text_size(char buf[TEXT_BYTES], uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)bytes / 1024;
+	size_t unit = 0;
+	bool whole;
+
+	if (bytes < 1024) {
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " B", bytes);
+		return buf;
+	}
+	while (v >= 1023.95 && unit + 1 < ARRAY_SIZE(units)) {
+		v /= 1024;
+		unit++;
+	}
+	whole = (bytes & ((UINT64_C(1) << (unit + 1) * 10) - 1)) == 0;
+	snprintf(buf, TEXT_BYTES, "%.*f %s", whole ? 0 : 1, v, units[unit]);
+	return buf;
+}
+
+const char *text_duration(char buf[TEXT_BYTES], uint64_t ns)
+{
+	uint64_t s = ns / 1000000000;
+
+	if (ns < 1000000)
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " us", ns / 1000);
+	else if (s < 1)
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " ms", ns / 1000000);
+	else if (s < 60)
+		snprintf(buf, TEXT_BYTES, "%.1f s", (double)(ns / 100000000) / 10);
+	else if (s < 3600)
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	else
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+	return buf;
+}
+
+const char *text_time(char buf[TEXT_BYTES], uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(buf, TEXT_BYTES, "%.3f %s", (double)ns / (double)units[i].ns,
+			 units[i].name);
+		return buf;
+	}
+	snprintf(buf, TEXT_BYTES, "%u ns", (unsigned int)ns);
+	return buf;
+}
+
+static struct json_object *printable_array(struct json_object *array)
+{
+	struct json_object *copy = json_object_new_array();
+
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		json_object_array_add(copy, text_printable(json_object_array_get_idx(array, i)));
+	return copy;
+}
+
+struct json_object *text_printable(struct json_object *record)
+{
+	struct json_object *copy;
+
+	switch (json_object_get_type(record)) {
+	case json_type_array:
+		return printable_array(record);
+	case json_type_string: {
+		char *text AUTO_FREE = text_escape(json_object_get_string(record));
+
+		return json_object_new_string(text);
+	}
+	case json_type_object:
+		copy = json_object_new_object();
+		json_object_object_foreach(record, key, value)
+			json_object_object_add(copy, key, text_printable(value));
+		return copy;
+	default:
+		return json_object_get(record);
+	}
+}
+
+/* ---- JSON ---- */
+
+/* {"text": "a\ufffd", "hex": "61ff"} */
+static struct json_object *ctl_text_bytes(const char *s)
+{
+	struct json_object *o = json_object_new_object();
+	char *hex AUTO_FREE = xalloc(2 * strlen(s) + 1);
+
+	for (size_t i = 0; s[i]; i++)
+		sprintf(hex + 2 * i, "%02x", (unsigned char)s[i]);
+	json_object_object_add(o, "text", json_object_new_string(s));
+	json_object_object_add(o, "hex", json_object_new_string(hex));
+	return o;
+}
+
+static struct json_object *ctl_text_exact_number(struct json_object *number)
+{
+	int64_t least = json_object_get_int64(number); /* INT64_MAX for one beyond */
+
+	if (least >= -(int64_t)TEXT_JSON_MOST && least <= (int64_t)TEXT_JSON_MOST)
+		return json_object_get(number);
+	return json_object_new_string(json_object_get_string(number));
+}
+
+/* A copy with large integers and bytes that are no text as lttctl(1) describes them. */
+static struct json_object *ctl_text_exact(struct json_object *record)
+{
+	struct json_object *copy;
+	const char *s;
+
+	switch (json_object_get_type(record)) {
+	case json_type_array:
+		copy = json_object_new_array();
+		for (size_t i = 0; i < json_object_array_length(record); i++)
+			json_object_array_add(
+				copy, ctl_text_exact(json_object_array_get_idx(record, i)));
+		return copy;
+	case json_type_object:
+		copy = json_object_new_object();
+		json_object_object_foreach(record, key, value)
+			json_object_object_add(copy, key, ctl_text_exact(value));
+		return copy;
+	case json_type_string:
+		s = json_object_get_string(record);
+		return text_is_utf8((const uint8_t *)s, strlen(s)) ? json_object_get(record) :
+								     ctl_text_bytes(s);
+	case json_type_int:
+		return ctl_text_exact_number(record);
+	default:
+		return json_object_get(record);
+	}
+}
+
+/* json-c escapes bytes below a blank, and lets the rest of the bytes pass.
+ * Such bytes can only stand inside strings. */
+static void ctl_text_print_json(FILE *out, struct json_object *record, int flags)
+{
+	struct json_object *exact AUTO_RECORD = ctl_text_exact(record);
+	const unsigned char *s = (const unsigned char *)json_object_to_json_string_ext(
+		exact, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+	char escape[TEXT_JSON_ESCAPE];
+
+	while (*s) {
+		size_t len = *s == '\n' ? 1 : text_harmless(s);
+		uint32_t c = 0xfffd;
+
+		if (len) {
+			fwrite(s, 1, len, out);
+		} else {
+			len = MAX(escape_decode(s, 4, &c), 1);
+			fputs(text_json_escape(escape, c), out);
+		}
+		s += len;
+	}
+	fputc('\n', out);
+}
+
+void text_json(FILE *out, struct json_object *record)
+{
+	ctl_text_print_json(out, record, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
+}
+
+void text_json_line(FILE *out, struct json_object *record)
+{
+	ctl_text_print_json(out, record, 0);
+}
+
+size_t text_read(const char *path, char *buf, size_t len)
+{
+	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a FIFO */
+	size_t got = 0;
+	ssize_t n = 0;
+
+	while (fd >= 0 && got < len - 1 && (n = read(fd, buf + got, len - 1 - got)) > 0)
+		got += (size_t)n;
+	buf[got] = '\0';
+	return got;
+}
+
+char *text_shell_word(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./:,+=@%";
+	char *word, *to;
+
+	if (*text && text[strspn(text, plain)] == '\0')
+		return xstrdup(text);
+	to = word = xalloc(4 * strlen(text) + 3);
+	*to++ = '\'';
+	for (; *text; text++)
+		to = *text == '\'' ? stpcpy(to, "'\\''") : (*to = *text, to + 1);
+	*to = '\'';
+	return word;
+}

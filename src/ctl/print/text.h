@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * text.h - numbers, sizes and untrusted strings in readable form. Names from applications and
+ * daemons must not control a terminal: all output passes through text_printable() or text_escape().
+ */
+#ifndef CTL_PRINT_TEXT_H
+#define CTL_PRINT_TEXT_H
+
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/text.h"
+
+/** @text as one word of the shell, quoted if it has to be. Return: allocated. */
+char *text_shell_word(const char *text);
+/** 512 B, 4 MiB, 4.1 MiB */
+const char *text_size(char buf[TEXT_BYTES], uint64_t bytes);
+/** 340 us, 12.3 s, 3 min 20 s, 5 h 12 min */
+const char *text_duration(char buf[TEXT_BYTES], uint64_t ns);
+/** 340 ns, 12.345 ms, 200.000 s: to the thousandth, as such times are added and compared. */
+const char *text_time(char buf[TEXT_BYTES], uint64_t ns);
+
+/** Read the first @len - 1 bytes of a file as a string. Return: its length; 0: can't be read. */
+size_t text_read(const char *path, char *buf, size_t len);
+
+/** A copy in which all strings are escaped. */
+struct json_object *text_printable(struct json_object *record);
+/** Print JSON as lttctl(1) describes it: harmful characters (base/escape.h) are escaped as \u,
+ *  large integers are strings, strings that are no UTF-8 objects. */
+void text_json(FILE *out, struct json_object *record);
+/** The same in one line. */
+void text_json_line(FILE *out, struct json_object *record);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "totals.h"
+
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
+#include "read/view.h"
+
+/* A larger trace takes too long to be read for a number. */
+#define EXAMINED_BYTES (4u << 20)
+
+const char *totals_count(struct json_object *totals, const char *key, char *buf)
+{
+	return totals ? text_count(buf, json_num(totals, key)) : "?";
+}
+
+uint64_t totals_events(struct json_object *totals)
+{
+	return json_num(totals, "recorded") - json_num(totals, "state_dump");
+}
+
+void totals_add_state_dump(struct json_object *totals, const char *path)
+{
+	const struct view_select select = { .names = VIEW_STATEDUMP };
+	const struct view_summary *summary;
+	struct view *view;
+
+	if (!json_num(totals, "recorded"))
+		return;
+	json_set_bool(totals, "with_state_dump", true);
+	/* events that wait in the buffers are not in the trace yet */
+	if (json_num(totals, "waiting") || !json_num(totals, "bytes") ||
+	    json_num(totals, "bytes") > EXAMINED_BYTES || !path || *path != '/' ||
+	    view_open(path, NULL, NULL, &view) < 0)
+		return;
+	if (view_scan(view, &select) == 0 && view_summary(view, &summary) == 0 &&
+	    summary->events <= json_num(totals, "recorded")) {
+		json_set_num(totals, "state_dump", summary->events);
+		json_set_bool(totals, "with_state_dump", false);
+	}
+	view_free(view);
+}
+
+void totals_text(FILE *out, struct json_object *totals)
+{
+	uint64_t recorded = totals_events(totals);
+	bool unknown = json_num(totals, "lost_buffers") || json_num(totals, "unrecorded");
+	char buf[TEXT_BYTES];
+
+	if (!totals)
+		return;
+	fprintf(out, "%s event%s recorded", text_count(buf, recorded), text_plural(recorded));
+	if (unknown && !json_num(totals, "lost"))
+		fputs(", an unknown number lost", out);
+	else
+		fprintf(out, ", %s%s lost", unknown ? "at least " : "",
+			text_count(buf, json_num(totals, "lost")));
+	if (json_flag(totals, "with_state_dump"))
+		fputs(", state dumps included", out);
+	if (json_num(totals, "state_dump"))
+		fprintf(out, ", %s of state dumps",
+			text_count(buf, json_num(totals, "state_dump")));
+	if (json_num(totals, "not_sampled"))
+		fprintf(out, ", %s not sampled",
+			text_count(buf, json_num(totals, "not_sampled")));
+	if (json_num(totals, "overwritten"))
+		fprintf(out, ", %s overwritten",
+			text_count(buf, json_num(totals, "overwritten")));
+	fprintf(out, ", %s written", text_size(buf, json_num(totals, "bytes")));
+	if (json_num(totals, "waiting"))
+		fprintf(out, ", %s events still in the buffers",
+			text_count(buf, json_num(totals, "waiting")));
+}
+
+void totals_end(FILE *out, struct json_object *totals)
+{
+	if (totals)
+		fputs(": ", out);
+	totals_text(out, totals);
+	fputc('\n', out);
+}

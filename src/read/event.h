@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * event.h - iterates over the events of a view, for printers and tests; users of a
+ * view need only view.h.
+ */
+#ifndef READ_EVENT_H
+#define READ_EVENT_H
+
+#include "base/macros.h"
+#include "pairs.h"
+#include "source.h"
+#include "task.h"
+#include "view.h"
+
+/**
+ * struct event - one decoded event; valid until the next one is read.
+ * @stream_context, @context, @fields: a struct's value, behind which its members
+ *      lie in order, compounds before their members; NULL: there is none.
+ * @took: the duration that it ends (view_select.pairs); NULL: it ends none.
+ * @task: the members of both contexts that identify the thread.
+ */
+struct event {
+	const struct source *source;
+	const struct ctf_event_class *ec;
+	struct packet *packet;
+	int64_t ns;
+	const struct value *stream_context;
+	const struct value *context;
+	const struct value *fields;
+	const struct took *took;
+	struct task task;
+};
+
+/** Seconds and nanoseconds of a time that may be negative. */
+static inline int64_t seconds_of(int64_t ns)
+{
+	return ns / 1000000000 - (ns % 1000000000 < 0);
+}
+
+static inline uint32_t nanos_of(int64_t ns)
+{
+	return (uint32_t)(ns - seconds_of(ns) * 1000000000);
+}
+
+/** The time between two events; 0: they are not in this order, or the clock went back. */
+static inline uint64_t event_ns_between(int64_t from_ns, int64_t to_ns)
+{
+	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
+}
+
+/**
+ * event_next() - the next selected event of all streams.
+ * @event: result; NULL: the event is only counted.
+ * Return: 1; 0: there are no more events; negative errno: no memory.
+ */
+int event_next(struct view *view, const struct view_select *select, struct event *event) MUST_CHECK;
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * feed.h - reads one stream file, event by event. Owned by its source (the trace). A packet is
+ * checked completely before its events are shown, so that no events of damaged packets are shown;
+ * packets after a damaged one are found by their headers.
+ */
+#ifndef READ_FEED_H
+#define READ_FEED_H
+
+#include "packet.h"
+#include "seek.h"
+#include "tally.h"
+#include "window.h"
+
+struct source;
+
+/**
+ * struct feed
+ * @ns: time of the current event; while the file is not open, a lower bound of it. Key of the
+ *      merge.
+ * @sc: stream class of the first packet; NULL: its header can't be read.
+ * @entry: the packet to begin with, by the index; its size is 0: there is none.
+ * @next_packet: offset of the packet after the current one.
+ * @event_at, @payload_at, @next_at: positions in bits, from the packet's begin; next_at is
+ *      UINT64_MAX until the payload was read or skipped.
+ * @search_from: end of the content of the last good packet, regardless of its
+ *      packet size: start of the search for packets if there is none behind
+ *      that size.
+ * @last_clock: of the last event of good packets.
+ * @rescan_left: bytes of damaged packets that may be searched for more packets.
+ */
+struct feed {
+	struct source *source;
+	char *name;
+	uint32_t order;
+	bool open;
+	bool in_packet;
+	bool reported_backwards;
+	bool strict; /* report discontinuities between packets */
+	struct window window;
+	struct packet packet;
+	struct reader reader;
+	struct tally *tally;
+	struct seek_entry entry;
+	uint64_t next_packet;
+	uint64_t search_from;
+	uint64_t last_clock;
+	uint64_t event_at;
+	uint64_t payload_at;
+	uint64_t next_at;
+	uint64_t rescan_left;
+	uint64_t skipped_bytes;
+	uint64_t cut_at; /* offset of a packet that the file's end cuts off; UINT64_MAX: none */
+	struct ctf_event_class *ec;
+	const struct ctf_stream_class *sc;
+	const struct ctf_clock *clock; /* of the packet */
+	int64_t ns;
+	char why[128];
+};
+
+struct feed *feed_new(struct source *source, const char *name, uint64_t size);
+struct feed *feed_free(struct feed *feed);
+
+/**
+ * feed_peek() - set feed->ns, by the first packet that is to be read.
+ * @begin_ns: packets that end before this time are not to be read; NULL: none. The index, if there
+ *         is a good one, is searched: so a stream that ends before costs one read of its index.
+ * Return: 0; 1: there is none; negative errno.
+ */
+int feed_peek(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
+
+/**
+ * feed_next() - go to the next event.
+ * @begin: skip packets that end before this time; NULL: none.
+ * Return: 1: there is one; 0: there are no more, and the file is closed;
+ * negative errno: out of memory.
+ */
+int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST_CHECK;
+
+struct verify_index;
+
+/** Check all packets, without storing events. Return: 0 or negative errno. */
+int feed_verify(struct feed *feed, size_t preferred, struct verify_index *index) MUST_CHECK;
+
+/** Indices of the first value of each scope of an event, in struct values; -1: no such scope. */
+struct feed_scopes {
+	int32_t stream_context;
+	int32_t context;
+	int32_t fields;
+};
+
+/**
+ * feed_decode() - decode the current event.
+ * @ret_scopes: indices into @values.
+ * Return: 1; 0: it can't be decoded, as the file was changed meanwhile; negative errno.
+ */
+int feed_decode(struct feed *feed, struct values *values,
+		struct feed_scopes *ret_scopes) MUST_CHECK;
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* feed_priv.h - shared declarations of the feed's files: reading, checking, finding. */
+#ifndef READ_FEED_PRIV_H
+#define READ_FEED_PRIV_H
+
+#include "feed.h"
+
+/* Smallest read into the window, in bytes. */
+#define FILL_LEAST ((size_t)4096)
+
+/** feed_read.c: outcomes are READ_OK, READ_DAMAGED (reason in feed->why), or a
+ *  negative errno. */
+int feed_fill(struct feed *feed, uint64_t bit, size_t want) MUST_CHECK;
+int feed_header(struct feed *feed, uint64_t at) MUST_CHECK;
+int feed_payload(struct feed *feed, uint64_t at, struct values *values,
+		 struct feed_scopes *ret_scopes) MUST_CHECK;
+/** Why bytes of a packet can't be read: @error of window_get(). */
+const char *feed_read_error(int error);
+int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
+
+/** feed.c: set the feed's time to that of the event whose header was read; the first one that is
+ *  earlier than the event before it is reported. */
+void feed_set_time(struct feed *feed);
+
+/** feed_check.c: check the whole packet. Return: as above. */
+int feed_check(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
+
+/** feed_find.c: make the next packet the current one.
+ *  Return: 1, 0 (end of the file), negative errno. */
+int feed_find(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
+/** Parse the head of the packet at @offset. Return: PACKET_*, negative errno. */
+int feed_head(struct feed *feed, uint64_t offset) MUST_CHECK;
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* find.h - finds traces below a directory: directories that contain `metadata`. */
+#ifndef READ_FIND_H
+#define READ_FIND_H
+
+#include "report.h"
+
+/**
+ * struct find_ops - callbacks for the found traces. Each returns 0, or negative errno to stop.
+ * @trace: called for a trace, with ownership of @dir_fd. @listed: it is the requested directory, or
+ *         a parent directory has a list of its traces (trace/streamlist.h).
+ * @list: called for a directory with such a list; may be NULL. @dir_fd is owned by the caller.
+ */
+struct find_ops {
+	int (*trace)(void *priv, int dir_fd, const char *label, bool listed);
+	int (*list)(void *priv, int dir_fd, const char *label);
+};
+
+enum trace_state {
+	TRACE_NONE,	   /* the directory is no trace */
+	TRACE_WHOLE,	   /* it has metadata */
+	TRACE_NO_METADATA, /* it has streams, but no file with their metadata */
+};
+
+enum trace_state find_trace_state(int dir_fd) MUST_CHECK;
+
+/**
+ * find_traces() - find traces at or below @dir. Symbolic links below @dir are not followed,
+ * directories nested too deep are ignored,
+ * and a trace without its metadata is reported.
+ * @ret_found: number of traces, with those without metadata.
+ */
+int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,
+		uint64_t *ret_found) MUST_CHECK;
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* host.h - what the program that shows a trace provides: receivers of sentences, and names of
+ * addresses. */
+#ifndef READ_HOST_H
+#define READ_HOST_H
+
+#include <stdint.h>
+
+struct object;
+
+/**
+ * struct symbol - the name of an address. @function: NULL: unknown.
+ * @offset: in bytes from the function's begin, or from that of the object's file.
+ * @file, @line: of the source; NULL and 0: unknown.
+ */
+struct symbol {
+	const char *function, *file;
+	uint64_t offset;
+	uint32_t line;
+};
+
+/**
+ * struct view_host - receivers of sentences; the trace's words in them are not escaped.
+ * @name: NULL: addresses can't be named. It names an address of an object's file for @names_priv;
+ *      the texts are valid while the trace is shown.
+ */
+struct view_host {
+	void (*warn)(void *priv, const char *sentence);
+	void (*note)(void *priv, const char *sentence);
+	void *priv;
+	void (*name)(void *priv, const struct object *object, uint64_t address, struct symbol *ret);
+	void *names_priv;
+};
+
+#endif

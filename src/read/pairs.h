@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pairs.h - finds for an event that ends something the event that began it, and the time between:
+ * entries and exits of functions (`--wrap=cyg-profile`), of system calls, and pairs that a user
+ * names. Owned by one view_print().
+ */
+#ifndef READ_PAIRS_H
+#define READ_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event;
+struct pairs;
+
+/**
+ * pairs_new() - @spec: "BEGIN,END[,KEY][;...]", names of events, and of the field whose equal value
+ * makes two of them a pair; without KEY they have the thread in common. NULL: none.
+ * Return: NULL: the spec is wrong; @why receives the reason.
+ */
+struct pairs *pairs_new(const char *spec, char *why, size_t len);
+void pairs_free(struct pairs *pairs);
+
+/**
+ * struct took - @ns: the duration.
+ * @lossy: events of this trace were lost meanwhile, so that the begin may be another one's.
+ */
+struct took {
+	int64_t ns;
+	bool lossy;
+};
+
+/** The event is the next one in time. Return: whether it ends something, for so long. */
+bool pairs_take(struct pairs *pairs, const struct event *event, struct took *ret);
+
+/**
+ * struct pairs_rest
+ * @ended: durations. @open: begins without an end; @alone: ends without a begin.
+ * @forgotten: begins that more than PAIRS_OPEN_MOST later ones followed before they ended.
+ * @lossy: durations with losses in between.
+ * @nowhere: events of pairs by thread that have no thread.
+ */
+struct pairs_rest {
+	uint64_t ended, open, alone, forgotten, lossy, nowhere;
+};
+struct pairs_rest pairs_left(const struct pairs *pairs);
+
+#define PAIRS_OPEN_MOST (1u << 16) /* of one thread or key */
+
+/**
+ * struct pairs_named - a pair that the user names; @begins, @ends: events of it.
+ * @keyless: those without the field, or with one that is no key.
+ */
+struct pairs_named {
+	const char *begin, *end, *key;
+	uint64_t begins, ends, keyless;
+};
+
+/** Return: the pair of this number, from 0 on; owned by @pairs; NULL: there is none. */
+const struct pairs_named *pairs_named(const struct pairs *pairs, uint32_t nr);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
+#include "clock.h"
+#include "metadata.h"
+#include "read/tsdl/tsdl.h"
+
+static void feed_add(struct source *s, const char *name, uint64_t size)
+{
+	struct feed *feed = feed_new(s, name, size);
+
+	if (!(s->nr_feeds & (s->nr_feeds - 1))) /* full at each power of two */
+		s->feeds = xrealloc(s->feeds, MAX(2 * s->nr_feeds, 1u) * sizeof(*s->feeds));
+	s->feeds[s->nr_feeds++] = feed;
+}
+
+static int view_source_by_name(const void *a, const void *b)
+{
+	return strverscmp((*(struct feed *const *)a)->name, (*(struct feed *const *)b)->name);
+}
+
+/* Every regular file but metadata and hidden ones is a stream. */
+static int find_feeds(struct source *s)
+{
+	AUTO_DIR DIR *dir = dir_open(s->dir_fd, ".");
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir)
+		return -errno;
+	while ((entry = dir_next(dir))) {
+		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata"))
+			continue;
+		if (!fstatat(s->dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(st.st_mode) && st.st_size)
+			feed_add(s, entry->d_name, st.st_size);
+	}
+	if (s->nr_feeds)
+		qsort(s->feeds, s->nr_feeds, sizeof(*s->feeds), view_source_by_name);
+	for (uint32_t i = 0; i < s->nr_feeds; i++)
+		source_tally(s, s->feeds[i]);
+	return 0;
+}
+
+/* host[:program[:(process)]], as babeltrace2 prints it. */
+static char *host_text(const struct ctf_trace_class *tc)
+{
+	const char *host = trace_class_env(tc, "hostname");
+	const char *program = trace_class_env(tc, "procname");
+	const struct ctf_env *vpid = trace_class_env_find(tc, "vpid");
+	char process[32] = "";
+
+	if (vpid && !vpid->text)
+		snprintf(process, sizeof(process), ":(%lld)", (long long)vpid->number);
+	return xasprintf("%s%s%s%s", host ? host : "", program ? ":" : "", program ? program : "",
+			 process);
+}
+
+void source_change_clocks(struct source *s, int64_t offset_ns)
+{
+	size_t nr = s->remarks.nr_clocks;
+
+	if (nr && !s->clock_changes)
+		s->clock_changes = arena_alloc(&s->arena, nr * sizeof(*s->clock_changes));
+	for (struct ctf_clock *clock = s->tc->clocks; clock; clock = clock->next) {
+		clock->nr_changes = 0;
+		clock->indirect = false;
+		for (size_t i = 0; i < nr; i++) {
+			struct clock_segment segment = s->remarks.clocks[i];
+
+			segment.base_ns =
+				(int64_t)((uint64_t)segment.base_ns + (uint64_t)offset_ns);
+			clock_add_change(clock, s->clock_changes, &segment);
+		}
+	}
+}
+
+static int read_metadata(struct source *s)
+{
+	char *where AUTO_FREE = xasprintf("%s/metadata", s->label);
+	char *text AUTO_FREE = NULL;
+	size_t len;
+	int r = metadata_read(s->dir_fd, where, s->reporter, &text, &len);
+
+	r = r ? r : tsdl_parse(text, len, where, &s->arena, s->reporter, &s->tc);
+	if (r)
+		return r;
+	s->host = host_text(s->tc);
+	metadata_remarks(text, len, &s->remarks);
+	source_change_clocks(s, 0);
+	return 0;
+}
+
+int source_open(int dir_fd, const char *label, struct reporter *reporter,
+		struct source **ret_source)
+{
+	struct source *s = xalloc(sizeof(*s));
+	int r;
+
+	s->reporter = reporter;
+	s->label = xstrdup(label);
+	s->dir_fd = dir_fd;
+	s->until_ns = INT64_MIN;
+	s->tail = &s->tallies;
+	r = find_feeds(s);
+	if (r < 0)
+		report(reporter, "%s can't be listed: %s", label, strerror(-r));
+	else
+		r = read_metadata(s);
+	if (r < 0) {
+		source_free(s);
+		return r;
+	}
+	*ret_source = s;
+	return 0;
+}
+
+struct source *source_free(struct source *source)
+{
+	if (!source)
+		return NULL;
+	for (uint32_t i = 0; i < source->nr_feeds; i++)
+		feed_free(source->feeds[i]);
+	while (source->tallies) {
+		struct tally *next = source->tallies->next;
+
+		free(source->tallies);
+		source->tallies = next;
+	}
+	guest_trace_free(source->guest);
+	metadata_remarks_fini(&source->remarks);
+	free(source->feeds);
+	free(source->label);
+	free(source->host);
+	arena_fini(&source->arena);
+	close_fd(source->dir_fd);
+	free(source);
+	return NULL;
+}
+
+static struct tally *tally_new(struct source *s, const struct feed *feed)
+{
+	struct tally *tally = xalloc(sizeof(*tally));
+
+	tally->sum.trace = s->label;
+	tally->sum.name = feed->name;
+	tally->sum.bytes = feed->window.limit;
+	*s->tail = tally;
+	s->tail = &tally->next;
+	return tally;
+}
+
+/* A file that goes on where another ended shares its tally; its own is emptied,
+ * and a tally without a name is not shown. */
+void source_tally(struct source *source, struct feed *feed)
+{
+	struct tally *own = feed->tally;
+
+	if (!own) {
+		feed->tally = tally_new(source, feed);
+		return;
+	}
+	if (own->has_last || own->damaged_in_row || !own->sum.name)
+		return;
+	for (struct tally *t = source->tallies; t; t = t->next) {
+		if (!tally_continues(t, &feed->packet))
+			continue;
+		t->sum.bytes += own->sum.bytes;
+		own->sum.name = NULL;
+		feed->tally = t;
+		return;
+	}
+}
+
+bool source_has_magic(const struct source *source)
+{
+	const struct ctf_type *header = source->tc->packet_header;
+
+	return header && header->nr_fields && header->fields[0].role == ROLE_MAGIC &&
+	       header->fields[0].type->size_bits == 32;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * source.h - one trace: a directory with `metadata` and stream files. Belongs
+ * to a view.
+ */
+#ifndef READ_SOURCE_H
+#define READ_SOURCE_H
+
+#include "feed.h"
+#include "guest.h"
+#include "metadata.h"
+#include "report.h"
+#include "type.h"
+
+/**
+ * struct source
+ * @label: path below the directory that was opened, for display.
+ * @number: of this trace in its view.
+ * @host: prefix of printed events: host, program and process.
+ * @guest: NULL: its times are those of its own clock.
+ * @lossy_until_ns: end of the latest packet read so far in which, or before which, events are
+ *      missing.
+ * @until_ns: end of the latest packet read or passed so far; INT64_MIN: none has one.
+ */
+struct source {
+	struct reporter *reporter;
+	char *label;
+	char *host;
+	uint32_t number;
+	int64_t lossy_until_ns;
+	int64_t until_ns;
+	int dir_fd;
+	struct guest_trace *guest;
+	struct arena arena;
+	struct ctf_trace_class *tc;
+	struct metadata_remarks remarks;
+	struct ctf_clock_change *clock_changes; /* of all of its clocks; in the arena */
+	bool listed;	      /* in a list of traces, or requested alone */
+	bool list_incomplete; /* it is in no list of traces, or has no valid list of its streams;
+			       * see verify.c */
+	struct feed **feeds;
+	uint32_t nr_feeds;
+	struct tally *tallies;
+	struct tally **tail;
+};
+
+/**
+ * source_open() - open a trace. The sizes of the files are read before the metadata: as events are
+ * declared before they are written, the metadata declares all events within these sizes.
+ * @dir_fd: owned by the source, also on failure.
+ * Return: 0; -EPROTO: its metadata can't be read (reported); other negative errno.
+ */
+int source_open(int dir_fd, const char *label, struct reporter *reporter,
+		struct source **ret_source) MUST_CHECK;
+struct source *source_free(struct source *source);
+
+/** Convert times to the clock of the relay that stored the trace; call it before reading events.
+ *  Return: 0; negative errno: the difference is unknown. */
+int source_to_relay_clock(struct source *source) MUST_CHECK;
+
+/** Apply the segments of the metadata to its clocks, once more after these were moved.
+ *  @offset_ns: by which they were. */
+void source_change_clocks(struct source *source, int64_t offset_ns);
+
+/** The clock of a packet; NULL: its stream has none. */
+static inline const struct ctf_clock *source_clock(const struct source *source,
+						   const struct packet *packet)
+{
+	return source->guest ? guest_trace_clock(source->guest, packet) : packet->sc->clock;
+}
+
+/** Set the feed's tally to that of its current packet's stream. */
+void source_tally(struct source *source, struct feed *feed);
+
+/** Whether packets begin with a magic number, by which they can be found. */
+bool source_has_magic(const struct source *source);
+
+#endif

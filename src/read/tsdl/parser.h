@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * parser.h - state of one run of the TSDL parser, shared by its sources.
+ * Functions return 0, or -EPROTO after tsdl_fail() has stored the reason.
+ */
+#ifndef READ_TSDL_PARSER_H
+#define READ_TSDL_PARSER_H
+
+#include "lex.h"
+#include "tsdl.h"
+
+#define TSDL_MAX_NESTING 48
+#define TSDL_MAX_FIELDS 4096
+#define TSDL_MAX_STREAMS 1024
+/* Limit of copies of types and steps of searches for one metadata file. */
+#define TSDL_BUDGET (64u << 20)
+
+enum tsdl_namespace { NS_ALIAS, NS_STRUCT, NS_VARIANT, NS_ENUM };
+
+struct tsdl_name {
+	struct tsdl_name *next; /* in the hash chain */
+	const char *name;
+	uint32_t scope;
+	uint8_t ns;
+	struct ctf_type *type;
+};
+
+/* Scalars whose byte order or clock is known only after the whole metadata was parsed. */
+struct tsdl_pending {
+	struct ctf_type *type;
+	struct tsdl_pending *next;
+};
+
+struct tsdl {
+	struct lex lex;
+	struct token tok;
+	const char *text;
+	const char *passed; /* end of the token before @tok */
+	const char *where;
+	struct arena *arena;
+	struct reporter *reporter;
+	struct ctf_trace_class *tc;
+	struct tsdl_pending *pending;
+	struct tsdl_name *names[1024];
+	uint32_t scopes[TSDL_MAX_NESTING + 2]; /* open ones, innermost last */
+	uint32_t nr_scopes, last_scope;
+	uint32_t nesting;
+	uint32_t braces;
+	uint64_t budget;
+	char error[200];
+};
+
+/** One `key = value;`. Words joined by dots are one text. */
+struct tsdl_value {
+	enum { VALUE_NUMBER, VALUE_STRING, VALUE_WORD } kind;
+	uint64_t number; /* two's complement */
+	bool negative;
+	const char *text;
+};
+
+int tsdl_fail(struct tsdl *p, const char *fmt, ...) PRINTF(2, 3);
+/** Count steps against TSDL_BUDGET, as malicious metadata could use unlimited time. */
+int tsdl_spend(struct tsdl *p, uint64_t steps);
+void tsdl_advance(struct tsdl *p);
+int tsdl_expect(struct tsdl *p, char c);
+bool tsdl_accept(struct tsdl *p, char c);
+static inline bool tsdl_at(const struct tsdl *p, char c)
+{
+	return p->tok.kind == TOKEN_CHAR + c;
+}
+/** Words joined by dots. */
+int tsdl_path(struct tsdl *p, const char **ret_path);
+int tsdl_value(struct tsdl *p, struct tsdl_value *ret_value);
+/** A string with its escapes undone; the token is consumed. */
+const char *tsdl_string(struct tsdl *p);
+
+/* scope.c */
+int tsdl_scope_push(struct tsdl *p);
+void tsdl_scope_pop(struct tsdl *p);
+void tsdl_scope_add(struct tsdl *p, enum tsdl_namespace ns, const char *name,
+		    struct ctf_type *type);
+struct ctf_type *tsdl_scope_find(struct tsdl *p, enum tsdl_namespace ns, const char *name);
+
+/* type.c */
+/** Parse a type that must be followed by `:=` or `;`. */
+int tsdl_type(struct tsdl *p, struct ctf_type **ret_type);
+/** Whether the current token begins a typealias, a typedef or a definition with a tag. */
+bool tsdl_at_declaration(const struct tsdl *p);
+int tsdl_declaration(struct tsdl *p);
+
+/* scalar.c: integer, floating_point, string; the keyword is consumed */
+int tsdl_integer(struct tsdl *p, struct ctf_type **ret_type);
+int tsdl_float(struct tsdl *p, struct ctf_type **ret_type);
+int tsdl_string_type(struct tsdl *p, struct ctf_type **ret_type);
+int tsdl_check_align(struct tsdl *p, uint64_t align);
+/** Add a scalar whose byte order and clock are resolved at the end. */
+void tsdl_pend(struct tsdl *p, struct ctf_type *type);
+
+/* enum.c: the part after `enum [NAME]` and its container */
+int tsdl_enum_body(struct tsdl *p, struct ctf_type *type);
+
+/* resolve.c */
+int tsdl_resolve(struct tsdl *p);
+
+#endif

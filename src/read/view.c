@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "view.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "find.h"
+#include "verify.h"
+#include "view_priv.h"
+
+/* Memory for windows, shared by the feeds. */
+#define WINDOWS_TOTAL (64u << 20)
+#define WINDOW_LEAST (16u << 10)
+#define WINDOW_MOST (1u << 20)
+
+/* --- open and free -------------------------------------------------------- */
+
+static bool is_same_dir(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* Return: 0; -EPROTO: guests->err is set. */
+static int set_guest(struct view *view, struct source *source)
+{
+	struct guest *guest = view->guest;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		if (!is_same_dir(view->sources[i]->dir_fd, source->dir_fd))
+			continue;
+		err_set(&view->guests->err, ERR_INVALID,
+			"--guest=%s: the trace %s is shown already, as one of %s", guest->word,
+			source->label, view->sources[i]->guest ? "a guest" : "the host");
+		return -EPROTO;
+	}
+	return guest_trace_new(view->guests, guest, source);
+}
+
+static void set_relay_clock(struct view *view, struct source *source)
+{
+	if (source_to_relay_clock(source) < 0) {
+		report_note(&view->reporter,
+			    "%s: how its host's clock differs from the relay's is not known; its "
+			    "timestamps are those of its host",
+			    *source->label ? source->label : "the trace");
+		view->relay_clock_unknown = true;
+	}
+}
+
+/* Of a guest's trace: its path as the user writes it. */
+static char *guest_label(const struct guest *guest, const char *label)
+{
+	return strcmp(label, ".") == 0 ? xstrdup(guest->dir) :
+					 xasprintf("%s/%s", guest->dir, label);
+}
+
+static int add_source(void *priv, int dir_fd, const char *label, bool listed)
+{
+	struct view *view = priv;
+	char *below AUTO_FREE = view->guest ? guest_label(view->guest, label) : NULL;
+	struct source *source;
+	int r = source_open(dir_fd, below ? below : label, &view->reporter, &source);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (view->guest) {
+		r = set_guest(view, source);
+		if (r < 0) {
+			source_free(source);
+			return r;
+		}
+	} else if (view->relay_clock) {
+		set_relay_clock(view, source);
+	}
+	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
+		view->sources = xrealloc(view->sources,
+					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
+	source->listed = listed;
+	source->number = (uint32_t)view->nr_sources;
+	view->sources[view->nr_sources++] = source;
+	return 0;
+}
+
+static int by_label(const void *a, const void *b)
+{
+	return strverscmp((*(struct source *const *)a)->label, (*(struct source *const *)b)->label);
+}
+
+static void count_feeds(struct view *view)
+{
+	uint32_t order = 0;
+
+	for (size_t i = 0; i < view->nr_sources; i++)
+		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
+			view->sources[i]->feeds[k]->order = order++;
+	view->preferred = MAX(MIN(WINDOWS_TOTAL / (order + 1), WINDOW_MOST), WINDOW_LEAST);
+}
+
+/* Of each file only the time of the first event is read; the file is opened when it is needed. */
+int view_peek(struct view *view, const int64_t *begin_ns)
+{
+	if (view->peeked)
+		return 0;
+	view->peeked = true;
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		struct source *source = view->sources[i];
+
+		for (uint32_t k = 0; k < source->nr_feeds; k++) {
+			int r = feed_peek(source->feeds[k], begin_ns);
+
+			if (r < 0)
+				return r;
+			if (!r)
+				merge_add(&view->merge, source->feeds[k]);
+		}
+	}
+	return 0;
+}
+
+/* Lists of a guest's traces are not verified here. */
+static int add_guests(struct view *view)
+{
+	static const struct find_ops ops = { .trace = add_source };
+	size_t nr = view->guests ? view->guests->nr : 0;
+	int r = 0;
+
+	for (size_t i = 0; i < nr && !r; i++) {
+		size_t before = view->nr_sources;
+		uint64_t found = 0;
+
+		view->guest = &view->guests->guests[i];
+		r = find_traces(view->guest->dir, &view->reporter, &ops, view, &found);
+		if (view->guests->err.code || view->nr_sources != before || r == -ENOMEM)
+			continue;
+		err_set(&view->guests->err, ERR_OUTPUT, "--guest=%s: %s", view->guest->word,
+			r < 0 ? strerror(-r) :
+			found ? "no trace in this directory can be read" :
+				"there is no trace in this directory");
+		r = -EPROTO;
+	}
+	view->guest = NULL;
+	return r;
+}
+
+static int open_all(struct view *view)
+{
+	static const struct find_ops ops = { .trace = add_source, .list = verify_list };
+	uint64_t found = 0;
+	int r = find_traces(view->dir, &view->reporter, &ops, view, &found);
+
+	if (r < 0)
+		return r;
+	if (!view->nr_sessions)
+		verify_find_session(view);
+	if (!view->nr_sources)
+		verify_report_missing(view);
+	if (!found)
+		return -ENOENT;
+	if (!view->nr_sources)
+		return -EPROTO;
+	r = add_guests(view);
+	if (r < 0)
+		return r;
+	qsort(view->sources, view->nr_sources, sizeof(*view->sources), by_label);
+	count_feeds(view);
+	return 0;
+}
+
+int view_open_guests(const char *dir, bool relay_clock, struct guests *guests, view_report_fn fn,
+		     void *priv, struct view **ret_view)
+{
+	struct view *view = xalloc(sizeof(*view));
+	int r;
+
+	view->dir = dir;
+	view->reporter = (struct reporter){ .fn = fn, .priv = priv };
+	view->relay_clock = relay_clock;
+	view->guests = guests;
+	r = open_all(view);
+	if (r < 0) {
+		view_free(view);
+		return r;
+	}
+	*ret_view = view;
+	return 0;
+}
+
+int view_open(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
+{
+	return view_open_guests(dir, false, NULL, fn, priv, ret_view);
+}
+
+int view_open_relay(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
+{
+	return view_open_guests(dir, true, NULL, fn, priv, ret_view);
+}
+
+int view_open_failed(const char *dir, int error, struct err *err)
+{
+	if (error == -ENOENT)
+		return err_set(err, ERR_OUTPUT, "there is no trace in %s", dir);
+	if (error == -EPROTO)
+		return err_set(err, ERR_OUTPUT, "no trace in %s can be read", dir);
+	return err_errno(err, ERR_OUTPUT, -error, "can't read %s", dir);
+}
+
+struct view *view_free(struct view *view)
+{
+	if (!view)
+		return NULL;
+	for (size_t i = 0; i < view->nr_sources; i++)
+		source_free(view->sources[i]);
+	free(view->sources);
+	for (size_t i = 0; i < view->nr_missing; i++)
+		free(view->missing[i]);
+	free(view->missing);
+	for (size_t i = 0; i < view->nr_sessions; i++) {
+		free(view->sessions[i].path);
+		free(view->sessions[i].label);
+	}
+	free(view->sessions);
+	free(view->unended);
+	merge_fini(&view->merge);
+	values_fini(&view->values);
+	task_names_fini(&view->tasks);
+	where_fini(&view->where);
+	free((void *)view->summary.streams);
+	free((void *)view->summary.names);
+	free((void *)view->summary.conflicts);
+	free(view);
+	return NULL;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+static enum ctf_selected select_name(const struct view_select *select, const char *name)
+{
+	if (select->names && !glob_match_list(select->names, name))
+		return SELECTED_NOT;
+	return select->hidden && glob_match_list(select->hidden, name) ? SELECTED_HIDDEN :
+									 SELECTED_SHOWN;
+}
+
+static bool has_selected_name(const struct view_select *select, struct ctf_event_class *ec)
+{
+	if (ec->selected == SELECTED_UNKNOWN)
+		ec->selected = select_name(select, ec->name);
+	return ec->selected != SELECTED_NOT;
+}
+
+static bool has_no_name(const struct view_select *select, const struct feed *feed)
+{
+	struct ctf_event_class *ec = feed->sc ? feed->sc->events : NULL;
+
+	while (ec && !has_selected_name(select, ec))
+		ec = ec->next_in_stream;
+	return feed->sc && !ec;
+}
+
+/* Move the feed with the earliest event to its next one. Return: 0 or negative errno. */
+static int view_advance(struct view *view, const struct view_select *select)
+{
+	static const int64_t never = INT64_MAX;
+	struct feed *feed = merge_first(&view->merge);
+	const int64_t *begin = select->has_begin ? &select->begin_ns : NULL;
+	int r;
+
+	if (select->names_only && !feed->open && has_no_name(select, feed))
+		begin = &never;
+	/* (all streams may be needed to find one event: little of each is) */
+	r = feed_next(feed, begin, select->limit == 1 ? WINDOW_LEAST : view->preferred);
+	if (r > 0)
+		merge_fix_first(&view->merge);
+	else if (!r)
+		merge_remove_first(&view->merge);
+	return MIN(r, 0);
+}
+
+/* The feed with the earliest event; those not yet open are opened on the way. */
+static int earliest(struct view *view, const struct view_select *select, struct feed **ret_feed)
+{
+	int r = 0;
+
+	if (view->current)
+		r = view_advance(view, select);
+	view->current = NULL;
+	while (!r && merge_first(&view->merge) && !merge_first(&view->merge)->in_packet)
+		r = view_advance(view, select);
+	*ret_feed = merge_first(&view->merge);
+	return r;
+}
+
+/* Of those with a selected name, one that is hidden is counted. */
+static bool is_shown(struct view *view, const struct ctf_event_class *ec)
+{
+	view->hidden += ec->selected == SELECTED_HIDDEN;
+	return ec->selected == SELECTED_SHOWN;
+}
+
+static const struct value *value_at(const struct view *view, int32_t index)
+{
+	return index < 0 ? NULL : &view->values.at[index];
+}
+
+/* Return: 1; 0: it can't be decoded after all; negative errno. */
+static int fill_event(struct view *view, struct feed *feed, struct event *event)
+{
+	struct feed_scopes scopes;
+	int r = feed_decode(feed, &view->values, &scopes);
+
+	if (r <= 0)
+		return r;
+	*event = (struct event){
+		.source = feed->source,
+		.ec = feed->ec,
+		.packet = &feed->packet,
+		.ns = feed->ns,
+		.stream_context = value_at(view, scopes.stream_context),
+		.context = value_at(view, scopes.context),
+		.fields = value_at(view, scopes.fields),
+	};
+	task_find(&event->task, view->values.at,
+		  event->fields ? event->fields : view->values.at + view->values.nr);
+	return 1;
+}
+
+static void count_event(struct view *view, struct feed *feed)
+{
+	if (!view->events++)
+		view->first_ns = feed->ns;
+	view->last_ns = feed->ns;
+	feed->ec->count++;
+}
+
+/* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */
+static int select_event(struct view *view, const struct view_select *select, struct feed *feed,
+			struct event *event)
+{
+	bool by_task = select->processes || select->threads;
+	struct event unused;
+	int r;
+
+	if (!by_task && !has_selected_name(select, feed->ec))
+		return 0;
+	if (!by_task && !select->where && !(select->pairs && event)) {
+		if (!is_shown(view, feed->ec))
+			return 0;
+		return event ? fill_event(view, feed, event) : 1;
+	}
+	event = event ? event : &unused;
+	r = fill_event(view, feed, event);
+	if (r <= 0)
+		return r;
+	if (by_task &&
+	    (!task_is_selected(&view->tasks, event, select->processes, select->threads) ||
+	     !has_selected_name(select, feed->ec)))
+		return 0;
+	if (select->pairs && pairs_take(select->pairs, event, &view->took))
+		event->took = &view->took;
+	if (select->where && !where_holds(&view->where, select->where, feed->ec, event))
+		return 0;
+	return is_shown(view, feed->ec);
+}
+
+int event_next(struct view *view, const struct view_select *select, struct event *event)
+{
+	struct feed *feed;
+	int r = view_peek(view, select->has_begin ? &select->begin_ns : NULL);
+
+	if (r < 0 || (select->limit && view->events >= select->limit))
+		return r;
+	for (;;) {
+		r = earliest(view, select, &feed);
+		if (r < 0 || !feed || (select->has_end && feed->ns > select->end_ns))
+			return r;
+		view->current = feed;
+		if (select->has_begin && feed->ns < select->begin_ns)
+			continue;
+		r = select_event(view, select, feed, event);
+		if (r > 0)
+			count_event(view, feed);
+		if (r)
+			return r;
+	}
+}
+
+static const struct view_select everything;
+
+int view_scan(struct view *view, const struct view_select *select)
+{
+	int r;
+
+	do
+		r = event_next(view, select ? select : &everything, NULL);
+	while (r > 0);
+	return r;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* view_priv.h - the definition of struct view, for the sources that implement it. */
+#ifndef READ_VIEW_PRIV_H
+#define READ_VIEW_PRIV_H
+
+#include "event.h"
+#include "merge.h"
+#include "where.h"
+
+/** struct view_session - a session, by its list of traces. @path, @label: of its directory. */
+struct view_session {
+	char *path;
+	char *label;
+	bool open; /* its end is not in the list */
+};
+
+/**
+ * struct view
+ * @dir: the directory that is being opened.
+ * @sessions: those whose traces these are, as far as they are known.
+ * @unended: of these; set by view_verify().
+ * @missing: traces that a list names and that do not exist; set by view_verify().
+ * @relay_clock: times are converted to the relay's clock.
+ * @relay_clock_unknown: not those of each trace.
+ * @guest: the one whose traces are being added; NULL: the host's are.
+ * @preferred: bytes that each feed reads at once.
+ * @current: the feed whose event was last returned; the next call advances it.
+ * @events, @first_ns, @last_ns: number and times of the selected events.
+ * @hidden: events that are counted and not shown.
+ * @tasks: the processes of the events so far, if they are selected by their process or thread.
+ * @clock_changes: jumps and changed rates of clocks; set by view_verify().
+ * @took: the duration that the current event ends.
+ * @where: programs of the expression, if they are selected by one.
+ */
+struct view {
+	const char *dir;
+	struct reporter reporter;
+	struct source **sources;
+	size_t nr_sources;
+	char **missing;
+	size_t nr_missing;
+	struct view_session *sessions;
+	size_t nr_sessions;
+	struct view_unended *unended;
+	size_t nr_unended;
+	struct merge merge;
+	bool peeked; /* it has the files whose events are to be read */
+	bool relay_clock;
+	bool relay_clock_unknown;
+	struct guests *guests;
+	struct guest *guest;
+	size_t preferred;
+	struct feed *current;
+	struct values values;
+	uint64_t events;
+	uint64_t hidden;
+	struct task_names tasks;
+	struct took took;
+	struct where where;
+	int64_t first_ns;
+	int64_t last_ns;
+	uint64_t clock_changes;
+	struct view_summary summary;
+};
+
+/** Add the files to @view->merge, unless they are in it: those that end before @begin_ns need not
+ *  be there; NULL: all have to. Return: 0 or negative errno. */
+int view_peek(struct view *view, const int64_t *begin_ns) MUST_CHECK;
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * where.h - the events for which an expression holds: view_select.where. The language is that of
+ * event filters: it is compiled by their compiler and run by their interpreter, on a payload that
+ * is made of the decoded values.
+ */
+#ifndef READ_WHERE_H
+#define READ_WHERE_H
+
+#include "event.h"
+
+struct where_class;
+
+/**
+ * struct where - owned by a view.
+ * @classes: the programs so far, one for each class of events.
+ * @payload: the current event's fields, as a tracer would write them; @len, @size: bytes.
+ */
+struct where {
+	struct where_class *classes;
+	uint8_t *payload;
+	size_t len, size;
+};
+
+void where_fini(struct where *where);
+
+/** Whether the expression, which view_check_where() accepts, holds for an event; @ec: its class.
+ *  A field or context that the event lacks makes it false. */
+bool where_holds(struct where *where, const char *expression, struct ctf_event_class *ec,
+		 const struct event *event);
+
+/** Why the expression could not hold for any event so far, with the column; NULL: it could. */
+const char *where_never(const struct where *where);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pen.h - formats text fast, into a buffer that is written to a FILE when it is full, or grows if
+ * there is no FILE. Owned by one printer. Errors are stored and returned by pen_flush(), so that
+ * other calls need no check.
+ */
+#ifndef SHOW_PEN_H
+#define SHOW_PEN_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macros.h"
+
+struct pen {
+	FILE *file; /* NULL: keep everything */
+	char *buf;
+	size_t used, size;
+	int error;
+};
+
+void pen_init(struct pen *pen, FILE *file);
+void pen_fini(struct pen *pen);
+/** Return: 0, or the first error of all that was written. */
+int pen_flush(struct pen *pen) MUST_CHECK;
+
+/** Write or grow the buffer, so that @len more bytes fit. */
+void pen_make_room(struct pen *pen, size_t len);
+
+/** Memory for @len bytes; the caller adds the bytes that it has used to pen->used. */
+static inline char *pen_room(struct pen *pen, size_t len)
+{
+	if (pen->size - pen->used < len)
+		pen_make_room(pen, len);
+	return pen->buf + pen->used;
+}
+
+static inline void pen_bytes(struct pen *pen, const char *s, size_t len)
+{
+	memcpy(pen_room(pen, len), s, len);
+	pen->used += len;
+}
+
+static inline void pen_text(struct pen *pen, const char *s)
+{
+	pen_bytes(pen, s, strlen(s));
+}
+
+static inline void pen_char(struct pen *pen, char c)
+{
+	*pen_room(pen, 1) = c;
+	pen->used++;
+}
+
+void pen_u64(struct pen *pen, uint64_t v);
+void pen_i64(struct pen *pen, int64_t v);
+/** With leading zeros; @v must fit. */
+void pen_digits(struct pen *pen, uint64_t v, unsigned width);
+/** @shift: 4: hexadecimal, 3: octal. */
+void pen_power2(struct pen *pen, uint64_t v, unsigned shift);
+/** The shortest decimal that reads back as the same number of @size_bits. */
+void pen_double(struct pen *pen, double v, unsigned size_bits);
+
+/**
+ * pen_quoted() - a string in quotes. Characters that could control a terminal
+ * (control bytes, C1, bidirectional overrides) and bytes that are no UTF-8 are
+ * written as escapes.
+ */
+void pen_quoted(struct pen *pen, const uint8_t *s, size_t len);
+/** The same for names: without enclosing quotes, and without escapes for quotes. */
+void pen_name(struct pen *pen, const char *s);
+void pen_name_bytes(struct pen *pen, const uint8_t *s, size_t len);
+/** A JSON string. Bytes that are no UTF-8 become U+FFFD, in {"text": ..., "hex": ...}. */
+void pen_json(struct pen *pen, const uint8_t *s, size_t len);
+/** Integers in JSON: strings beyond TEXT_JSON_MOST. */
+void pen_json_u64(struct pen *pen, uint64_t v);
+void pen_json_i64(struct pen *pen, int64_t v);
+/** A time since 1970 in JSON, always a string. */
+void pen_json_time(struct pen *pen, int64_t ns);
+
+#endif

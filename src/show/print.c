@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "print.h"
+
+#include <time.h>
+
+#include "base/mem.h"
+#include "longest.h"
+#include "read/view_priv.h"
+
+const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
+{
+	time_t s = seconds_of(ns);
+	struct tm tm;
+
+	if (printer->second == s && printer->second_text[0])
+		return printer->second_text;
+	printer->second = s;
+	if (!(gmt ? gmtime_r(&s, &tm) : localtime_r(&s, &tm)) ||
+	    !strftime(printer->second_text, sizeof(printer->second_text), format, &tm))
+		snprintf(printer->second_text, sizeof(printer->second_text), "%lld", (long long)s);
+	return printer->second_text;
+}
+
+void print_packet_once(struct packet *packet,
+		       void (*write)(struct pen *pen, const struct packet *packet))
+{
+	struct pen pen;
+
+	if (packet->shown)
+		return;
+	pen_init(&pen, NULL);
+	write(&pen, packet);
+	packet->shown_len = pen.used;
+	packet->shown = xalloc(pen.used + 1);
+	memcpy(packet->shown, pen.buf, pen.used);
+	pen_fini(&pen);
+}
+
+/* Of a guest and its host, too. */
+static bool has_several_hosts(const struct view *view)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const char *host = trace_class_env(view->sources[i]->tc, "hostname");
+
+		host = host ? host : "";
+		if (view->sources[i]->guest || (first && strcmp(first, host) != 0))
+			return true;
+		first = host;
+	}
+	return false;
+}
+
+typedef void (*print_fn)(struct printer *printer, const struct event *event);
+
+static print_fn print_of(const struct view_style *style)
+{
+	return style->format == VIEW_JSON     ? print_json :
+	       style->brief && style->tasks ? print_brief :
+						print_text;
+}
+
+static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
+{
+	print_fn print = print_of(&printer->style);
+	struct event event;
+	int r;
+
+	while ((r = event_next(view, select, &event)) > 0) {
+		print(printer, &event);
+		if (printer->pen.error)
+			return printer->pen.error;
+	}
+	return r;
+}
+
+/* No line follows another one in time. */
+static int print_longest(struct view *view, const struct view_select *select,
+			 struct printer *printer)
+{
+	struct longest *longest = longest_new(printer->style.longest);
+	print_fn print = print_of(&printer->style);
+	struct pen out = printer->pen;
+	struct event event;
+	int r;
+
+	pen_init(&printer->pen, NULL);
+	while ((r = event_next(view, select, &event)) > 0) {
+		if (!event.took || !longest_wants(longest, event.took->ns))
+			continue;
+		printer->any = false;
+		print(printer, &event);
+		longest_take(longest, event.took->ns, &printer->pen);
+	}
+	pen_fini(&printer->pen);
+	printer->pen = out;
+	longest_write(longest, &printer->pen);
+	longest_free(longest);
+	return r;
+}
+
+int view_print(struct view *view, const struct view_select *select, const struct view_style *style,
+	       FILE *out)
+{
+	static const struct view_select everything;
+	struct printer printer = { 0 };
+	int r, flushed;
+
+	if (style)
+		printer.style = *style;
+	printer.several_hosts = has_several_hosts(view);
+	pen_init(&printer.pen, out);
+	pen_init(&printer.task, NULL);
+	r = (printer.style.longest ? print_longest : print_all)(view, select ? select : &everything,
+								&printer);
+	flushed = pen_flush(&printer.pen);
+	pen_fini(&printer.pen);
+	pen_fini(&printer.task);
+	return r ? r : flushed;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * print.h - prints an event as text, as a short line or as JSON. A printer belongs to one
+ * view_print().
+ */
+#ifndef SHOW_PRINT_H
+#define SHOW_PRINT_H
+
+#include "pen.h"
+#include "read/event.h"
+
+/**
+ * struct printer
+ * @last_ns: time of the preceding event; @any: there was one.
+ * @task: process and thread of the current event, as text.
+ * @task_width: columns of the widest process and thread so far.
+ * @several_hosts: the traces are of more than one.
+ * @second, @second_text: the last second that was written as a time of day.
+ */
+struct printer {
+	struct pen pen;
+	struct view_style style;
+	bool any;
+	int64_t last_ns;
+	struct pen task;
+	uint32_t task_width;
+	bool several_hosts;
+	int64_t second;
+	char second_text[64];
+};
+
+void print_text(struct printer *printer, const struct event *event);
+void print_brief(struct printer *printer, const struct event *event);
+void print_json(struct printer *printer, const struct event *event);
+
+#define PRINT_DIM "\033[2m"
+#define PRINT_GREEN "\033[32m"
+#define PRINT_MAGENTA "\033[35m"
+#define PRINT_NAME "\033[1m\033[36m" /* of an event */
+#define PRINT_RESET "\033[0m"
+
+/** Write the code, if there are colours. */
+void print_color(struct printer *printer, const char *code);
+/** By the type's base and sign. */
+void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v);
+/** Write printer->task, in a column as wide as the widest so far. */
+void print_task(struct printer *printer);
+/** Write the names of the addresses of an event. */
+void print_names(struct printer *printer, const struct event *event);
+
+/** Format the second of @ns by @format (strftime(3)); the result is cached for the next event. */
+const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);
+
+/** Store the output of @write as the packet's context in text form, for all of its events. */
+void print_packet_once(struct packet *packet,
+		       void (*write)(struct pen *pen, const struct packet *packet));
+
+/** Whether a member of a packet context is not shown, as the reader itself uses it. */
+static inline bool is_hidden_member(const struct value *value)
+{
+	return value->field && value->field->role != ROLE_NONE && type_is_scalar(value->type);
+}
+
+/** The name of a context that the application provides: PROVIDER:NAME. Older traces have one
+ *  underscore for all characters that are no letters or digits; the first one is shown as the
+ *  colon. */
+static inline void print_provided_name(struct pen *pen, const struct value *value)
+{
+	const char *name = value_provided_name(value);
+	const char *provider = name ? name : value_provider(value->field->shown);
+	size_t len = strcspn(provider, name ? ":" : "_");
+
+	pen_name_bytes(pen, (const uint8_t *)provider, len);
+	if (provider[len])
+		pen_char(pen, ':');
+	pen_name(pen, provider + len + (provider[len] != '\0'));
+}
+
+/** The first member of a packet context, from @value on, that is shown; else @end. */
+static inline const struct value *next_shown(const struct value *value, const struct value *end)
+{
+	while (value < end && is_hidden_member(value))
+		value++;
+	return value;
+}
+
+#endif

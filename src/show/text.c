@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Events as lines of text, in the form that babeltrace2 made familiar. */
+#include <inttypes.h>
+
+#include "analyse/demangle.h"
+#include "analyse/names.h"
+#include "base/str.h"
+#include "print.h"
+
+static const struct value *view_text_put_value(struct pen *pen, const struct value *value);
+
+/* --- values: each function returns the value behind the written one ------- */
+
+void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
+{
+	uint64_t mask = type->size_bits == 64 ? UINT64_MAX : (1ull << type->size_bits) - 1;
+
+	if (type->base == 16) {
+		pen_bytes(pen, "0x", 2);
+		pen_power2(pen, v & mask, 4);
+	} else if (type->base == 8) {
+		pen_char(pen, '0');
+		pen_power2(pen, v & mask, 3);
+	} else if (type->base == 2) {
+		pen_bytes(pen, "0b", 2);
+		for (unsigned bit = type->size_bits; bit-- > 0;)
+			pen_char(pen, '0' + (v >> bit & 1));
+	} else if (type->is_signed) {
+		pen_i64(pen, (int64_t)v);
+	} else {
+		pen_u64(pen, v);
+	}
+}
+
+static void put_label(struct pen *pen, const char *label)
+{
+	pen_quoted(pen, (const uint8_t *)label, strlen(label));
+}
+
+/* ( "A" : container = 0 ), or ( "A", "B" : container = 0 ) */
+static void view_text_put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
+{
+	uint32_t first = enum_find(type, v, 0), nr = type->nr_mappings;
+
+	pen_text(pen, first == nr ? "( <unknown>" : "( ");
+	for (uint32_t i = first; i < nr; i = enum_find(type, v, i + 1)) {
+		if (i != first)
+			pen_text(pen, ", ");
+		put_label(pen, type->mappings[i].label);
+	}
+	pen_text(pen, " : container = ");
+	print_integer(pen, type, v);
+	pen_text(pen, " )");
+}
+
+static void view_text_put_scalar(struct pen *pen, const struct value *value)
+{
+	if (value->type->kind == TYPE_FLOAT)
+		pen_double(pen, value->d, value->type->size_bits);
+	else if (value->type->kind == TYPE_ENUM)
+		view_text_put_enum(pen, value->type, value->u);
+	else
+		print_integer(pen, value->type, value->u);
+}
+
+static void put_index(struct pen *pen, uint64_t i)
+{
+	pen_bytes(pen, i ? ", [" : " [", i ? 3 : 2);
+	pen_u64(pen, i);
+	pen_bytes(pen, "] = ", 4);
+}
+
+static const struct value *view_text_put_array(struct pen *pen, const struct value *value)
+{
+	const struct value *next = value + 1;
+
+	if (value_is_text(value)) {
+		pen_quoted(pen, value->bytes, text_length(value));
+		return next;
+	}
+	pen_char(pen, '[');
+	for (uint32_t i = 0; i < value->count; i++) {
+		put_index(pen, i);
+		if (value_is_packed(value)) {
+			struct value elem = value_element(value, i);
+
+			view_text_put_scalar(pen, &elem);
+		} else {
+			next = view_text_put_value(pen, next);
+		}
+	}
+	pen_bytes(pen, " ]", 2);
+	return next;
+}
+
+/* { 77 }: the tag selects the option. */
+static const struct value *put_option(struct pen *pen, const struct value *value)
+{
+	pen_bytes(pen, "{ ", 2);
+	value = view_text_put_value(pen, value + 1);
+	pen_bytes(pen, " }", 2);
+	return value;
+}
+
+static const struct value *view_text_put_members(struct pen *pen, const struct value *value)
+{
+	const struct value *next = value + 1;
+
+	pen_char(pen, '{');
+	for (uint32_t i = 0; i < value->count; i++) {
+		pen_bytes(pen, i ? ", " : " ", i ? 2 : 1);
+		pen_bytes(pen, next->field->shown, next->field->shown_len);
+		pen_bytes(pen, " = ", 3);
+		next = view_text_put_value(pen, next);
+	}
+	pen_bytes(pen, " }", 2);
+	return next;
+}
+
+static const struct value *view_text_put_value(struct pen *pen, const struct value *value)
+{
+	switch (value->type->kind) {
+	case TYPE_STRING:
+		pen_quoted(pen, value->bytes, value->count);
+		return value + 1;
+	case TYPE_STRUCT:
+		return view_text_put_members(pen, value);
+	case TYPE_VARIANT:
+		return put_option(pen, value);
+	case TYPE_ARRAY:
+	case TYPE_SEQUENCE:
+		return view_text_put_array(pen, value);
+	default:
+		view_text_put_scalar(pen, value);
+		return value + 1;
+	}
+}
+
+/* --- the line ------------------------------------------------------------- */
+
+void print_color(struct printer *p, const char *code)
+{
+	if (p->style.color)
+		pen_text(&p->pen, code);
+}
+
+static void view_text_put_time(struct printer *p, int64_t ns)
+{
+	print_color(p, PRINT_MAGENTA);
+	pen_char(&p->pen, '[');
+	if (p->style.clock_seconds)
+		pen_i64(&p->pen, seconds_of(ns));
+	else
+		pen_text(&p->pen,
+			 print_second(p, ns, p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+				      p->style.clock_gmt));
+	pen_char(&p->pen, '.');
+	pen_digits(&p->pen, nanos_of(ns), 9);
+	pen_char(&p->pen, ']');
+	print_color(p, PRINT_RESET);
+}
+
+static void put_delta(struct printer *p, int64_t ns)
+{
+	int64_t delta = ns - p->last_ns;
+
+	if (!p->any) {
+		pen_text(&p->pen, " (+?."
+				  "?????"
+				  "????"
+				  ") ");
+		return;
+	}
+	pen_text(&p->pen, delta < 0 ? " (-" : " (+");
+	delta = delta < 0 ? -delta : delta;
+	pen_u64(&p->pen, delta / 1000000000);
+	pen_char(&p->pen, '.');
+	pen_digits(&p->pen, delta % 1000000000, 9);
+	pen_text(&p->pen, ") ");
+}
+
+#define TASK_WIDTH_MAX 48u /* a longer one is not waited for by the others */
+
+static uint32_t count_columns(const char *s, size_t len)
+{
+	uint32_t columns = 0;
+
+	for (size_t i = 0; i < len; i++)
+		columns += (s[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* name[pid:tid], or the parts of it that the event has. */
+static void put_task_text(struct pen *pen, const struct task *task)
+{
+	if (task->procname)
+		pen_name_bytes(pen, task->procname->bytes, value_text_length(task->procname));
+	if (!task->pid && !task->tid)
+		return;
+	pen_char(pen, '[');
+	if (task->pid)
+		print_integer(pen, task->pid->type, task->pid->u);
+	if (task->tid) {
+		pen_char(pen, ':');
+		print_integer(pen, task->tid->type, task->tid->u);
+	}
+	pen_char(pen, ']');
+}
+
+void print_task(struct printer *p)
+{
+	uint32_t width;
+
+	if (p->task.used) {
+		print_color(p, PRINT_GREEN);
+		pen_bytes(&p->pen, p->task.buf, p->task.used);
+		print_color(p, PRINT_RESET);
+	}
+	width = count_columns(p->task.buf, p->task.used);
+	if (width > p->task_width)
+		p->task_width = MIN(width, TASK_WIDTH_MAX);
+	for (; width < p->task_width; width++)
+		pen_char(&p->pen, ' ');
+	if (p->task_width)
+		pen_char(&p->pen, ' ');
+}
+
+static void view_text_put_event_name(struct printer *p, const struct event *event)
+{
+	if (event->source->host[0]) {
+		pen_name(&p->pen, event->source->host);
+		pen_char(&p->pen, ' ');
+	}
+	if (p->style.tasks) {
+		p->task.used = 0;
+		put_task_text(&p->task, &event->task);
+		print_task(p);
+	}
+	if (p->style.loglevel && event->ec->loglevel >= 0) {
+		pen_text(&p->pen, loglevel_name(event->ec->loglevel));
+		pen_text(&p->pen, " (");
+		pen_u64(&p->pen, event->ec->loglevel);
+		pen_text(&p->pen, ") ");
+	}
+	print_color(p, PRINT_NAME);
+	pen_name(&p->pen, event->ec->name);
+	print_color(p, PRINT_RESET);
+	pen_bytes(&p->pen, ": ", 2);
+}
+
+/* The members that the reader does not keep for itself; cpu_id mostly. */
+static void put_packet_context(struct pen *pen, const struct packet *packet)
+{
+	const struct value *value = packet->context.at, *end = value + packet->context.nr;
+	uint32_t nr = 0;
+
+	pen_char(pen, '{');
+	for (value = next_shown(value + 1, end); value < end; value = next_shown(value, end)) {
+		pen_text(pen, nr++ ? ", " : " ");
+		pen_text(pen, value->field->shown);
+		pen_text(pen, " = ");
+		value = view_text_put_value(pen, value);
+	}
+	pen_text(pen, " }");
+}
+
+/* web:request_id = "r-17" */
+static const struct value *view_text_put_provided(struct pen *pen, const struct value *value)
+{
+	const struct value *provided = value_provided(value);
+
+	print_provided_name(pen, value);
+	pen_bytes(pen, " = ", 3);
+	if (provided)
+		view_text_put_value(pen, provided);
+	else
+		pen_text(pen, "none");
+	return value_behind(value);
+}
+
+/* A context without the members that view_text_put_task() prints. Return: whether any is left. */
+static bool put_other_contexts(struct pen *pen, const struct value *scope, const struct task *task,
+			       bool comma)
+{
+	const struct value *value = scope + 1;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < scope->count; i++) {
+		if (task_has(task, value)) {
+			value++;
+			continue;
+		}
+		pen_text(pen, nr++ ? ", " : comma ? ", { " : "{ ");
+		if (value_is_provided(value)) {
+			value = view_text_put_provided(pen, value);
+			continue;
+		}
+		pen_bytes(pen, value->field->shown, value->field->shown_len);
+		pen_bytes(pen, " = ", 3);
+		value = view_text_put_value(pen, value);
+	}
+	pen_text(pen, nr ? " }" : "");
+	return nr;
+}
+
+static void put_took(struct pen *pen, const struct took *took)
+{
+	pen_text(pen, " (took ");
+	pen_i64(pen, seconds_of(took->ns));
+	pen_char(pen, '.');
+	pen_digits(pen, nanos_of(took->ns), 9);
+	pen_text(pen, took->lossy ? " s; events were lost meanwhile)" : " s)");
+}
+
+static const char *view_text_last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* call_site: main+0x1f main.c:12 */
+static void view_text_put_name(struct pen *pen, const struct name *name, bool brief)
+{
+	const struct symbol *symbol = &name->symbol;
+	char buf[256];
+
+	pen_name(pen, name->value->field->shown);
+	if (name->element >= 0) {
+		pen_char(pen, '[');
+		pen_i64(pen, name->element);
+		pen_char(pen, ']');
+	}
+	pen_text(pen, ": ");
+	if (symbol->function && brief)
+		demangle_brief(symbol->function, buf, sizeof(buf));
+	pen_name(pen, symbol->function && brief ? buf :
+		      symbol->function	       ? symbol->function :
+						 view_text_last_part(name->object->path));
+	if (!symbol->function || symbol->offset) {
+		snprintf(buf, sizeof(buf), "+0x%" PRIx64, symbol->offset);
+		pen_text(pen, buf);
+	}
+	if (symbol->file) {
+		pen_char(pen, ' ');
+		pen_name(pen, view_text_last_part(symbol->file));
+		pen_char(pen, ':');
+		pen_u64(pen, symbol->line);
+	}
+}
+
+void print_names(struct printer *printer, const struct event *event)
+{
+	struct pen *pen = &printer->pen;
+	struct name all[NAMES_MOST];
+	uint32_t nr = names_find(printer->style.names, event, all);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		pen_text(pen, i ? ", " : " (");
+		view_text_put_name(pen, &all[i], printer->style.tasks);
+	}
+	pen_text(pen, nr ? ")" : "");
+}
+
+void print_text(struct printer *printer, const struct event *event)
+{
+	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
+	struct pen *pen = &printer->pen;
+	bool comma = event->packet->context.nr > 0;
+
+	view_text_put_time(printer, event->ns);
+	put_delta(printer, event->ns);
+	view_text_put_event_name(printer, event);
+	if (comma) {
+		print_packet_once(event->packet, put_packet_context);
+		pen_bytes(pen, event->packet->shown, event->packet->shown_len);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++) {
+		if (!scopes[i])
+			continue;
+		if (printer->style.tasks && scopes[i] != event->fields) {
+			comma |= put_other_contexts(pen, scopes[i], &event->task, comma);
+			continue;
+		}
+		pen_bytes(pen, ", ", comma ? 2 : 0);
+		view_text_put_value(pen, scopes[i]);
+		comma = true;
+	}
+	if (printer->style.names)
+		print_names(printer, event);
+	if (event->took)
+		put_took(pen, event->took);
+	pen_char(pen, '\n');
+	printer->last_ns = event->ns;
+	printer->any = true;
+}
