@@ -112,8 +112,13 @@ static void check_session(struct checked *c)
 		   "'snapshot_name' and 'snapshot_max_size' need a 'snapshot_path'");
 	check_that(c, is_rotated(c) || !has_limits(c),
 		   "'keep_archives', 'keep_us' and 'keep_size' need a 'rotate_us' or 'rotate_size'");
-	check_that(c, !is_rotated(c) || (directory && !json_flag(c->o, "snapshots")),
-		   "'rotate_us' and 'rotate_size' need a directory, and exclude 'snapshots'");
+	check_that(c,
+		   !is_rotated(c) ||
+			   ((directory || (relay && !live)) && !json_flag(c->o, "snapshots")),
+		   "'rotate_us' and 'rotate_size' need a directory or an 'url', and exclude "
+		   "'snapshots' and 'live_us'");
+	check_that(c, directory || !has_limits(c),
+		   "'keep_archives', 'keep_us' and 'keep_size' need a directory");
 	check_twins(c, "channels", "domain", "name");
 	check_twins(c, "trackers", "domain", "kind");
 }

@@ -13,6 +13,11 @@ static enum cmd_now rotation_enable_check(struct command *cmd,
 
 	if (rotation_check(session, &cmd->err))
 		return CMD_FAILED;
+	if (*session->relay && (req->keep_archives || req->keep_us || req->keep_size))
+		return command_error(cmd, ERR_UNSUPPORTED,
+				     "session '%s' records to a relay, which removes archives by its "
+				     "own limits (ltt-relayd --keep-...): omit these",
+				     session->name);
 	if (!req->rotate_us && !req->rotate_size && !session->rotate_us && !session->rotate_size)
 		return command_error(cmd, ERR_INVALID,
 				     "session '%s' has no schedule of rotations whose archives "

@@ -8,6 +8,8 @@
 /* The path of an archive. */
 static char *rotate_path(const struct session *session, const char *name)
 {
+	if (*session->relay)
+		return run_place_at_relay(session, session->path, name);
 	return xasprintf("%s/%s", session->path, name);
 }
 

@@ -84,21 +84,13 @@ static void send_ring(struct command *cmd, const struct session *session,
 	item_saved_ring(cmd, &item);
 }
 
-/* At a relay, below the directory of this host. */
 static char *snapshot_record_place(const struct snapshot_request *request,
 				   const struct session *session)
 {
-	char stamp[RUN_STAMP_BYTES];
-	size_t len = strlen(session->name);
-	bool stamped;
-
-	if (!*request->relay)
-		return xasprintf("%s/%s", request->path ? request->path : session->path,
-				 request->directory);
-	run_stamp(session, stamp);
-	stamped = len > strlen(stamp) && strcmp(session->name + len - strlen(stamp), stamp) == 0;
-	return xasprintf("%s/%s%s%s/%s", request->path, session->name, stamped ? "" : "-",
-			 stamped ? "" : stamp, request->directory);
+	if (*request->relay)
+		return run_place_at_relay(session, request->path, request->directory);
+	return xasprintf("%s/%s", request->path ? request->path : session->path,
+			 request->directory);
 }
 
 static void snapshot_record_answer(struct snapshot_request *request, const struct session *session)

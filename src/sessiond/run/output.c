@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "priv.h"
 
+#include <string.h>
 #include <time.h>
+
+#include "base/mem.h"
 
 /* Without a directory the buffers have a doorbell. */
 static bool is_kept(const struct run *run)
@@ -62,6 +65,18 @@ void run_stamp(const struct session *session, char ret[RUN_STAMP_BYTES])
 
 	localtime_r(&s, &tm);
 	strftime(ret, RUN_STAMP_BYTES, "%Y%m%d-%H%M%S", &tm);
+}
+
+char *run_place_at_relay(const struct session *session, const char *url, const char *name)
+{
+	char stamp[RUN_STAMP_BYTES];
+	size_t len = strlen(session->name);
+	bool stamped;
+
+	run_stamp(session, stamp);
+	stamped = len > strlen(stamp) && strcmp(session->name + len - strlen(stamp), stamp) == 0;
+	return xasprintf("%s/%s%s%s/%s", url, session->name, stamped ? "" : "-",
+			 stamped ? "" : stamp, name);
 }
 
 static const char *dir_path(const struct session *session)

@@ -31,16 +31,12 @@ int rotation_check(const struct session *session, struct err *err)
 	if (session->live_us)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "session '%s' is live: it can't be rotated yet", session->name);
-	if (*session->relay)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' records to a relay: it can't be rotated yet",
-			       session->name);
 	if (session->snapshots)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "session '%s' writes only snapshots, each to a directory of its "
 			       "own: it can't be rotated",
 			       session->name);
-	if (!*session->path)
+	if (!*session->path && !*session->relay)
 		return err_set(err, ERR_INVALID,
 			       "session '%s' has no output to rotate (--no-output)", session->name);
 	return 0;

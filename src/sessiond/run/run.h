@@ -66,10 +66,13 @@ struct run_config {
  *  from now on; -1: no output. */
 struct run *run_new(const struct run_config *config, struct consumer *consumer,
 		    struct sessions *sessions, struct session *session, int outdir);
-/** The consumer that writes a domain's events. */
 #define RUN_STAMP_BYTES 32
 /** When a session was created, as its directory at a relay is called. */
 void run_stamp(const struct session *session, char ret[RUN_STAMP_BYTES]);
+/** @name of a session's directory at the relay @url, below the directory of this host. Return:
+ *  allocated. */
+char *run_place_at_relay(const struct session *session, const char *url, const char *name);
+/** The consumer that writes a domain's events. */
 struct consumer *run_consumer(const struct run *run, enum domain_id domain);
 /** Whether the consumer writes the session, or a domain of it. */
 bool run_uses(const struct run *run, const struct consumer *consumer);
