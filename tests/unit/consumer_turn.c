@@ -4,7 +4,7 @@
  * stream goes on in a new file, by an empty packet. The archives and the rest have all events,
  * without a gap and without a repetition. A name that is taken is refused, and nothing changes. Two
  * outputs of one directory have one archive. A consumer that is killed at any call of a turn has a
- * successor, which finishes it.
+ * successor, which finishes it. A clear removes the files, and counts the records.
  */
 #include <poll.h>
 #include <sys/wait.h>
@@ -255,13 +255,87 @@ static void adopt(struct daemon *d, const struct buffers *b, const char *turning
 	MUST(d, con_adopted);
 }
 
+/* The files are removed in the background. */
+static void await_removal(void)
+{
+	for (int i = 0; i < 200; i++, sleep_ms(50)) {
+		DIR *dir = dir_open(AT_FDCWD, OUT "/archives");
+		bool empty = !dir_next(dir);
+
+		closedir(dir);
+		if (empty)
+			return;
+	}
+	CHECK(!"what was cleared is still there");
+}
+
+/* The files have all that is not cleared. */
+static void check_cleared(struct daemon *d, uint64_t recorded, uint64_t least)
+{
+	struct sums sums;
+	long lines;
+
+	MUST(d, con_output_flush, .output = 1);
+	sums = get_stats(d, 1);
+	CHECK_IS(sums.recorded, ==, recorded);
+	CHECK_IS(sums.written + sums.cleared + sums.lost_output, ==, recorded);
+	CHECK_IS(sums.lost_output, ==, 0);
+	CHECK_IS(sums.cleared, >=, least);
+	lines = babeltrace(OUT "/ust/uid", COMPLAINT_NONE);
+	CHECK(lines < 0 || (uint64_t)lines == sums.written);
+	await_removal();
+}
+
+static uint64_t clear(struct daemon *d)
+{
+	struct rep_con_turn rep;
+	struct reply r;
+
+	ASK(d, &r, con_turn, .output = 1, .name = "archives/a", .clear = 1);
+	if (r.code)
+		printf("clear: %s\n", r.text);
+	CHECK(r.code == 0 && rep_con_turn_decode(&r.dec, &rep) == 0);
+	return rep.cleared;
+}
+
+/* The flush period is longer than the test: the records are in the rings. */
+static void check_clear(struct daemon *d)
+{
+	struct rings rings;
+	struct producer p;
+
+	dir_remove(AT_FDCWD, OUT);
+	open_output(d, 1, fresh_dir(OUT), 100000000);
+	open_trace(d, 1, 10, "ust/uid");
+	rings = open_rings(d, 10, 20, 4, 65536);
+	enable_rings(d, 1, 20, true);
+	producer_init(&p, &rings, 0);
+	write_events(&p, EVENTS);
+	CHECK_IS(clear(d), ==, EVENTS);
+	check_cleared(d, EVENTS, EVENTS);
+	write_events(&p, EVENTS);
+	check_cleared(d, 2 * EVENTS, EVENTS);
+	write_events(&p, EVENTS);
+	CHECK_IS(clear(d), ==, 2 * EVENTS);
+	CHECK_IS(clear(d), ==, 0);
+	write_events(&p, EVENTS);
+	check_cleared(d, 4 * EVENTS, 3 * EVENTS);
+	must_turn(d, "kept");
+	write_events(&p, EVENTS);
+	CHECK_IS(clear(d), ==, EVENTS);
+	MUST(d, con_ring_close, .ring = 20);
+	CHECK_IS(get_stats(d, 1).cleared, ==, 4 * EVENTS);
+	CHECK_IS(get_stats(d, 1).written, ==, EVENTS);
+	MUST(d, con_output_close, .output = 1);
+}
+
 /* Return: whether it was killed, before its answer. */
-static bool kill_in_turn(struct daemon *d)
+static bool kill_in_turn(struct daemon *d, bool clears)
 {
 	struct pollfd poll_fd = { .fd = d->fd, .events = POLLIN };
 	bool killed;
 
-	SEND(d, con_turn, .output = 1, .name = "archives/a");
+	SEND(d, con_turn, .output = 1, .name = "archives/a", .clear = clears);
 	CHECK_IS(poll(&poll_fd, 1, 60000), ==, 1);
 	killed = poll_fd.revents & POLLHUP;
 	kill(d->pid, SIGKILL);
@@ -284,7 +358,7 @@ static void set_kill(unsigned int at)
 }
 
 /* At the @at-th call. Return: whether there was one. */
-static bool check_killed(unsigned int at)
+static bool check_killed(unsigned int at, bool clears)
 {
 	struct daemon d;
 	struct buffers b;
@@ -300,15 +374,20 @@ static bool check_killed(unsigned int at)
 	rings = open_buffers(&d, &b);
 	producer_init(&p, &rings, 0);
 	write_events(&p, EVENTS);
-	killed = kill_in_turn(&d);
+	killed = kill_in_turn(&d, clears);
 	write_events(&p, EVENTS);
 	d = daemon_start();
 	adopt(&d, &b, "archives/a");
 	write_events(&p, EVENTS);
-	must_turn(&d, "archives/a");
-	MUST(&d, con_output_flush, .output = 1);
-	check_parts(&d, (const char *const[]){ OUT "/archives/a", OUT, NULL }, "ust/uid",
-		    3 * EVENTS);
+	if (clears) {
+		clear(&d);
+		check_cleared(&d, 3 * EVENTS, 0); /* the rings were perhaps written */
+	} else {
+		must_turn(&d, "archives/a");
+		MUST(&d, con_output_flush, .output = 1);
+		check_parts(&d, (const char *const[]){ OUT "/archives/a", OUT, NULL }, "ust/uid",
+			    3 * EVENTS);
+	}
 	CHECK(access(OUT "/archives/.turn-1", F_OK) < 0 && is_listed("ust/uid"));
 	MUST(&d, con_output_close, .output = 1);
 	daemon_end(&d);
@@ -326,8 +405,11 @@ int main(void)
 	d = daemon_start();
 	check_turns(&d);
 	check_others(&d);
+	check_clear(&d);
 	daemon_end(&d);
-	for (unsigned int at = 1 + (unsigned int)getpid() % stride; check_killed(at); at += stride)
-		printf("killed at call %u\n", at);
+	for (int clears = 0; clears < 2; clears++)
+		for (unsigned int at = 1 + (unsigned int)getpid() % stride;
+		     check_killed(at, clears); at += stride)
+			printf("killed at call %u\n", at);
 	return 0;
 }

@@ -600,6 +600,9 @@ int chunk_stream_continue(struct chunk_stream *s, struct packet_header *ret, uin
 	}
 	if (err == 0)
 		err = cut_tails(s, cut);
+	/* the writer was perhaps killed before it listed the first file */
+	if (err == 0 && !s->config->unlisted && !chunk_has(s->config->trace->fd, STREAMLIST_FILE))
+		chunk_stream_note(s);
 	/* beyond the first round, so that the oldest file makes room */
 	s->number = number + 1 + s->config->tracefile_count;
 	return err < 0 ? err : 1;
@@ -618,8 +621,21 @@ int chunk_stream_continue_moved(const struct chunk_stream *s, struct packet_head
 	trace.fd = trace.moved.fd;
 	trace.index_fd = trace.moved.index_fd;
 	config.trace = &trace;
+	config.unlisted = true;
 	chunk_stream_init(&moved, &config, s->cpu);
 	found = chunk_stream_continue(&moved, ret, cut);
 	chunk_stream_close(&moved);
+	return found;
+}
+
+bool chunk_stream_first(const struct chunk_stream *s, struct packet_header *ret)
+{
+	struct chunk_stream first;
+	bool found;
+
+	chunk_stream_init(&first, s->config, s->cpu);
+	found = chunk_stream_open_files(&first, 0) == 0 &&
+		packet_at(&first, 0, fd_bytes(first.fd), ret);
+	chunk_stream_close(&first);
 	return found;
 }

@@ -97,6 +97,9 @@ int chunk_stream_continue(struct chunk_stream *file, struct packet_header *ret_l
 int chunk_stream_continue_moved(const struct chunk_stream *file, struct packet_header *ret_last,
 				uint64_t *cut) MUST_CHECK;
 
+/** The header of the packet that begins the stream's first file. Return: whether there is one. */
+bool chunk_stream_first(const struct chunk_stream *file, struct packet_header *ret);
+
 /** Names of a stream's files. */
 struct chunk_stream_names {
 	char stream[256];

@@ -131,6 +131,53 @@ int chunk_turn_resume(struct chunk *chunk, const char *path, uint64_t owner)
 	return ret;
 }
 
+/* --- clearing ---------------------------------------------------------------------- */
+
+/* Behind it is a number, as the one before may not be removed yet. */
+static void archive_hide_cleared(uint64_t owner, char ret[48])
+{
+	snprintf(ret, 48, ".cleared-%llu-", (unsigned long long)owner);
+}
+
+int chunk_turn_hide(const struct chunk *chunk, const char *path, uint64_t owner)
+{
+	char prefix[48], name[64];
+	struct archive a;
+	int ret = archive_find(chunk, path, owner, false, &a);
+
+	if (ret < 0)
+		return ret;
+	archive_hide_cleared(owner, prefix);
+	ret = -EEXIST;
+	for (unsigned int i = 0; ret == -EEXIST; i++) {
+		snprintf(name, sizeof(name), "%s%u", prefix, i);
+		if (!chunk_has(a.dir_fd, name))
+			ret = renameat(a.dir_fd, a.name, a.dir_fd, name) < 0 ? -errno : 0;
+	}
+	close_fd(a.dir_fd);
+	return ret;
+}
+
+void chunk_turn_remove(int fd, const char *path, uint64_t owner)
+{
+	const struct chunk in = { .fd = fd };
+	char prefix[48];
+	struct archive a;
+
+	if (archive_find(&in, path, owner, false, &a) < 0)
+		return;
+	archive_hide_cleared(owner, prefix);
+	{
+		AUTO_DIR DIR *dir = dir_open(a.dir_fd, ".");
+		struct dirent *entry;
+
+		while ((entry = dir_next(dir)))
+			if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+				dir_remove(a.dir_fd, entry->d_name);
+	}
+	close_fd(a.dir_fd);
+}
+
 void chunk_turn_end(struct chunk *chunk)
 {
 	struct chunk_trace *trace;
@@ -214,6 +261,8 @@ static int renew_trace(struct chunk_trace *trace)
 	struct chunk_trace_files *next = &trace->next;
 	int ret;
 
+	chunk_trace_release(trace); /* on a full disk, the copy needs that space */
+	trace->reserved_bytes = 0;
 	next->fd = chunk_make_path(trace->chunk->fd, trace->path, disk_syncs(trace->disk));
 	if (next->fd < 0)
 		return next->fd;
@@ -242,8 +291,10 @@ int chunk_turn_renew(struct chunk *chunk)
 		if (ret == 0 && trace->next.fd < 0 && !is_in_place(trace))
 			ret = renew_trace(trace);
 	if (ret < 0)
-		list_for_each(trace, &chunk->traces, node)
+		list_for_each(trace, &chunk->traces, node) {
 			chunk_trace_files_close(&trace->next);
+			chunk_trace_reserve(trace);
+		}
 	return ret;
 }
 

@@ -31,6 +31,11 @@ int chunk_turn_renew(struct chunk *chunk) MUST_CHECK;
 void chunk_turn_switch(struct chunk *chunk);
 /** Bytes of the files that were moved to the archive. */
 uint64_t chunk_turn_bytes(const struct chunk *chunk, uint64_t owner);
+/** Hide the archive @path, which will be removed by chunk_turn_remove(). Return: 0 or negative
+ *  errno. */
+int chunk_turn_hide(const struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+/** Remove the archives in the directory of archive @path that @owner has hidden; any thread. */
+void chunk_turn_remove(int fd, const char *path, uint64_t owner);
 /** All streams go on in the new directories. */
 void chunk_turn_end(struct chunk *chunk);
 /** Bytes of the files in directory @name, and below. */

@@ -70,14 +70,22 @@ static int file_adopt(struct sink_stream *out, const struct ring_reader *reader,
 		      struct packet_header *ret_last, uint64_t *cut)
 {
 	struct chunk_stream *file = file_sink_file(out);
-	int ret = chunk_stream_continue(file, ret_last, cut);
+	struct packet_header moved, first;
+	int turned = chunk_stream_continue_moved(file, &moved, cut), ret;
 
 	(void)reader;
+	ret = turned < 0 ? turned : chunk_stream_continue(file, ret_last, cut);
 	file->dirty |= ret > 0;
-	if (ret)
+	if (ret > 0 && out->config->trace->moved.fd >= 0 && chunk_stream_first(file, &first) &&
+	    !packet_body_bytes(&first))
+		moved = first;
+	else if (turned <= 0)
+		moved = (struct packet_header){ 0 };
+	out->archived = moved.events_recorded - MIN(moved.lost_output, moved.events_recorded);
+	if (ret || !turned)
 		return ret > 0 ? SINK_AFTER : ret;
-	ret = chunk_stream_continue_moved(file, ret_last, cut);
-	return ret > 0 ? SINK_TURNED : ret;
+	*ret_last = moved;
+	return SINK_TURNED;
 }
 
 static int file_write(struct sink_stream *out, const struct packet_header *header,

@@ -186,6 +186,7 @@ struct sink_stream {
 	bool failed;		     /* the last packet failed: it is not spliced again */
 	uint64_t missed; /* events that the sink lost after it had accepted their packets */
 	bool opened; /* by a turn: an empty packet was written after the last, packet_opening() */
+	uint64_t archived; /* adopt(): records of the stream up to the archive's end */
 };
 
 /** The ring of the packet to be written; NULL: it is not spliced. */

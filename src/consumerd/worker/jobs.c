@@ -16,6 +16,7 @@
 
 #define RELAY_TIMEOUT_NS 1200000000ull
 #define RELAY_PAUSE_MS 60
+#define ARCHIVES "archives" /* directory of all archives, see con_turn */
 #define ARCHIVE_DEPTH (CHUNK_MAX_DEPTH + 2) /* with its own directory, and index/ */
 #define DRAIN_TIMEOUT_NS 10000000000ull /* while a relay that is back takes something */
 
@@ -181,7 +182,7 @@ static void adopt_trace(struct worker *w, struct job *job)
 		return;
 	w->measure = true;
 	if (!w->adopted && w->disk.max_size)
-		w->closed_bytes += chunk_tree_bytes(w->chunk.fd, "archives", ARCHIVE_DEPTH);
+		w->closed_bytes += chunk_tree_bytes(w->chunk.fd, ARCHIVES, ARCHIVE_DEPTH);
 	w->adopted = true;
 	announce_trace(w, dir, true);
 }
@@ -516,6 +517,9 @@ static int turn_streams(struct worker *w, bool clear)
 
 	if (ret == 0 && w->sink->link)
 		ret = attach_all(w);
+	if (ret == 0 && w->sink->link)
+		list_for_each(set, &w->sets, node)
+			ringset_turn_away(set);
 	if (ret == 0 && w->sink->ops->turn)
 		ret = w->sink->ops->turn(w->sink, w->turning, clear);
 	list_for_each(set, &w->sets, node)
@@ -524,12 +528,14 @@ static int turn_streams(struct worker *w, bool clear)
 		return ret;
 	list_for_each(set, &w->sets, node)
 		if (set->config.trace->next.fd >= 0)
-			ringset_turn(set);
+			ringset_turn(set, clear);
 	list_for_each(trace, &w->chunk.traces, node)
 		if (trace->next.fd >= 0)
 			w->closed_bytes += chunk_trace_measure(trace);
 	chunk_turn_switch(&w->chunk);
+	w->disk.accounting = clear; /* a clear makes room only behind these packets */
 	worker_cut_all(w, STREAM_TAKE);
+	w->disk.accounting = false;
 	list_for_each(set, &w->sets, node)
 		if (!ringset_is_turned(set))
 			return w->failing ? -w->failing : -EAGAIN;
@@ -545,6 +551,69 @@ static int turn_begin(struct worker *w, const struct job *job)
 	return ret;
 }
 
+/* --- removing cleared archives ------------------------------------------------------ */
+
+struct removal {
+	int dir_fd; /* owned by the worker, which waits for the end */
+	uint64_t output;
+	char *path;
+};
+
+static void *remove_cleared(void *data)
+{
+	struct removal *removal = data;
+
+	chunk_turn_remove(removal->dir_fd, removal->path, removal->output);
+	free(removal->path);
+	free(removal);
+	return NULL;
+}
+
+void worker_await_removal(struct worker *w)
+{
+	if (w->removes)
+		pthread_join(w->remover, NULL);
+	w->removes = false;
+}
+
+/* Without a thread it takes this one's time. @path: of an archive. */
+static void begin_removal(struct worker *w, const char *path, uint64_t output)
+{
+	struct removal *removal = xalloc(sizeof(*removal));
+
+	worker_await_removal(w);
+	*removal = (struct removal){ w->config.dir_fd, output, xstrdup(path) };
+	w->removes = worker_start_thread(&w->remover, remove_cleared, removal) == 0;
+	if (!w->removes)
+		remove_cleared(removal);
+}
+
+static uint64_t end_turn_of_streams(struct worker *w, bool clear)
+{
+	struct ringset *set;
+	uint64_t cleared = 0;
+
+	list_for_each(set, &w->sets, node)
+		cleared += ringset_end_turn(set, clear);
+	return cleared;
+}
+
+static int clear_archive(struct worker *w, struct job *job)
+{
+	int ret;
+
+	job->turn.cleared = end_turn_of_streams(w, true);
+	if (!has_files(w))
+		return 0;
+	ret = chunk_turn_hide(&w->chunk, job->turn.name, job->id);
+	if (ret < 0)
+		return ret;
+	w->disk.used -= MIN(w->disk.used, job->turn.bytes);
+	w->closed_bytes -= MIN(w->closed_bytes, job->turn.bytes);
+	begin_removal(w, job->turn.name, job->id);
+	return 0;
+}
+
 /* A turn that is not finished comes before another one. */
 static bool do_turn(struct worker *w, struct job *job)
 {
@@ -554,23 +623,32 @@ static bool do_turn(struct worker *w, struct job *job)
 		err_set(&job->err, ERR_STATE, "the session writes no trace that could be moved");
 		return true;
 	}
-	(void)do_flush(w, job);
+	if (job->turn.clear && has_files(w))
+		ret = sink_settle(w->sink);
+	else
+		(void)do_flush(w, job);
 	if (job->err.code)
 		return true;
-	if (w->turning && strcmp(w->turning, job->turn.name) != 0) {
-		ret = turn_streams(w, job->turn.clear);
-		if (ret == 0)
+	if (ret == 0 && w->turning && strcmp(w->turning, job->turn.name) != 0) {
+		ret = turn_streams(w, false);
+		if (ret == 0) {
+			(void)end_turn_of_streams(w, false);
 			worker_end_turn(w);
+		}
 	}
 	if (ret == 0 && !w->turning)
 		ret = turn_begin(w, job);
 	if (ret == 0)
 		ret = turn_streams(w, job->turn.clear);
+	job->turn.bytes = ret < 0 ? 0 : chunk_turn_bytes(&w->chunk, job->id);
+	if (ret == 0 && job->turn.clear)
+		ret = clear_archive(w, job);
+	else if (ret == 0)
+		(void)end_turn_of_streams(w, false);
 	if (ret < 0) {
 		turn_failed(w, job->turn.name, ret, &job->err);
 		return true;
 	}
-	job->turn.bytes = chunk_turn_bytes(&w->chunk, job->id);
 	worker_end_turn(w);
 	return true;
 }
@@ -633,6 +711,8 @@ static bool do_complete(struct worker *w, struct job *job)
 	w->incomplete = false;
 	if (w->config.dir_fd >= 0 && !w->saving)
 		snapshot_clean(w->config.dir_fd, job->id);
+	if (has_files(w) && chunk_has(w->config.dir_fd, ARCHIVES))
+		begin_removal(w, ARCHIVES "/.", job->id);
 	return true;
 }
 

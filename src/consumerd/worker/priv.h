@@ -63,6 +63,8 @@ struct worker {
 	uint64_t closed_bytes; /* bytes of traces that are closed */
 	bool measure;	       /* disk.used is not known */
 	bool adopted;	       /* @closed_bytes has the archives of earlier consumers */
+	pthread_t remover;     /* removes cleared archives; if @removes */
+	bool removes;
 	char *turning;	       /* the archive of the turn that is not finished; NULL: none */
 	uint64_t sync_due_ns;  /* with SYNC_PERIOD: time of the next sync; 0: all is synced */
 };
@@ -117,6 +119,9 @@ void worker_report_damage(struct worker *worker);
 
 /** Update the counters of all rings without writing packets. */
 void worker_update(struct worker *worker);
+
+/** Wait until the files that were cleared are removed. */
+void worker_await_removal(struct worker *worker);
 
 /** The turn is finished, or goes on in the next consumer. */
 void worker_end_turn(struct worker *worker);

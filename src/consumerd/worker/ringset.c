@@ -313,10 +313,29 @@ int ringset_attach(struct ringset *set)
 	return ret;
 }
 
-void ringset_turn(struct ringset *set)
+void ringset_turn(struct ringset *set, bool drop)
+{
+	if (ringset_is_kept(set))
+		return;
+	if (drop)
+		ringset_update(set);
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		stream_turn(&set->streams[i], drop);
+}
+
+void ringset_turn_away(struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings && !ringset_is_kept(set); i++)
-		stream_turn(&set->streams[i]);
+		stream_turn_away(&set->streams[i]);
+}
+
+uint64_t ringset_end_turn(struct ringset *set, bool clear)
+{
+	uint64_t records = 0;
+
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings && !ringset_is_kept(set); i++)
+		records += stream_end_turn(&set->streams[i], clear);
+	return records;
 }
 
 void ringset_count_openings(struct ringset *set)

@@ -87,8 +87,11 @@ unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_cro
 void ringset_write_again(struct ringset *set, int *ret_error);
 /** Open all streams at the relay on the current connection. Return: 0 or negative errno. */
 int ringset_attach(struct ringset *set) MUST_CHECK;
-/** Its streams go on in new files, see stream_turn(). */
-void ringset_turn(struct ringset *set);
+/** Its streams go on in new files, see stream_turn(), stream_turn_away() and
+ *  stream_end_turn(). */
+void ringset_turn(struct ringset *set, bool drop);
+void ringset_turn_away(struct ringset *set);
+uint64_t ringset_end_turn(struct ringset *set, bool clear);
 /** Count the packets that the sink wrote for a turn, see stream_count_opening(). */
 void ringset_count_openings(struct ringset *set);
 /** Whether all packets were written that begin new files. */

@@ -32,7 +32,8 @@ static void stream_publish(struct stream *s)
 	uint64_t missed = MIN(s->out->missed, s->written);
 	struct stats stats = {
 		.recorded = r->count,
-		.written = s->written - missed,
+		.written = s->written - missed - MIN(s->cleared, s->written - missed),
+		.cleared = s->cleared,
 		.lost_output = lost_output(s) + missed,
 		.lost_invalid = r->invalid_bytes,
 		.bytes = s->bytes,
@@ -89,6 +90,23 @@ static void stream_on(struct stream *s, enum stream_event event)
 	s->state = stream_next(s->state, event);
 }
 
+/* Known to the next consumer: snapshots count in these words only for rings that are kept. */
+static void stream_save_turns(struct stream *s)
+{
+	struct ltt_ring_cons *cons = s->reader.cons;
+
+	__atomic_store_n(&cons->saved_records, s->cleared, __ATOMIC_RELAXED);
+	__atomic_store_n(&cons->saved_packets, s->kept, __ATOMIC_RELAXED);
+}
+
+static void stream_load_turns(struct stream *s)
+{
+	const struct ltt_ring_cons *cons = s->reader.cons;
+
+	s->cleared = MIN(cons->saved_records, s->written);
+	s->kept = MIN(cons->saved_packets, s->written - s->cleared);
+}
+
 /* --- packets ---------------------------------------------------------------- */
 
 static uint64_t lost_in_all(const struct stream *s)
@@ -141,9 +159,13 @@ static void stream_make_packet(struct stream *s, bool opening)
 	} else if (packet_is_set(&s->last)) {
 		copy_counts(&header, &s->last);
 	}
+	if (opening && s->drops) {
+		header.stream_pos = r->pos;
+		header.events_recorded = r->count;
+	}
 	s->sent_header = header;
-	s->sent_pos = opening ? r->released : r->pos;
-	s->sent_count = opening ? r->released_count : r->count;
+	s->sent_pos = opening && !s->drops ? r->released : r->pos;
+	s->sent_count = opening && !s->drops ? r->released_count : r->count;
 }
 
 /* --- writing -------------------------------------------------------------------- */
@@ -157,7 +179,9 @@ static void stream_acknowledge(struct stream *s, const struct packet_header *sto
 		s->written += s->sent_count - MIN(s->reader.released_count, s->sent_count);
 		s->out->failed = false;
 		s->last = *stored;
-		s->reopens = false;
+		if (s->drops)
+			s->archived = s->written;
+		s->reopens = s->drops = false;
 	}
 	s->end_ts = stored->timestamp_end;
 	s->lost_reported = stored->events_discarded;
@@ -240,9 +264,30 @@ static int stream_write_opening(struct stream *s)
 	return ret > 0 ? stream_await_outcome(s) : ret;
 }
 
-void stream_turn(struct stream *s)
+void stream_turn(struct stream *s, bool drop)
 {
-	s->reopens = packet_is_set(&s->last);
+	s->archived = s->written;
+	s->drops = drop && reader_pending(&s->reader);
+	s->reopens = packet_is_set(&s->last) || s->drops;
+}
+
+void stream_turn_away(struct stream *s)
+{
+	s->archived = s->written;
+}
+
+/* One of two counts follows from the other: a turn that is repeated counts nothing twice. */
+uint64_t stream_end_turn(struct stream *s, bool clear)
+{
+	uint64_t before = s->cleared;
+
+	if (clear)
+		s->cleared = MAX(s->cleared, s->archived - MIN(s->kept, s->archived));
+	else
+		s->kept = MAX(s->kept, s->archived - MIN(s->cleared, s->archived));
+	stream_save_turns(s);
+	stream_publish(s);
+	return s->cleared - before;
 }
 
 static void set_opening(struct stream *s, const struct packet_header *opening)
@@ -274,6 +319,7 @@ static void continue_behind(struct stream *s, const struct packet_header *last)
 	s->lost_output = last->lost_output;
 	s->lost_reported = last->events_discarded;
 	s->written = last->events_recorded - MIN(last->lost_output, last->events_recorded);
+	stream_load_turns(s);
 	reader_continue(&s->reader,
 			&(struct ring_words){
 				.pub = last->stream_pos + last->packet_size / 8 - sizeof(*last),
@@ -370,6 +416,7 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 	ret = s->out->sink->ops->adopt(s->out, &s->reader, &last, cut);
 	if (ret < 0)
 		return ret;
+	s->archived = s->out->archived;
 	if (ret == SINK_SKIP) {
 		reader_skip(&s->reader);
 	} else if (ret == SINK_AFTER || ret == SINK_TURNED) {

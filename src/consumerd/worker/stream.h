@@ -43,6 +43,7 @@ struct stream {
 	bool torn_read; /* the last snapshot of the ring words was inconsistent */
 	bool ended;	/* no more data is taken: of a ring that is overwritten, it is gone */
 	bool reopens;	/* its next packet is an empty one, in new files */
+	bool drops;	/* that packet stands behind the pending records, which are dropped */
 	struct ring_reader reader;
 	struct stats_box *box;
 	struct packet_header last; /* of the packet written last; magic 0: none is known */
@@ -51,6 +52,8 @@ struct stream {
 	uint64_t packets;
 	uint64_t bytes;
 	uint64_t written;	/* records */
+	uint64_t archived;	/* of them, records that the last turn has moved */
+	uint64_t cleared, kept; /* of them, records that were removed, and that are in archives */
 	uint64_t lost_reported; /* losses that the last packet's header counts */
 	uint64_t lost_output;
 	uint64_t stalled; /* lost in the full ring while nothing could be written */
@@ -88,8 +91,14 @@ int stream_cut(struct stream *stream, enum stream_cut how) MUST_CHECK;
 /** After sink_settle(): write a packet that did not arrive. Return: as stream_cut(). */
 int stream_write_again(struct stream *stream) MUST_CHECK;
 /** The stream goes on in new files: their first packet is an empty one with the position, sequence
- *  number and counts of the last packet, if there was one. The next stream_cut() writes it. */
-void stream_turn(struct stream *stream);
+ *  number and counts of the last packet, if there was one. The next stream_cut() writes it.
+ *  @drop: the pending records count as written to the old files. */
+void stream_turn(struct stream *stream, bool drop);
+/** The same where the sink writes that packet: all records are written. */
+void stream_turn_away(struct stream *stream);
+/** The turn is done; @clear: its old files are removed. Return: the number of records that were
+ *  removed. */
+uint64_t stream_end_turn(struct stream *stream, bool clear);
 /** Count the empty packet that the sink wrote for a turn, if it did. */
 void stream_count_opening(struct stream *stream);
 /** Open the stream at the relay on the current connection. Return: 0 or negative errno. */

@@ -528,6 +528,7 @@ static void worker_release(struct worker *w)
 	sink_free(w->sink);
 	relay_conn_config_fini(&w->config.relay);
 	worker_end_turn(w);
+	worker_await_removal(w);
 	close_fd(w->config.dir_fd);
 	free(w);
 }

@@ -43,6 +43,15 @@ void chunk_turn(struct session_chunk *chunk, bool clear, uint64_t now_real_ns)
 			 end, chunk->number);
 }
 
+void chunk_turn_name(const struct session_chunk *chunk, unsigned int part,
+		     char ret[TURN_NAME_BYTES])
+{
+	if (part && chunk_clears(chunk))
+		snprintf(ret, TURN_NAME_BYTES, TURN_CLEARED "%" PRIu32 "-%u", chunk->number, part);
+	else
+		snprintf(ret, TURN_NAME_BYTES, "%s", chunk->turning);
+}
+
 bool chunk_clears(const struct session_chunk *chunk)
 {
 	return strncmp(chunk->turning, TURN_CLEARED, strlen(TURN_CLEARED)) == 0;

@@ -42,6 +42,10 @@ struct session_chunk {
 void chunk_record(struct session_chunk *chunk, uint64_t now_real_ns, uint64_t now_ns);
 /** Begin a turn: choose its name. */
 void chunk_turn(struct session_chunk *chunk, bool clear, uint64_t now_real_ns);
+/** Its name at one of the session's consumers, by a number from 0: each of them removes
+ *  its own cleared files. */
+void chunk_turn_name(const struct session_chunk *chunk, unsigned int part,
+		     char ret[TURN_NAME_BYTES]);
 /** Whether the turn that was begun is a clear. */
 bool chunk_clears(const struct session_chunk *chunk);
 /** The turn is done. */

@@ -88,7 +88,7 @@ void run_open_output(struct run_part *part, bool later, con_done done, void *dat
 {
 	const struct run *run = part->run;
 	const struct session *session = run->session;
-	char stamp[RUN_STAMP_BYTES];
+	char stamp[RUN_STAMP_BYTES], turning[TURN_NAME_BYTES];
 	struct req_con_output_open req = {
 		.output = session->id,
 		.dir = run->outdir,
@@ -115,10 +115,11 @@ void run_open_output(struct run_part *part, bool later, con_done done, void *dat
 		.relay_compress = session->compress,
 		.snapshots = session->snapshots,
 		.relay_url = *session->relay ? session->path : "",
-		.turning = session->chunk.turning,
+		.turning = turning,
 		.part = part == &run->parts[RUN_KERNEL],
 	};
 
+	chunk_turn_name(&session->chunk, (unsigned int)(part - run->parts), turning);
 	run_stamp(session, stamp);
 	CONSUMER_CALL(part->consumer, con_output_open, &req, NULL, done, data);
 }

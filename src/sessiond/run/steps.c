@@ -343,22 +343,28 @@ static void output_turned(void *data, const struct con_answer *answer)
 	op_next(op);
 }
 
-/* All domains of a session are in one directory, so they have one archive. The name is saved
+/* All domains of a session are in one directory, so they have one archive; but each consumer
+ * removes its own cleared files. The name is saved
  * before: whatever ends meanwhile, the turn is repeated with it until it is done. */
 static void request_turn(struct op *op)
 {
 	const struct session *session = op->run->session;
-	const struct req_con_turn req = {
+	char name[TURN_NAME_BYTES];
+	struct req_con_turn req = {
 		.output = session->id,
-		.name = session->chunk.turning,
+		.name = name,
 		.clear = chunk_clears(&session->chunk),
 	};
 	struct run_part *part;
 
 	op->turned = (struct run_turned){ .number = session->chunk.number };
 	snprintf(op->turned.name, sizeof(op->turned.name), "%s", session->chunk.turning);
-	op_each_part(part, op) CONSUMER_CALL(part->consumer, con_turn, &req, NULL, output_turned,
-					     op_part_of(op, part));
+	op_each_part(part, op)
+	{
+		chunk_turn_name(&session->chunk, (unsigned int)(part - op->run->parts), name);
+		CONSUMER_CALL(part->consumer, con_turn, &req, NULL, output_turned,
+			      op_part_of(op, part));
+	}
 }
 
 /* A turn that failed, or that an earlier daemon has begun. One of the same kind is repeated by the

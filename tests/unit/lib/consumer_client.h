@@ -157,7 +157,7 @@ void enable_rings(struct daemon *d, uint64_t output, uint64_t ring, bool on);
 struct sums {
 	uint64_t recorded, written, lost_full, lost_size, lost_busy, lost_output, lost_invalid;
 	uint64_t bytes, packets, used, size;
-	uint64_t lost_stalled, slow_ns, slow_bytes;
+	uint64_t lost_stalled, slow_ns, slow_bytes, cleared;
 	unsigned int streams;
 };
 

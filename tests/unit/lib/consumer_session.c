@@ -103,6 +103,7 @@ static void add_stream(struct decoder *dec, void *data)
 	sums->lost_stalled += msg.lost_stalled;
 	sums->slow_ns += msg.slow_ns;
 	sums->slow_bytes += msg.slow_bytes;
+	sums->cleared += msg.cleared;
 	sums->streams++;
 }
 

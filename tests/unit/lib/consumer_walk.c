@@ -9,6 +9,8 @@ void *slurp(int dir, const char *name, size_t *ret_len)
 	struct stat st;
 	char *data;
 
+	if (fd < 0)
+		printf("no %s\n", name);
 	CHECK(fd >= 0 && fstat(fd, &st) == 0);
 	data = malloc((size_t)st.st_size + 1);
 	CHECK(data && read(fd, data, (size_t)st.st_size) == st.st_size);
