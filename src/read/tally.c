@@ -34,6 +34,15 @@ static bool is_first(const struct tally *t, const struct packet *packet)
 	       (!packet_has(packet, ROLE_SEQ_NUM) || packet->seq_num == t->damaged_in_row);
 }
 
+/* A stream that goes on in new files begins them with an empty packet, of one moment, which has the
+ * counts of the packet before. */
+static bool is_base(const struct tally *t, const struct packet *packet)
+{
+	return !t->has_last && !t->damaged_in_row && packet_has(packet, ROLE_SEQ_NUM) &&
+	       packet_has(packet, ROLE_RECORDED) && packet->seq_num &&
+	       packet->content_bits == packet->head_bits && packet->begin == packet->end;
+}
+
 /* Whether the packet begins where the last one ended, by number or by stream position. If one of
  * the two is wrong, the other one still detects a gap. */
 static bool view_tally_is_successor(const struct tally *t, const struct packet *packet)
@@ -99,13 +108,13 @@ bool tally_expects(const struct tally *t, const struct packet *packet, uint64_t 
 
 static bool add_losses(struct tally *t, const struct packet *packet)
 {
-	bool known = t->has_last || is_first(t, packet), any = false;
+	bool known = t->has_last || is_first(t, packet), base = is_base(t, packet), any = false;
 
 	for (int i = 0; i < VIEW_NR_LOST; i++) {
 		any |= known && packet->lost[i] > t->last_lost[i];
 		if (known && packet->lost[i] > t->last_lost[i])
 			t->sum.lost[i] += packet->lost[i] - t->last_lost[i];
-		else if (!known && packet_has(packet, ROLE_RECORDED))
+		else if (!known && !base && packet_has(packet, ROLE_RECORDED))
 			t->sum.lost_before += packet->lost[i];
 		t->last_lost[i] = packet->lost[i];
 	}
@@ -138,8 +147,8 @@ static void add_unreadable(struct tally *t, const struct packet *packet, uint64_
 	t->last_recorded = packet->recorded;
 }
 
-/* The events that the stream holds by its headers, and those before its first
- * packet in files that have been erased. */
+/* The events that the stream holds by its headers, and those before its first packet in files that
+ * have been erased; not those in an archive. */
 static void add_ledger(struct tally *t, const struct packet *packet, uint64_t events)
 {
 	uint64_t stored = packet->recorded - packet->lost[VIEW_LOST_OUTPUT];
@@ -147,10 +156,12 @@ static void add_ledger(struct tally *t, const struct packet *packet, uint64_t ev
 	if (!packet_has(packet, ROLE_RECORDED))
 		return;
 	if (!t->sum.has_ledger && packet_has(packet, ROLE_SEQ_NUM) &&
-	    packet->seq_num > t->damaged_in_row)
-		t->sum.before = stored - events;
+	    packet->seq_num > t->damaged_in_row) {
+		t->stored_before = stored - events;
+		t->sum.before = t->has_base ? 0 : t->stored_before;
+	}
 	t->sum.has_ledger = true;
-	t->sum.recorded = stored - t->sum.before;
+	t->sum.recorded = stored - t->stored_before;
 }
 
 bool tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
@@ -159,6 +170,8 @@ bool tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
 	bool lossy = add_losses(t, packet) || t->damaged_in_row;
 
 	if (!t->has_last) {
+		t->has_base = is_base(t, packet);
+		t->first_recorded = packet->recorded - events;
 		t->first_seq = packet->seq_num;
 		t->first_begin = packet->begin;
 		t->first_crc = packet->crc32c;

@@ -15,7 +15,10 @@ struct tally {
 	uint64_t instance;
 	bool has_instance;
 	bool has_last;
+	bool has_base; /* its first packet is an opening one: it counts the events of other files */
 	uint64_t first_seq, first_begin, first_crc; /* of the first good packet */
+	uint64_t first_recorded; /* events that were recorded before it */
+	uint64_t stored_before;	 /* of these, those that are in files */
 	uint64_t last_cpu;
 	uint64_t last_seq;
 	uint64_t last_recorded;

@@ -13,6 +13,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "chain.h"
 #include "find.h"
 #include "source.h"
 #include "clock.h"
@@ -672,6 +673,7 @@ int view_verify(struct view *view)
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		r = verify_source(view->sources[i], view->preferred);
 	verify_report_missing(view);
+	chain_check(view);
 	verify_clocks(view);
 	find_unended(view);
 	for (size_t i = 0; !r && i < view->nr_sources; i++)

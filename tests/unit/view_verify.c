@@ -315,6 +315,92 @@ static void test_times(void)
 	free(text);
 }
 
+#define ARCHIVES "archives/20260101T000000+0000-20260101T000001+0000-"
+
+/* Packets @from to @to - 1 of a stream: each has two events, and a loss before it; but each third
+ * one is empty, as one that begins a part. */
+static void make_part(const char *part, unsigned from, unsigned to)
+{
+	struct maker m = { .crc = true };
+	uint64_t now = 0;
+	char path[256];
+
+	for (unsigned p = 0; p < to; p++) {
+		m.out.len = p <= from ? 0 : m.out.len;
+		packet_open(&m, now);
+		for (unsigned i = 0; p % 3 && i < 2; i++)
+			put(event(&m, 1, ++now), p, 4);
+		m.lost[0] += p % 3 > 0;
+		packet_close(&m, now);
+	}
+	make_path(path, sizeof(path), make_root, part);
+	make_file(path, "metadata", metadata.at, metadata.len);
+	make_file(path, "ch_0", m.out.at, m.out.len);
+	bytes_fini(&m.out);
+}
+
+static struct view_summary see_part(const char *part)
+{
+	struct view_summary sum;
+	struct seen seen;
+
+	make_path(dir, sizeof(dir), make_root, part);
+	CHECK_IS(see(&seen, dir), ==, 0);
+	sum = *seen.sum;
+	seen_fini(&seen);
+	return sum;
+}
+
+/* The number of events of all parts, and the fault that is reported of them. */
+static void check_parts(uint64_t events, const char *said)
+{
+	struct seen seen = { 0 };
+	char root[128];
+
+	make_path(root, sizeof(root), make_root, "s");
+	CHECK_IS(view_open(root, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(view_verify(seen.view), ==, 0);
+	CHECK(view_summary(seen.view, &seen.sum) == 0 && seen.sum->events == events);
+	CHECK_IS(seen.problems, ==, *said != '\0');
+	CHECK(strstr(seen.said, said));
+	seen_fini(&seen);
+}
+
+/* Archives, and the rest: each alone has its own losses; together they are whole, but for one that
+ * is missing or there twice. */
+static void test_archives(void)
+{
+	static const char *const parts[] = { "s/" ARCHIVES "1/ust", "s/" ARCHIVES "2/ust",
+					     "s/ust" };
+	struct view_summary sum;
+
+	for (unsigned i = 0; i < 3; i++) {
+		make_part(parts[i], 3 * i, 3 * i + 3);
+		sum = see_part(parts[i]);
+		CHECK(!sum.before && !sum.lost_before && !sum.lost_packets && !sum.problems);
+		CHECK(sum.events == 4 && sum.lost == 2);
+	}
+	check_parts(12, "");
+	rm_rf_at(AT_FDCWD, dir);
+	check_parts(8, "");
+	make_part(parts[2], 3, 6);
+	check_parts(12, "events 5 to 8 of ust/ch_0 are in both archive ");
+	make_part(parts[2], 6, 9);
+	make_path(dir, sizeof(dir), make_root, "s/" ARCHIVES "2");
+	rm_rf_at(AT_FDCWD, dir);
+	check_parts(8, "events 5 to 8 of ust/ch_0 are missing between archive ");
+	make_path(dir, sizeof(dir), make_root, "s/archives");
+	make_file(dir, ".gaps", "\n3//\n2/", 7);
+	check_parts(8, "events 5 to 8 of ust/ch_0 are missing between archive ");
+	make_file(dir, ".gaps", "\n3//\n2//", 8);
+	check_parts(8, "");
+
+	/* the first packets were removed in favour of later ones */
+	make_part(parts[2], 7, 9);
+	sum = see_part(parts[2]);
+	CHECK(sum.before == 8 && sum.lost_before == 5 && sum.lost == 1);
+}
+
 int main(void)
 {
 	make_path(dir, sizeof(dir), make_tmp(), "t");
@@ -330,6 +416,7 @@ int main(void)
 	test_holes();
 	test_metadata();
 	test_times();
+	test_archives();
 	bytes_fini(&stream);
 	bytes_fini(&packet_index);
 	bytes_fini(&metadata);

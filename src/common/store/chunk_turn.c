@@ -70,6 +70,24 @@ static int archive_open_done(const struct archive *a, uint64_t owner)
 	return archive_part(list, owner) ? TAKE_FD(fd) : -ENOENT;
 }
 
+/* Readers don't miss an archive that is removed by a clear. One whose number can't be written is
+ * cleared all the same. */
+static void archive_note_cleared(const struct chunk *chunk, const struct archive *a)
+{
+	const size_t len = strlen(CLEAREDLIST_NAME);
+	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	AUTO_FREE char *entry = NULL;
+	AUTO_FD int fd = -1;
+
+	if (strncmp(a->name, CLEAREDLIST_NAME, len) != 0)
+		return;
+	entry = xasprintf("\n%s" TRACELIST_END, a->name + len);
+	fd = openat(a->dir_fd, CLEAREDLIST_FILE, flags, 0640);
+	if (fd >= 0 && append_bytes(fd, entry, strlen(entry), fd_bytes(fd)) == 0 &&
+	    disk_syncs(chunk->disk))
+		(void)!fdatasync(fd);
+}
+
 /* --- moving ------------------------------------------------------------------------ */
 
 /* It was moved, perhaps by a writer that was killed before it removed the rest. */
@@ -79,6 +97,7 @@ static int archive_take(struct chunk *chunk, const struct archive *a, int fd)
 		return fd;
 	if (chunk_has(a->dir_fd, a->hidden))
 		dir_remove(a->dir_fd, a->hidden);
+	archive_note_cleared(chunk, a);
 	chunk->archive_fd = fd;
 	return 0;
 }

@@ -25,4 +25,9 @@
 #define TRACELIST_CLOSED "/closed/" /* before a path: nothing will be added to that trace */
 #define TRACELIST_PATH_MAX 1024
 
+/* In the directory of a session's archives: numbers of those that a clear has removed, entries
+ * "\nNUMBER//". Events that are missing in their places are no loss. */
+#define CLEAREDLIST_FILE ".gaps"
+#define CLEAREDLIST_NAME "cleared-" /* before the number, in the name of such an archive */
+
 #endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "chain.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "source.h"
+#include "trace/streamlist.h"
+#include "view_priv.h"
+
+#define ARCHIVES "archives/"
+#define CLEARED_MAX (4u << 20) /* bytes of a list */
+
+/* A stream of a trace that is in an archive, or in the session's directory. */
+struct piece {
+	const struct source *source;
+	const struct tally *tally;
+	size_t dir_len;	     /* of the label: the directory of the archives, with its '/' */
+	size_t session_len;  /* the same of the session's */
+	const char *archive; /* in the label; NULL: it is in none */
+	size_t archive_len;
+	const char *path; /* of the trace below the archive or the session */
+	uint64_t number;  /* of the archive; UINT64_MAX: it is in none */
+};
+
+/* BEGIN-END-NUMBER */
+static bool parse_archive(const char *name, size_t len, uint64_t *ret_number)
+{
+	static const char form[] = "ddddddddTdddddd+dddd-ddddddddTdddddd+dddd-";
+	const size_t begin = sizeof(form) - 1;
+	char number[24];
+
+	if (len <= begin || len - begin >= sizeof(number))
+		return false;
+	for (size_t i = 0; i < begin; i++)
+		if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
+			return false;
+	snprintf(number, sizeof(number), "%.*s", (int)(len - begin), name + begin);
+	return parse_u64(number, ret_number) == 0;
+}
+
+static bool ends_with_archives(const char *label, size_t len)
+{
+	const size_t own = strlen(ARCHIVES);
+
+	return len >= own && strncmp(label + len - own, ARCHIVES, own) == 0 &&
+	       (len == own || label[len - own - 1] == '/');
+}
+
+static struct piece piece_of(const struct source *source, const struct tally *tally)
+{
+	const char *label = source->label;
+	struct piece piece = {
+		.source = source, .tally = tally, .path = label, .number = UINT64_MAX
+	};
+
+	for (const char *at = label; at; at = strchr(at, '/')) {
+		size_t len;
+
+		at += at != label || *at == '/';
+		len = strcspn(at, "/");
+		if (!parse_archive(at, len, &piece.number))
+			continue;
+		piece.archive = at;
+		piece.archive_len = len;
+		piece.dir_len = piece.session_len = (size_t)(at - label);
+		if (ends_with_archives(label, piece.dir_len))
+			piece.session_len -= strlen(ARCHIVES);
+		piece.path = at + len + (at[len] == '/');
+		break;
+	}
+	return piece;
+}
+
+/* --- their order ------------------------------------------------------------------ */
+
+/* Of the session's directory, and of the trace below it: as one label. */
+static int compare_paths(const struct piece *a, const struct piece *b)
+{
+	AUTO_FREE char *x = xasprintf("%.*s%s", (int)a->session_len, a->source->label, a->path);
+	AUTO_FREE char *y = xasprintf("%.*s%s", (int)b->session_len, b->source->label, b->path);
+
+	return strcmp(x, y);
+}
+
+static int compare_streams(const struct piece *a, const struct piece *b)
+{
+	const struct tally *x = a->tally, *y = b->tally;
+	int r = memcmp(a->source->tc->uuid, b->source->tc->uuid, sizeof(a->source->tc->uuid));
+
+	if (!r && x->stream_id != y->stream_id)
+		r = x->stream_id < y->stream_id ? -1 : 1;
+	if (!r && x->instance != y->instance)
+		r = x->instance < y->instance ? -1 : 1;
+	return r ? r : compare_paths(a, b);
+}
+
+static int by_order(const void *one, const void *other)
+{
+	const struct piece *a = one, *b = other;
+	int r = compare_streams(a, b);
+
+	if (!r && a->tally->first_seq != b->tally->first_seq)
+		r = a->tally->first_seq < b->tally->first_seq ? -1 : 1;
+	return r ? r : (a->number > b->number) - (a->number < b->number);
+}
+
+/* --- archives that were cleared ------------------------------------------------------ */
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Allocated; "": there is none. */
+static char *read_cleared(const struct view *view, const struct piece *piece)
+{
+	AUTO_FREE char *path = xasprintf("%s/%.*s" CLEAREDLIST_FILE, view->dir, (int)piece->dir_len,
+					 piece->source->label);
+	AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FREE char *text = NULL;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > CLEARED_MAX)
+		return xstrdup("");
+	text = xalloc((size_t)st.st_size + 1);
+	return pread(fd, text, (size_t)st.st_size, 0) < 0 ? xstrdup("") : TAKE(text);
+}
+
+/* Was all that was between them cleared? Traces that are in no archive come behind all of them. */
+static bool is_cleared(const struct view *view, const struct piece *a, const struct piece *b)
+{
+	AUTO_FREE char *text = a->archive ? read_cleared(view, a) : xstrdup("");
+	AUTO_FREE uint64_t *numbers = xalloc((strlen(text) / 2 + 1) * sizeof(*numbers));
+	uint64_t next = a->number + 1;
+	size_t nr = 0;
+
+	for (const char *at = text; (at = strchr(at, '\n')); at++) {
+		char *end;
+		uint64_t n = strtoull(at + 1, &end, 10);
+
+		if (strncmp(end, TRACELIST_END, strlen(TRACELIST_END)) == 0)
+			numbers[nr++] = n;
+	}
+	qsort(numbers, nr, sizeof(*numbers), by_number);
+	for (size_t i = 0; i < nr && numbers[i] <= next; i++)
+		next += numbers[i] == next;
+	if (b->archive)
+		return next == b->number && next > a->number + 1;
+	return next > a->number + 1 && next > numbers[nr - 1];
+}
+
+/* --- two that follow each other --------------------------------------------------- */
+
+static const char *place(const struct piece *piece, char *buf, size_t len)
+{
+	if (!piece->archive)
+		return "what was recorded last";
+	snprintf(buf, len, "archive %.*s", (int)piece->archive_len, piece->archive);
+	return buf;
+}
+
+/* @what: before the places of both. Packets are named where no event is in them. */
+static void report_link(struct view *view, const struct piece *a, const struct piece *b,
+			const uint64_t events[2], const uint64_t packets[2], const char *what)
+{
+	bool counted = events[0] <= events[1];
+	const uint64_t *range = counted ? events : packets;
+	char one[128], other[128];
+
+	report(&view->reporter, "%s %llu to %llu of %.*s%s/%s are %s %s and %s",
+	       counted ? "events" : "packets without events,", (unsigned long long)range[0],
+	       (unsigned long long)range[1], (int)b->session_len, b->source->label, b->path,
+	       b->tally->sum.name, what, place(a, one, sizeof(one)),
+	       place(b, other, sizeof(other)));
+}
+
+/* One that begins with a base follows the last packet before, but for packets that were damaged.
+ * Another one has lost its first packets itself. */
+static void check_link(struct view *view, const struct piece *a, const struct piece *b)
+{
+	const struct tally *x = a->tally, *y = b->tally;
+	const uint64_t gap[2] = { x->last_seq + 1, y->first_seq - 1 };
+	const uint64_t missing[2] = { x->last_recorded + 1, y->first_recorded };
+	const uint64_t twice[2] = { y->first_seq, MIN(x->last_seq, y->last_seq) };
+	const uint64_t both[2] = { y->first_recorded + 1, MIN(x->last_recorded, y->last_recorded) };
+
+	if (y->first_seq <= x->last_seq)
+		report_link(view, a, b, both, twice, "in both");
+	else if (y->has_base && y->first_seq - x->last_seq - 1 > x->damaged_in_row &&
+		 !is_cleared(view, a, b))
+		report_link(view, a, b, missing, gap, "missing between");
+}
+
+/* --- all of them -------------------------------------------------------------------- */
+
+static size_t collect(const struct view *view, struct piece *pieces)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const struct source *source = view->sources[i];
+		const struct tally *t = source->tallies;
+
+		for (; t && source->tc->has_uuid && !source->guest; t = t->next)
+			if (tally_has_begin(t) && t->has_instance) {
+				if (pieces)
+					pieces[nr] = piece_of(source, t);
+				nr++;
+			}
+	}
+	return nr;
+}
+
+void chain_check(struct view *view)
+{
+	AUTO_FREE struct piece *pieces = xalloc((collect(view, NULL) + 1) * sizeof(*pieces));
+	size_t nr = collect(view, pieces), last = 0;
+
+	qsort(pieces, nr, sizeof(*pieces), by_order);
+	for (size_t i = 1; i < nr; i++) {
+		bool same = compare_streams(&pieces[last], &pieces[i]) == 0;
+
+		if (same && pieces[last].source != pieces[i].source)
+			check_link(view, &pieces[last], &pieces[i]);
+		if (!same || pieces[i].tally->last_seq >= pieces[last].tally->last_seq)
+			last = i;
+	}
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * chain.h - the archives of a session, and its traces that are in none yet, are one trace in
+ * pieces: each stream goes on with the number after its last packet. For view_verify().
+ */
+#ifndef READ_CHAIN_H
+#define READ_CHAIN_H
+
+struct view;
+
+/** After all packets were read: report events that are missing between two pieces, or are in both.
+ *  Archives before the first one that is there, and those that were cleared, are not missed. */
+void chain_check(struct view *view);
+
+#endif
