@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* host.h - what the program that shows a trace provides: receivers of sentences, and names of
- * addresses. */
+/* host.h - the program that shows a trace: it receives sentences, and names addresses. */
 #ifndef READ_HOST_H
 #define READ_HOST_H
 
