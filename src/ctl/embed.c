@@ -27,7 +27,7 @@ static int embed_read(struct view *view, struct names *names, uint64_t most_ns, 
 	uint64_t begin_ns = run_now_ns(), nr = 0;
 	struct name found[NAMES_MOST];
 	struct event event;
-	int r;
+	int r = 0;
 
 	while (!*ret_cut && (r = event_next(view, &all, &event)) > 0) {
 		names_find(names, &event, found);
