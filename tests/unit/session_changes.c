@@ -80,6 +80,16 @@ static int do_snapshot_output(int client)
 	return HARNESS_CALL(client, snapshot_output, NAME, .path = "/snapshots").code;
 }
 
+static int do_rotation_enable(int client)
+{
+	return HARNESS_CALL(client, rotation_enable, NAME, .rotate_size = 65536).code;
+}
+
+static int do_rotation_disable(int client)
+{
+	return HARNESS_CALL(client, rotation_disable, NAME, .size = 1).code;
+}
+
 static const struct change {
 	const char *name;
 	int (*make)(int client);
@@ -88,7 +98,8 @@ static const struct change {
 	{ "channel_enable", do_channel_enable },   { "context_add", do_context_add },
 	{ "event_enable", do_event_enable },	   { "event_disable", do_event_disable },
 	{ "channel_disable", do_channel_disable }, { "track", do_track },
-	{ "snapshot_output", do_snapshot_output },
+	{ "snapshot_output", do_snapshot_output }, { "rotation_enable", do_rotation_enable },
+	{ "rotation_disable", do_rotation_disable },
 };
 
 #define IF_ANYONE(name)
