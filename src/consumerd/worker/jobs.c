@@ -407,14 +407,17 @@ bool worker_finish_archives(struct worker *w, bool wait)
 static bool do_archives(struct worker *w, struct job *job)
 {
 	worker_finish_archives(w, false);
-	if (w->config.dir_fd < 0)
+	if (w->config.dir_fd < 0) {
 		err_set(&job->err, ERR_INVALID, "the output has no directory with archives");
-	else if (w->removing)
+		return true;
+	}
+	if (w->removing) {
 		err_set(&job->err, ERR_BUSY, "archives of the session are being removed");
-	else
-		w->removing =
-			archives_begin(w->config.dir_fd, job, w->config.done, &w->doorbell);
-	return job->err.code != 0;
+		return true;
+	}
+	/* the job may be done, and freed, by now */
+	w->removing = archives_begin(w->config.dir_fd, job, w->config.done, &w->doorbell);
+	return !w->removing;
 }
 
 /* --- flush and end -------------------------------------------------------------- */
