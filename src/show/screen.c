@@ -125,14 +125,16 @@ static void pager_exec(int in)
 	_exit(127);
 }
 
-/* Return: the status of waitpid(). */
+/* It is asked again by the handler of a signal that arrives with its end, and so not reaped.
+ * Return: as waitpid() stores it. */
 static int pager_wait(void)
 {
-	int status = 0;
+	siginfo_t info;
 
-	while (waitpid(pager.pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	while (waitid(P_PID, (id_t)pager.pid, &info, WEXITED | WNOWAIT) < 0)
+		if (errno != EINTR)
+			return 0;
+	return info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status;
 }
 
 /*
