@@ -213,6 +213,24 @@ static void end(int listener, struct fake_child *c, struct fake_app *app, struct
 	close(listener);
 }
 
+/* Register the process that answers. One that only forked may have connected before it ended. */
+static void register_child(int listener, const struct fake_child *c, struct fake_app *child)
+{
+	char pid = app_fake_child_command(c, 'p');
+	int type;
+
+	for (;;) {
+		app_fake_accept(listener, child);
+		type = app_fake_receive(child, WAIT_MS);
+		if (type == MSG_app_hello && (char)(child->hello.pid & 0x7f) == pid)
+			break;
+		CHECK(type == MSG_app_hello || type == 0);
+		close(child->fd);
+	}
+	app_fake_welcome(child, 7);
+	app_fake_await_points(child);
+}
+
 /* The child records at once, registers by itself, and moves to a buffer of its own. */
 static void children_record_on(char how)
 {
@@ -224,7 +242,7 @@ static void children_record_on(char how)
 	begin(&listener, &c, &app, &set);
 	CHECK_IS(app_fake_child_command(&c, how), ==, 'y');
 	CHECK_IS(app_fake_recorded(&set), ==, 2);
-	app_fake_register(listener, &child, 7);
+	register_child(listener, &c, &child);
 	CHECK_IS(child.hello.pid, !=, app.hello.pid);
 	app_fake_set_init(&own, 2, 100, "channel0", 0);
 	app_fake_send_buffer(&child, &own);

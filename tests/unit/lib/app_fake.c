@@ -287,7 +287,7 @@ void app_fake_send(const struct fake_app *app, const struct encoder *enc)
 	CHECK_IS(sendmsg(app->fd, &msg, MSG_NOSIGNAL), >=, 0);
 }
 
-static void app_fake_welcome(const struct fake_app *app, uint64_t instance)
+void app_fake_welcome(const struct fake_app *app, uint64_t instance)
 {
 	struct msg_app_welcome m = { .instance = instance };
 	struct encoder enc;

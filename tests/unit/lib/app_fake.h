@@ -175,6 +175,8 @@ void app_fake_sync(struct fake_app *app);
 /** Request a state dump, and return once it is recorded. */
 void app_fake_statedump(struct fake_app *app, uint64_t session);
 
+/** Answer the hello of an application that was accepted. */
+void app_fake_welcome(const struct fake_app *app, uint64_t instance);
 /** Accept an application, up to the end of its first announcement, as @instance. */
 void app_fake_register(int listener, struct fake_app *app, uint64_t instance);
 
