@@ -125,7 +125,7 @@ static void pager_exec(int in)
 	_exit(127);
 }
 
-/* It is asked again by the handler of a signal that arrives with its end, and so not reaped.
+/* Not reaped: the handler of a signal that arrives with its end waits for it, too.
  * Return: as waitpid() stores it. */
 static int pager_wait(void)
 {
