@@ -35,11 +35,12 @@ static bool is_first(const struct tally *t, const struct packet *packet)
 }
 
 /* A stream that goes on in new files begins them with an empty packet, of one moment, which has the
- * counts of the packet before. */
+ * counts of the packet before; or, where all was cleared before the first one, of the records. */
 static bool is_base(const struct tally *t, const struct packet *packet)
 {
 	return !t->has_last && !t->damaged_in_row && packet_has(packet, ROLE_SEQ_NUM) &&
-	       packet_has(packet, ROLE_RECORDED) && packet->seq_num &&
+	       packet_has(packet, ROLE_RECORDED) &&
+	       (packet->seq_num || packet->recorded > packet->lost[VIEW_LOST_OUTPUT]) &&
 	       packet->content_bits == packet->head_bits && packet->begin == packet->end;
 }
 
@@ -98,7 +99,8 @@ const char *tally_oddity(const struct tally *t, const struct packet *packet)
 bool tally_expects(const struct tally *t, const struct packet *packet, uint64_t *ret_events)
 {
 	if (!packet_has(packet, ROLE_RECORDED) || !packet_has(packet, ROLE_SEQ_NUM) ||
-	    t->damaged_in_row || (!view_tally_is_successor(t, packet) && !is_first(t, packet)))
+	    t->damaged_in_row || is_base(t, packet) ||
+	    (!view_tally_is_successor(t, packet) && !is_first(t, packet)))
 		return false;
 	*ret_events = packet->recorded - (t->has_last ? t->last_recorded : 0);
 	if (t->has_last ? packet->stream_pos != t->last_end_pos : packet->stream_pos != 0)
@@ -108,7 +110,8 @@ bool tally_expects(const struct tally *t, const struct packet *packet, uint64_t 
 
 static bool add_losses(struct tally *t, const struct packet *packet)
 {
-	bool known = t->has_last || is_first(t, packet), base = is_base(t, packet), any = false;
+	bool base = is_base(t, packet), any = false;
+	bool known = !base && (t->has_last || is_first(t, packet));
 
 	for (int i = 0; i < VIEW_NR_LOST; i++) {
 		any |= known && packet->lost[i] > t->last_lost[i];
@@ -156,7 +159,7 @@ static void add_ledger(struct tally *t, const struct packet *packet, uint64_t ev
 	if (!packet_has(packet, ROLE_RECORDED))
 		return;
 	if (!t->sum.has_ledger && packet_has(packet, ROLE_SEQ_NUM) &&
-	    packet->seq_num > t->damaged_in_row) {
+	    (t->has_base || packet->seq_num > t->damaged_in_row)) {
 		t->stored_before = stored - events;
 		t->sum.before = t->has_base ? 0 : t->stored_before;
 	}

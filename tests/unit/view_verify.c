@@ -351,6 +351,29 @@ static struct view_summary see_part(const char *part)
 	return sum;
 }
 
+/* All that was recorded before the first packet was cleared. */
+static void test_cleared(void)
+{
+	struct maker m = { .crc = true, .recorded = 81, .pos = 700, .lost = { 3 } };
+	struct view_summary sum;
+	char path[256];
+
+	packet_open(&m, 0);
+	packet_close(&m, 0);
+	packet_open(&m, 0);
+	put(event(&m, 1, 1), 1, 4);
+	m.lost[0]++;
+	packet_close(&m, 1);
+	make_path(path, sizeof(path), make_root, "cleared");
+	make_file(path, "metadata", metadata.at, metadata.len);
+	make_file(path, "ch_0", m.out.at, m.out.len);
+	bytes_fini(&m.out);
+	sum = see_part("cleared");
+	CHECK(!sum.before && !sum.lost_before && !sum.lost_packets && !sum.problems);
+	CHECK_IS(sum.events, ==, 1);
+	CHECK_IS(sum.lost, ==, 1);
+}
+
 /* The number of events of all parts, and the fault that is reported of them. */
 static void check_parts(uint64_t events, const char *said)
 {
@@ -417,6 +440,7 @@ int main(void)
 	test_metadata();
 	test_times();
 	test_archives();
+	test_cleared();
 	bytes_fini(&stream);
 	bytes_fini(&packet_index);
 	bytes_fini(&metadata);
