@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "feed_priv.h"
+#include "plan.h"
 
 int feed_damaged(struct feed *f, const char *fmt, ...)
 {
@@ -73,7 +74,9 @@ int feed_header(struct feed *f, uint64_t at)
 		f->reader.pos = at;
 		f->reader.clock = clock;
 		f->reader.event_id = 0;
-		result = reader_struct(&f->reader, sc->header);
+		result = sc->header_plan && plan_read_header(&f->reader, sc->header_plan) ?
+				 READ_OK :
+				 reader_struct(&f->reader, sc->header);
 		if (result != READ_SHORT)
 			break;
 		result = more(f, at);

@@ -60,6 +60,8 @@ enum field_role {
 #define NO_SLOT UINT32_MAX
 
 struct ctf_type;
+struct plan;
+struct header_plan;
 struct where_class;
 
 /**
@@ -119,6 +121,7 @@ struct ctf_clock {
  * @fields: of a struct or variant. @mappings: of an enumeration.
  * @ref: path to the length or tag, as written; @slot: slot of that field.
  * @option_of: of a variant: for each mapping of its tag the option, or -1.
+ * @plan: of a struct that is read by itself, plan.h; NULL: it has none.
  */
 struct ctf_type {
 	uint8_t kind;
@@ -141,6 +144,7 @@ struct ctf_type {
 	const struct ctf_type *tag;
 	int32_t *option_of;
 	const struct ctf_clock *clock;
+	const struct plan *plan;
 };
 
 struct ctf_env {
@@ -174,6 +178,7 @@ struct ctf_event_class {
 	enum ctf_selected selected;
 	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
 	uint32_t name_len;
+	bool name_is_plain; /* it is shown without escapes */
 	struct ctf_event_class *next;
 	struct ctf_event_class *next_in_stream;
 };
@@ -183,6 +188,7 @@ struct ctf_stream_class {
 	bool has_id;
 	bool broken;
 	const struct ctf_type *header;
+	const struct header_plan *header_plan; /* NULL: it has none */
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_context;
 	const struct ctf_clock *clock;	/* of the event header's timestamp */

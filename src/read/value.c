@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "clock.h"
+#include "plan.h"
 #include "trace/metadata.h"
 
 static int read_type(struct reader *r, const struct ctf_type *type, const struct ctf_field *field);
@@ -16,17 +17,24 @@ void values_fini(struct values *values)
 }
 
 /* Bounded by READ_MAX_STEPS a struct: each value costs a step. */
+struct value *values_more(struct values *values, uint32_t nr)
+{
+	struct value *more;
+
+	if (values->size - values->nr < nr) {
+		values->size = 2 * values->size + MAX(nr, 64u);
+		values->at = xrealloc(values->at, values->size * sizeof(*values->at));
+	}
+	more = &values->at[values->nr];
+	values->nr += nr;
+	return more;
+}
+
 static struct value *value_add(struct reader *r, const struct ctf_type *type,
 			       const struct ctf_field *field)
 {
-	struct values *values = r->values;
-	struct value *value;
+	struct value *value = values_more(r->values, 1);
 
-	if (values->nr == values->size) {
-		values->size = values->size ? 2 * values->size : 64;
-		values->at = xrealloc(values->at, values->size * sizeof(*values->at));
-	}
-	value = &values->at[values->nr++];
 	value->type = type;
 	value->field = field;
 	value->count = 0;
@@ -85,8 +93,7 @@ static uint64_t load_bytes(const uint8_t *bytes, const struct ctf_type *type)
 	}
 }
 
-static inline uint64_t view_value_load(const uint8_t *bytes, unsigned bit,
-				       const struct ctf_type *type)
+uint64_t value_load(const uint8_t *bytes, unsigned bit, const struct ctf_type *type)
 {
 	uint64_t value = bit ? load_bits(bytes, bit, type->size_bits, type->big_endian) :
 			       load_bytes(bytes, type);
@@ -105,21 +112,6 @@ static void note_role(struct reader *r, const struct ctf_type *type, uint8_t rol
 		r->clock = clock_extend(r->clock, value, type->size_bits);
 }
 
-static void set_number(struct value *value, const struct ctf_type *type, uint64_t bits)
-{
-	uint32_t bits32 = (uint32_t)bits;
-	float single;
-
-	if (type->kind != TYPE_FLOAT) {
-		value->u = bits;
-	} else if (type->size_bits == 64) {
-		memcpy(&value->d, &bits, 8);
-	} else {
-		memcpy(&single, &bits32, 4);
-		value->d = single;
-	}
-}
-
 static inline int read_scalar(struct reader *r, const struct ctf_type *type,
 			      const struct ctf_field *field)
 {
@@ -130,13 +122,13 @@ static inline int read_scalar(struct reader *r, const struct ctf_type *type,
 	r->pos = pos + type->size_bits;
 	if (!r->values && (!field || (field->slot == NO_SLOT && !field->role)))
 		return READ_OK;
-	bits = view_value_load(r->bytes + (pos >> 3) - r->base, pos & 7, type);
+	bits = value_load(r->bytes + (pos >> 3) - r->base, pos & 7, type);
 	if (field && field->slot != NO_SLOT)
 		r->slots[field->slot] = bits;
 	if (field && field->role)
 		note_role(r, type, field->role, bits);
 	if (r->values)
-		set_number(value_add(r, type, field), type, bits);
+		value_set_number(value_add(r, type, field), type, bits);
 	return READ_OK;
 }
 
@@ -185,7 +177,7 @@ struct value value_element(const struct value *array, uint64_t i)
 	uint64_t bit = array->bit + i * align_up(elem->size_bits, elem->align);
 	struct value value = { .type = elem };
 
-	set_number(&value, elem, view_value_load(array->bytes + (bit >> 3), bit & 7, elem));
+	value_set_number(&value, elem, value_load(array->bytes + (bit >> 3), bit & 7, elem));
 	return value;
 }
 
@@ -347,6 +339,10 @@ int reader_struct(struct reader *reader, const struct ctf_type *type)
 
 	if (!type)
 		return READ_OK;
+	if (type->plan && reader->values)
+		return plan_read(reader, type->plan);
+	if (!reader->values && type->fixed_bits != SIZE_VARIES)
+		return skip_fixed(reader, type);
 	reader->steps_left = READ_MAX_STEPS;
 	result = read_type(reader, type, NULL);
 	return !result && reader->pos > reader->end ? READ_SHORT : result;

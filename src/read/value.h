@@ -69,6 +69,28 @@ struct reader {
 
 void values_fini(struct values *values);
 
+/** @nr more values, which are not set. They stay where they are until the next call. */
+struct value *values_more(struct values *values, uint32_t nr);
+
+/** The bits of a scalar, sign-extended where the type is signed; it begins at @bit of bytes[0]. */
+uint64_t value_load(const uint8_t *bytes, unsigned bit, const struct ctf_type *type);
+
+/** Set a scalar by its bits. */
+static inline void value_set_number(struct value *value, const struct ctf_type *type, uint64_t bits)
+{
+	uint32_t bits32 = (uint32_t)bits;
+	float single;
+
+	if (type->kind != TYPE_FLOAT) {
+		value->u = bits;
+	} else if (type->size_bits == 64) {
+		memcpy(&value->d, &bits, 8);
+	} else {
+		memcpy(&single, &bits32, 4);
+		value->d = single;
+	}
+}
+
 /** Read a struct (NULL: nothing), from @reader->pos on. Return: READ_*. */
 int reader_struct(struct reader *reader, const struct ctf_type *type);
 

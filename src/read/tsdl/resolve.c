@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "read/clock.h"
+#include "read/plan.h"
 #include "bind.h"
 
 #define DIRECT_IDS 8192u
@@ -53,6 +54,17 @@ static bool mark_walked(struct ctf_type *type)
 	if (type->kind == TYPE_STRUCT)
 		find_runs(type);
 	return walked;
+}
+
+/* A struct that is read by itself. */
+static void finish_type(struct tsdl *p, const struct ctf_type *root)
+{
+	struct ctf_type *type = (struct ctf_type *)root;
+
+	if (!type)
+		return;
+	mark_walked(type);
+	plan_make_struct(p->arena, type);
 }
 
 /* --- roles ---------------------------------------------------------------- */
@@ -165,10 +177,8 @@ static int resolve_event(const struct binder *stream, struct ctf_event_class *ec
 	r = r ? r : tsdl_bind_root(&b, ROOT_FIELDS, &ec->fields);
 	if (r < 0)
 		return r;
-	if (ec->context)
-		mark_walked((struct ctf_type *)ec->context);
-	if (ec->fields)
-		mark_walked((struct ctf_type *)ec->fields);
+	finish_type(b.p, ec->context);
+	finish_type(b.p, ec->fields);
 	set_task_roles(ec->context);
 	stream->p->tc->nr_slots = MAX(stream->p->tc->nr_slots, b.next_inner);
 	return 0;
@@ -193,13 +203,12 @@ static void resolve_events(const struct binder *stream, struct ctf_stream_class 
 	}
 }
 
-static void walk_contexts(struct ctf_stream_class *sc)
+static void walk_contexts(struct tsdl *p, struct ctf_stream_class *sc)
 {
-	const struct ctf_type *types[] = { sc->header, sc->packet_context, sc->event_context };
-
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (types[i])
-			mark_walked((struct ctf_type *)types[i]);
+	finish_type(p, sc->header);
+	finish_type(p, sc->packet_context);
+	finish_type(p, sc->event_context);
+	plan_make_header(p->arena, sc);
 }
 
 static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
@@ -220,7 +229,7 @@ static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
 	if (!sc->clock)
 		sc->clock = context_clock(sc->packet_context);
 	resolve_events(&b, sc);
-	walk_contexts(sc);
+	walk_contexts(b.p, sc);
 	set_task_roles(sc->event_context);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "trace/metadata.h"
 #include "parser.h"
 
@@ -322,6 +323,13 @@ static int stream_block(struct tsdl *p)
 	return 0;
 }
 
+static bool is_plain(const char *name)
+{
+	while (*name && escape_is_plain((uint8_t)*name))
+		name++;
+	return !*name;
+}
+
 static int event_block(struct tsdl *p)
 {
 	struct ctf_event_class *ec = arena_alloc(p->arena, sizeof(*ec));
@@ -335,6 +343,7 @@ static int event_block(struct tsdl *p)
 		return r;
 	ec->text_len = (size_t)(p->passed - ec->text);
 	ec->name_len = strlen(ec->name);
+	ec->name_is_plain = is_plain(ec->name);
 	ec->next = p->tc->events;
 	p->tc->events = ec;
 	return 0;

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "plan.h"
+
+#include <endian.h>
+
+#include "base/mem.h"
+#include "clock.h"
+
+/* A struct with more values is not worth one. */
+#define PLAN_MAX_VALUES 256u
+#define WORD_BITS 64u
+
+enum plan_kind {
+	PLAN_U8,
+	PLAN_U16,
+	PLAN_U32,
+	PLAN_U64,
+	PLAN_S8,
+	PLAN_S16,
+	PLAN_S32,
+	PLAN_OTHER, /* a scalar that the reader loads: floating-point, of the other byte order */
+	PLAN_STRING,
+	PLAN_ARRAY,
+	PLAN_SEQUENCE,
+	PLAN_STRUCT,
+};
+
+/* One value of a struct. @count, @stride: of an array, elements and bytes of each. */
+struct plan_op {
+	const struct ctf_field *field; /* NULL: the struct itself */
+	uint32_t count;
+	uint8_t kind;
+	uint8_t stride;
+};
+
+/* Its values in their order, that of the struct itself first. */
+struct plan {
+	const struct ctf_type *type;
+	uint32_t nr;
+	struct plan_op ops[];
+};
+
+/* --- made ----------------------------------------------------------------- */
+
+struct planner {
+	uint32_t nr;
+	struct plan_op ops[PLAN_MAX_VALUES];
+};
+
+static bool is_bytes(const struct ctf_type *type)
+{
+	return type->align <= 8 && type->size_bits % 8 == 0;
+}
+
+static uint8_t scalar_kind(const struct ctf_type *type)
+{
+	if (type->kind == TYPE_FLOAT || (type->big_endian && type->size_bits != 8))
+		return PLAN_OTHER;
+	switch (type->size_bits) {
+	case 8:
+		return type->is_signed ? PLAN_S8 : PLAN_U8;
+	case 16:
+		return type->is_signed ? PLAN_S16 : PLAN_U16;
+	case 32:
+		return type->is_signed ? PLAN_S32 : PLAN_U32;
+	case 64:
+		return PLAN_U64;
+	default:
+		return PLAN_OTHER;
+	}
+}
+
+static bool plan_array(struct plan_op *op, const struct ctf_type *type)
+{
+	const struct ctf_type *elem = type->elem;
+
+	if (!type_is_scalar(elem) || !is_bytes(elem) || type->length > UINT32_MAX)
+		return false;
+	op->kind = type->kind == TYPE_ARRAY ? PLAN_ARRAY : PLAN_SEQUENCE;
+	op->stride = elem->size_bits / 8;
+	op->count = (uint32_t)type->length;
+	return true;
+}
+
+static bool plan_struct(struct planner *p, const struct ctf_type *type,
+			const struct ctf_field *field);
+
+static bool plan_field(struct planner *p, const struct ctf_field *field)
+{
+	const struct ctf_type *type = field->type;
+	struct plan_op *op;
+
+	if (field->role == ROLE_EVENT_ID || field->role == ROLE_CLOCK)
+		return false;
+	if (type->kind == TYPE_STRUCT)
+		return plan_struct(p, type, field);
+	if (p->nr == PLAN_MAX_VALUES || type->kind == TYPE_VARIANT)
+		return false;
+	op = &p->ops[p->nr++];
+	*op = (struct plan_op){ .field = field, .kind = PLAN_STRING };
+	if (type->kind == TYPE_STRING)
+		return true;
+	if (!type_is_scalar(type))
+		return plan_array(op, type);
+	op->kind = scalar_kind(type);
+	return is_bytes(type);
+}
+
+static bool plan_struct(struct planner *p, const struct ctf_type *type,
+			const struct ctf_field *field)
+{
+	if (p->nr == PLAN_MAX_VALUES || type->align > 8)
+		return false;
+	p->ops[p->nr++] =
+		(struct plan_op){ .field = field, .kind = PLAN_STRUCT, .count = type->nr_fields };
+	for (uint32_t i = 0; i < type->nr_fields; i++)
+		if (!plan_field(p, &type->fields[i]))
+			return false;
+	return true;
+}
+
+void plan_make_struct(struct arena *arena, struct ctf_type *type)
+{
+	struct planner p;
+	struct plan *plan;
+
+	p.nr = 0;
+	if (!plan_struct(&p, type, NULL))
+		return;
+	plan = arena_alloc(arena, sizeof(*plan) + p.nr * sizeof(*p.ops));
+	plan->type = type;
+	plan->nr = p.nr;
+	memcpy(plan->ops, p.ops, p.nr * sizeof(*p.ops));
+	type->plan = plan;
+}
+
+/* --- read ----------------------------------------------------------------- */
+
+static uint16_t load16(const uint8_t *at)
+{
+	uint16_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return le16toh(v);
+}
+
+static uint32_t load32(const uint8_t *at)
+{
+	uint32_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return le32toh(v);
+}
+
+static uint64_t load64(const uint8_t *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return le64toh(v);
+}
+
+static uint64_t load_scalar(const struct plan_op *op, const struct ctf_type *type,
+			    const uint8_t *at)
+{
+	switch (op->kind) {
+	case PLAN_U8:
+		return *at;
+	case PLAN_S8:
+		return (uint64_t)(int64_t)(int8_t)*at;
+	case PLAN_U16:
+		return load16(at);
+	case PLAN_S16:
+		return (uint64_t)(int64_t)(int16_t)load16(at);
+	case PLAN_U32:
+		return load32(at);
+	case PLAN_S32:
+		return (uint64_t)(int64_t)(int32_t)load32(at);
+	case PLAN_U64:
+		return load64(at);
+	default:
+		return value_load(at, 0, type);
+	}
+}
+
+/* Return: its bytes; SIZE_MAX: there are fewer. */
+static size_t fill_scalar(struct reader *r, const struct plan_op *op, struct value *value,
+			  const uint8_t *at, size_t left)
+{
+	size_t size = value->type->size_bits / 8;
+	uint64_t bits;
+
+	if (left < size)
+		return SIZE_MAX;
+	bits = load_scalar(op, value->type, at);
+	if (op->field->slot != NO_SLOT)
+		r->slots[op->field->slot] = bits;
+	value_set_number(value, value->type, bits);
+	return size;
+}
+
+static size_t fill_string(struct value *value, const uint8_t *at, size_t left)
+{
+	const uint8_t *nul = left ? memchr(at, 0, left) : NULL;
+
+	if (!nul)
+		return SIZE_MAX;
+	value->bytes = at;
+	value->count = (uint32_t)(nul - at);
+	return (size_t)(nul - at) + 1;
+}
+
+static size_t fill_array(const struct plan_op *op, struct value *value, uint64_t count,
+			 const uint8_t *at, size_t left)
+{
+	if (count > UINT32_MAX || left < count * op->stride)
+		return SIZE_MAX;
+	value->bytes = at;
+	value->count = (uint32_t)count;
+	return count * op->stride;
+}
+
+static size_t fill_value(struct reader *r, const struct plan_op *op, struct value *value,
+			 const uint8_t *at, size_t left)
+{
+	value->field = op->field;
+	value->type = op->field->type;
+	value->count = op->count;
+	value->bit = 0;
+	switch (op->kind) {
+	case PLAN_STRUCT:
+		return 0;
+	case PLAN_STRING:
+		return fill_string(value, at, left);
+	case PLAN_ARRAY:
+		return fill_array(op, value, op->count, at, left);
+	case PLAN_SEQUENCE:
+		return fill_array(op, value, r->slots[value->type->slot], at, left);
+	default:
+		return fill_scalar(r, op, value, at, left);
+	}
+}
+
+int plan_read(struct reader *r, const struct plan *plan)
+{
+	uint64_t pos = align_up(r->pos, 8);
+	const uint8_t *at, *end = r->bytes + (r->end >> 3) - r->base;
+	struct value *values = values_more(r->values, plan->nr);
+
+	if (pos > r->end)
+		return READ_SHORT;
+	at = r->bytes + (pos >> 3) - r->base;
+	values[0] = (struct value){ .type = plan->type, .count = plan->ops[0].count };
+	for (uint32_t i = 1; i < plan->nr; i++) {
+		size_t size = fill_value(r, &plan->ops[i], &values[i], at, (size_t)(end - at));
+
+		if (size == SIZE_MAX)
+			return READ_SHORT;
+		at += size;
+	}
+	r->pos = (r->base + (uint64_t)(at - r->bytes)) * 8;
+	return READ_OK;
+}
+
+/* --- headers -------------------------------------------------------------- */
+
+static bool is_word_part(const struct ctf_field *field)
+{
+	const struct ctf_type *type = field->type;
+
+	return (type->kind == TYPE_INT || type->kind == TYPE_ENUM) && !type->is_signed &&
+	       !type->big_endian;
+}
+
+static bool take_part(struct header_form *form, const struct ctf_field *field)
+{
+	uint64_t at = align_up(form->size, field->type->align);
+
+	if (!is_word_part(field) || field->slot != NO_SLOT ||
+	    at + field->type->size_bits > WORD_BITS)
+		return false;
+	form->size = (uint8_t)(at + field->type->size_bits);
+	if (field->role == ROLE_EVENT_ID) {
+		form->id_at = (uint8_t)at;
+		form->id_bits = field->type->size_bits;
+	} else if (field->role == ROLE_CLOCK) {
+		form->clock_at = (uint8_t)at;
+		form->clock_bits = field->type->size_bits;
+	}
+	return true;
+}
+
+/* The members of the option @type, behind @form->size bits. */
+static bool take_option(struct header_form *form, const struct ctf_type *type)
+{
+	uint64_t at = align_up(form->size, type->align);
+	uint32_t clocks = 0;
+
+	if (type->kind != TYPE_STRUCT || at > WORD_BITS)
+		return false;
+	form->size = (uint8_t)at;
+	for (uint32_t i = 0; i < type->nr_fields; i++) {
+		clocks += type->fields[i].role == ROLE_CLOCK;
+		if (!take_part(form, &type->fields[i]))
+			return false;
+	}
+	return clocks == 1;
+}
+
+/* Of several mappings of a value the first counts. */
+static bool are_disjoint(const struct ctf_type *tag)
+{
+	uint32_t nr = tag->nr_mappings;
+
+	for (uint32_t i = 0; i < nr && nr <= 4; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (tag->mappings[i].first <= tag->mappings[k].last &&
+			    tag->mappings[k].first <= tag->mappings[i].last)
+				return false;
+	return nr <= 4;
+}
+
+static void take_forms(struct header_plan *plan, const struct ctf_field *tag,
+		       const struct ctf_type *variant)
+{
+	for (uint32_t i = 0; i < variant->tag->nr_mappings; i++) {
+		const struct ctf_mapping *mapping = &variant->tag->mappings[i];
+		struct header_form form = { .first = mapping->first, .last = mapping->last };
+		int32_t option = variant->option_of[i];
+
+		if (plan->nr_forms == ARRAY_SIZE(plan->forms) || option < 0 ||
+		    !take_part(&form, &(struct ctf_field){ .type = tag->type,
+							   .slot = NO_SLOT,
+							   .role = ROLE_EVENT_ID }) ||
+		    !take_option(&form, variant->fields[option].type))
+			continue;
+		plan->forms[plan->nr_forms++] = form;
+	}
+}
+
+void plan_make_header(struct arena *arena, struct ctf_stream_class *sc)
+{
+	const struct ctf_type *header = sc->header;
+	const struct ctf_field *fields = header ? header->fields : NULL;
+	struct header_plan plan = { .nr_forms = 0 };
+
+	if (!header || header->nr_fields != 2 || header->align < 8 ||
+	    fields[0].role != ROLE_EVENT_ID || fields[0].slot == NO_SLOT ||
+	    !is_word_part(&fields[0]) || fields[0].type->size_bits > 16 ||
+	    fields[1].type->kind != TYPE_VARIANT || fields[1].type->slot != fields[0].slot ||
+	    fields[1].slot != NO_SLOT || !are_disjoint(fields[1].type->tag))
+		return;
+	plan.align = header->align;
+	plan.slot = fields[0].slot;
+	plan.tag_bits = fields[0].type->size_bits;
+	take_forms(&plan, &fields[0], fields[1].type);
+	if (plan.nr_forms)
+		sc->header_plan = memcpy(arena_alloc(arena, sizeof(plan)), &plan, sizeof(plan));
+}
+
+static uint64_t bits_of(uint64_t word, unsigned int at, unsigned int bits)
+{
+	return word >> at & (UINT64_MAX >> (WORD_BITS - bits));
+}
+
+bool plan_read_header(struct reader *r, const struct header_plan *plan)
+{
+	uint64_t pos = align_up(r->pos, plan->align), word, tag;
+	const struct header_form *form = plan->forms;
+
+	if (pos > r->end || r->end - pos < WORD_BITS)
+		return false;
+	word = load64(r->bytes + (pos >> 3) - r->base);
+	tag = bits_of(word, 0, plan->tag_bits);
+	while (tag < form->first || tag > form->last)
+		if (++form == plan->forms + plan->nr_forms)
+			return false;
+	r->slots[plan->slot] = tag;
+	r->event_id = bits_of(word, form->id_at, form->id_bits);
+	r->clock = clock_extend(r->clock, bits_of(word, form->clock_at, form->clock_bits),
+				form->clock_bits);
+	r->pos = pos + form->size;
+	return true;
+}

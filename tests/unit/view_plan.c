@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The plans of headers and structs (read/plan.h) beside the general reader, which is their oracle:
+ * random types and random bytes, cut at random places. */
+#include <stdarg.h>
+
+#include "lib/view_make.h"
+#include "read/plan.h"
+#include "read/tsdl/tsdl.h"
+
+#define TEXT_MAX (64u << 10)
+#define BYTES 600u
+
+static uint64_t seed = 1;
+
+static uint32_t rnd(uint32_t below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(seed >> 33) % below;
+}
+
+struct text {
+	char at[TEXT_MAX];
+	size_t len;
+};
+
+static void PRINTF(2, 3) say(struct text *t, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	t->len += (size_t)vsnprintf(t->at + t->len, sizeof(t->at) - t->len, fmt, args);
+	va_end(args);
+	CHECK(t->len < sizeof(t->at));
+}
+
+/* --- random metadata ------------------------------------------------------ */
+
+static void say_integer(struct text *t, uint32_t bits, uint32_t align)
+{
+	static const char *const orders[] = { "", "byte_order = be; ", "byte_order = le; " };
+
+	say(t, "integer { size = %u; align = %u; signed = %s; %s}", bits, align,
+	    rnd(2) ? "true" : "false", orders[rnd(3)]);
+}
+
+/* Mostly those of a plan, now and then one that is not. */
+static void say_scalar(struct text *t)
+{
+	static const uint32_t sizes[] = { 8, 16, 32, 64, 8, 32, 64, 24, 40 };
+	bool odd = !rnd(60);
+
+	switch (rnd(8)) {
+	case 0:
+		say(t, rnd(2) ? "floating_point { exp_dig = 8; mant_dig = 24; align = 8; }" :
+				"floating_point { exp_dig = 11; mant_dig = 53; align = 8; }");
+		break;
+	case 1:
+		say(t, "enum : ");
+		say_integer(t, sizes[rnd(7)], 8);
+		say(t, " { a = 0 ... 9, b = 20 }");
+		break;
+	default:
+		say_integer(t, odd ? 1 + rnd(31) : sizes[rnd(ARRAY_SIZE(sizes))],
+			    odd ? 1u << rnd(7) : 8);
+	}
+}
+
+static void say_struct(struct text *t, uint32_t depth);
+
+static void say_field(struct text *t, uint32_t i, uint32_t depth)
+{
+	switch (rnd(9)) {
+	case 0:
+		say(t, "string s%u; ", i);
+		break;
+	case 1:
+		say(t, "integer { size = %u; align = 8; } n%u; ", 8u << rnd(3), i);
+		say_scalar(t);
+		say(t, " q%u[n%u]; ", i, i);
+		break;
+	case 2:
+		say_scalar(t);
+		say(t, " a%u[%u]; ", i, rnd(6));
+		break;
+	case 3:
+		if (depth) {
+			say_struct(t, depth - 1);
+			say(t, " t%u; ", i);
+			break;
+		}
+		/* fallthrough */
+	case 4:
+		if (!rnd(20)) {
+			say(t, "struct { string x; } many%u[2]; ", i);
+			break;
+		}
+		/* fallthrough */
+	default:
+		say_scalar(t);
+		say(t, " f%u; ", i);
+	}
+}
+
+static void say_struct(struct text *t, uint32_t depth)
+{
+	uint32_t nr = rnd(7);
+
+	say(t, "struct { ");
+	for (uint32_t i = 0; i < nr; i++)
+		say_field(t, i, depth);
+	say(t, "}");
+}
+
+static void say_header(struct text *t)
+{
+	static const char *const forms[] = {
+		/* ours */
+		"enum : bits5 { compact = 0 ... 29, wide = 30, extended = 31 } id;\n"
+		"variant <id> { struct { clock27 t; } compact; struct { clock27 t; bits16 id; } wide;\n"
+		"struct { bytes32 id; clock64 t; } extended; } v;",
+		/* LTTng's, compact and large */
+		"enum : bits5 { compact = 0 ... 30, extended = 31 } id;\n"
+		"variant <id> { struct { clock27 t; } compact;\n"
+		"struct { bytes32 id; clock64 t; } extended; } v;",
+		"enum : bytes16 { compact = 0 ... 65534, extended = 65535 } id;\n"
+		"variant <id> { struct { clock32 t; } compact;\n"
+		"struct { bytes32 id; clock64 t; } extended; } v;",
+		/* none: a gap between the ranges, mappings that overlap, no variant */
+		"enum : bits5 { compact = 0 ... 9, wide = 20 ... 31 } id;\n"
+		"variant <id> { struct { clock27 t; } compact; struct { clock64 t; } wide; } v;",
+		"enum : bits5 { compact = 0 ... 20, wide = 10 ... 31 } id;\n"
+		"variant <id> { struct { clock27 t; } compact; struct { clock64 t; } wide; } v;",
+		"bits5 id; clock27 t;",
+	};
+
+	say(t, "struct { %s } align(8)", forms[rnd(ARRAY_SIZE(forms))]);
+}
+
+static void say_metadata(struct text *t)
+{
+	t->len = 0;
+	say(t, "clock { name = c; freq = 1000; };\n");
+	say(t, "typealias integer { size = 5; align = 1; } := bits5;\n"
+	       "typealias integer { size = 16; align = 1; } := bits16;\n"
+	       "typealias integer { size = 16; align = 8; } := bytes16;\n"
+	       "typealias integer { size = 32; align = 8; } := bytes32;\n"
+	       "typealias integer { size = 27; align = 1; map = clock.c.value; } := clock27;\n"
+	       "typealias integer { size = 32; align = 8; map = clock.c.value; } := clock32;\n"
+	       "typealias integer { size = 64; align = 8; map = clock.c.value; } := clock64;\n");
+	say(t, "stream { event.header := ");
+	say_header(t);
+	say(t, "; };\nevent { id = 0; name = \"e\"; fields := ");
+	say_struct(t, 2);
+	say(t, "; };\n");
+}
+
+/* --- compared ------------------------------------------------------------- */
+
+struct side {
+	struct reader reader;
+	struct values values;
+	uint64_t slots[300];
+	int result;
+};
+
+static void side_begin(struct side *s, const uint8_t *bytes, uint64_t begin, uint64_t end)
+{
+	s->values.nr = 0;
+	memset(s->slots, 0, sizeof(s->slots));
+	s->reader = (struct reader){
+		.bytes = bytes,
+		.pos = begin * 8,
+		.end = end,
+		.slots = s->slots,
+		.clock = 12345678901234,
+		.values = &s->values,
+	};
+}
+
+static void check_value(const struct value *a, const struct value *b, bool first)
+{
+	CHECK(first || (a->type == b->type && a->field == b->field));
+	CHECK_IS(a->count, ==, b->count);
+	CHECK_IS(a->bit, ==, b->bit);
+	if (a->type->kind != TYPE_STRUCT && a->type->kind != TYPE_VARIANT)
+		CHECK_IS(a->u, ==, b->u);
+}
+
+static void check_sides(const struct side *a, const struct side *b)
+{
+	CHECK_IS(a->result, ==, b->result);
+	if (a->result)
+		return;
+	CHECK_IS(a->reader.pos, ==, b->reader.pos);
+	CHECK_IS(a->reader.clock, ==, b->reader.clock);
+	CHECK_IS(a->reader.event_id, ==, b->reader.event_id);
+	CHECK(memcmp(a->slots, b->slots, sizeof(a->slots)) == 0);
+	CHECK_IS(a->values.nr, ==, b->values.nr);
+	for (uint32_t i = 0; i < a->values.nr; i++)
+		check_value(&a->values.at[i], &b->values.at[i], i == 0);
+}
+
+/* Small numbers are often lengths, and often end a string. */
+static void fill_bytes(uint8_t *bytes)
+{
+	for (size_t i = 0; i < BYTES; i++)
+		bytes[i] = rnd(3) ? (uint8_t)rnd(256) : (uint8_t)rnd(4);
+}
+
+static uint64_t nr_planned, nr_words;
+
+static void compare_struct(const struct ctf_type *type, const uint8_t *bytes)
+{
+	static struct side planned, general;
+	struct ctf_type without = *type;
+	uint64_t begin = rnd(8), end = begin * 8 + (rnd(4) ? 4000 : rnd(300));
+
+	without.plan = NULL;
+	side_begin(&planned, bytes, begin, end);
+	side_begin(&general, bytes, begin, end);
+	planned.result = reader_struct(&planned.reader, type);
+	general.result = reader_struct(&general.reader, &without);
+	check_sides(&general, &planned);
+	nr_planned += type->plan && !planned.result && planned.values.nr > 1;
+
+	/* skipped, it ends where it ends when it is decoded */
+	side_begin(&planned, bytes, begin, end);
+	planned.reader.values = NULL;
+	planned.result = reader_struct(&planned.reader, type);
+	CHECK_IS(planned.result, ==, general.result);
+	CHECK(general.result || planned.reader.pos == general.reader.pos);
+}
+
+static void compare_header(const struct ctf_stream_class *sc, const uint8_t *bytes)
+{
+	static struct side planned, general;
+	uint64_t begin = rnd(8), end = begin * 8 + (rnd(4) ? 4000 : rnd(200));
+
+	side_begin(&planned, bytes, begin, end);
+	side_begin(&general, bytes, begin, end);
+	planned.reader.values = general.reader.values = NULL;
+	general.result = reader_struct(&general.reader, sc->header);
+	if (sc->header_plan && plan_read_header(&planned.reader, sc->header_plan)) {
+		planned.result = READ_OK;
+		nr_words++;
+	} else { /* unchanged, so that the general reader can begin there */
+		planned.result = reader_struct(&planned.reader, sc->header);
+	}
+	check_sides(&general, &planned);
+}
+
+static void compare_types(void)
+{
+	static struct text text;
+	struct arena arena = { NULL };
+	struct seen seen = { 0 };
+	struct reporter reporter = { .fn = note_problem, .priv = &seen };
+	struct ctf_trace_class *tc;
+	uint8_t bytes[BYTES];
+
+	say_metadata(&text);
+	if (tsdl_parse(text.at, text.len, "m", &arena, &reporter, &tc) != 0 || seen.problems) {
+		fputs(text.at, stderr);
+		CHECK(!"parsed");
+	}
+	CHECK_IS(tc->nr_slots, <, 300);
+	for (uint32_t i = 0; i < 50; i++) {
+		fill_bytes(bytes);
+		compare_header(tc->streams, bytes);
+		compare_struct(tc->streams->by_id[0]->fields, bytes);
+	}
+	arena_fini(&arena);
+}
+
+int main(void)
+{
+	uint32_t nr = check_repeat(20000);
+
+	for (uint32_t i = 0; i < nr; i++)
+		compare_types();
+	/* most types have a plan, and most headers are words */
+	CHECK_IS(nr_planned, >, nr * 15ull);
+	CHECK_IS(nr_words, >, nr * 10ull);
+	return 0;
+}
