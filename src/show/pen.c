@@ -57,28 +57,62 @@ static const char pairs[] = "00010203040506070809101112131415161718192021222324"
 			    "50515253545556575859606162636465666768697071727374"
 			    "75767778798081828384858687888990919293949596979899";
 
-/* The digits of @v, ending before @end. Return: where they begin. */
-static char *digits_before(char *end, uint64_t v)
+static unsigned bits_of(uint64_t v)
 {
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, &pairs[v % 100 * 2], 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, &pairs[v * 2], 2);
-	} else {
-		*--end = '0' + v;
-	}
-	return end;
+	return 64 - __builtin_clzll(v | 1);
+}
+
+static unsigned digits_of(uint64_t v)
+{
+	static const uint64_t powers[] = {
+		1u,
+		10u,
+		100u,
+		1000u,
+		10000u,
+		100000u,
+		1000000u,
+		10000000u,
+		100000000u,
+		1000000000u,
+		10000000000u,
+		100000000000u,
+		1000000000000u,
+		10000000000000u,
+		100000000000000u,
+		1000000000000000u,
+		10000000000000000u,
+		100000000000000000u,
+		1000000000000000000u,
+		10000000000000000000u,
+	};
+	unsigned most = (bits_of(v) * 1233 >> 12) + 1; /* 1233 / 4096: log10(2) */
+
+	return most - (v < powers[most - 1] && most > 1);
+}
+
+static char *pair_before(char *end, uint32_t v)
+{
+	return memcpy(end - 2, &pairs[v * 2], 2);
+}
+
+void pen_digits(struct pen *pen, uint64_t v, unsigned width)
+{
+	char *to = pen_room(pen, width), *end = to + width;
+	uint32_t low;
+
+	for (; v > UINT32_MAX; v /= 100)
+		end = pair_before(end, v % 100);
+	for (low = (uint32_t)v; end - to >= 2; low /= 100)
+		end = pair_before(end, low % 100);
+	if (end > to)
+		*to = (char)('0' + low);
+	pen->used += width;
 }
 
 void pen_u64(struct pen *pen, uint64_t v)
 {
-	char text[20], *at = digits_before(text + sizeof(text), v);
-
-	pen_bytes(pen, at, text + sizeof(text) - at);
+	pen_digits(pen, v, digits_of(v));
 }
 
 void pen_i64(struct pen *pen, int64_t v)
@@ -88,24 +122,14 @@ void pen_i64(struct pen *pen, int64_t v)
 	pen_u64(pen, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-void pen_digits(struct pen *pen, uint64_t v, unsigned width)
-{
-	char text[20], *end = text + sizeof(text);
-
-	memset(text, '0', sizeof(text));
-	digits_before(end, v);
-	pen_bytes(pen, end - width, width);
-}
-
 void pen_power2(struct pen *pen, uint64_t v, unsigned shift)
 {
-	char text[64], *at = text + sizeof(text);
+	unsigned width = (bits_of(v) + shift - 1) / shift;
+	char *to = pen_room(pen, width);
 
-	do {
-		*--at = "0123456789ABCDEF"[v & ((1u << shift) - 1)];
-		v >>= shift;
-	} while (v);
-	pen_bytes(pen, at, text + sizeof(text) - at);
+	for (unsigned i = width; i-- > 0; v >>= shift)
+		to[i] = "0123456789ABCDEF"[v & ((1u << shift) - 1)];
+	pen->used += width;
 }
 
 /*
@@ -162,22 +186,33 @@ void pen_double(struct pen *pen, double v, unsigned size_bits)
 /* One character that is not plain. Return: bytes used. */
 static size_t put_special(struct pen *pen, const uint8_t *s, size_t len, bool quotes)
 {
-	char text[ESCAPE_MAX];
-	size_t n, used = escape_char(s, len, quotes, text, &n);
+	size_t n, used = escape_char(s, len, quotes, pen_room(pen, ESCAPE_MAX), &n);
 
-	pen_bytes(pen, text, n);
+	pen->used += n;
 	return used;
+}
+
+/* The plain characters that a text begins with. Return: their number. */
+static size_t put_plain(struct pen *pen, const uint8_t *s, size_t len)
+{
+	char *to = pen_room(pen, len);
+	size_t n;
+
+	for (n = 0; n < len && escape_is_plain(s[n]); n++)
+		to[n] = (char)s[n];
+	pen->used += n;
+	return n;
 }
 
 static void put_safe(struct pen *pen, const uint8_t *s, size_t len, bool quotes)
 {
-	for (size_t i = 0, n; i < len; i += n) {
-		for (n = 0; i + n < len && escape_is_plain(s[i + n]); n++)
-			;
-		if (n)
-			pen_bytes(pen, (const char *)s + i, n);
-		else
-			n = put_special(pen, s + i, len - i, quotes);
+	while (len) {
+		size_t n = put_plain(pen, s, len);
+
+		if (!n)
+			n = put_special(pen, s, len, quotes);
+		s += n;
+		len -= n;
 	}
 }
 
@@ -218,19 +253,37 @@ static size_t json_special(struct pen *pen, const uint8_t *s, size_t len)
 static void json_text(struct pen *pen, const uint8_t *s, size_t len)
 {
 	pen_char(pen, '"');
-	for (size_t i = 0, n; i < len; i += n) {
-		for (n = 0; i + n < len && escape_is_plain(s[i + n]); n++)
-			;
-		if (n)
-			pen_bytes(pen, (const char *)s + i, n);
-		else
-			n = json_special(pen, s + i, len - i);
+	while (len) {
+		size_t n = put_plain(pen, s, len);
+
+		if (!n)
+			n = json_special(pen, s, len);
+		s += n;
+		len -= n;
 	}
 	pen_char(pen, '"');
 }
 
+/* Return: whether the text is plain; else nothing was written. */
+static bool json_plain(struct pen *pen, const uint8_t *s, size_t len)
+{
+	char *to = pen_room(pen, len + 2);
+	size_t begin = pen->used;
+
+	*to = '"';
+	pen->used++;
+	if (put_plain(pen, s, len) < len) {
+		pen->used = begin;
+		return false;
+	}
+	pen_char(pen, '"');
+	return true;
+}
+
 void pen_json(struct pen *pen, const uint8_t *s, size_t len)
 {
+	if (json_plain(pen, s, len))
+		return;
 	if (text_is_utf8(s, len)) {
 		json_text(pen, s, len);
 		return;

@@ -7,6 +7,7 @@
 #ifndef SHOW_PEN_H
 #define SHOW_PEN_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,9 +36,38 @@ static inline char *pen_room(struct pen *pen, size_t len)
 	return pen->buf + pen->used;
 }
 
+/** Copy at most 16 bytes without a call. */
+static inline void pen_copy_few(char *to, const char *s, size_t len)
+{
+	if (len >= 8) {
+		uint64_t first, last;
+
+		memcpy(&first, s, 8);
+		memcpy(&last, s + len - 8, 8);
+		memcpy(to, &first, 8);
+		memcpy(to + len - 8, &last, 8);
+	} else if (len >= 4) {
+		uint32_t first, last;
+
+		memcpy(&first, s, 4);
+		memcpy(&last, s + len - 4, 4);
+		memcpy(to, &first, 4);
+		memcpy(to + len - 4, &last, 4);
+	} else if (len) {
+		to[0] = s[0];
+		to[len / 2] = s[len / 2];
+		to[len - 1] = s[len - 1];
+	}
+}
+
 static inline void pen_bytes(struct pen *pen, const char *s, size_t len)
 {
-	memcpy(pen_room(pen, len), s, len);
+	char *to = pen_room(pen, len);
+
+	if (!__builtin_constant_p(len) && len <= 16)
+		pen_copy_few(to, s, len);
+	else
+		memcpy(to, s, len);
 	pen->used += len;
 }
 

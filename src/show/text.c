@@ -243,7 +243,10 @@ static void view_text_put_event_name(struct printer *p, const struct event *even
 		pen_text(&p->pen, ") ");
 	}
 	print_color(p, PRINT_NAME);
-	pen_name(&p->pen, event->ec->name);
+	if (event->ec->name_is_plain)
+		pen_bytes(&p->pen, event->ec->name, event->ec->name_len);
+	else
+		pen_name(&p->pen, event->ec->name);
 	print_color(p, PRINT_RESET);
 	pen_bytes(&p->pen, ": ", 2);
 }
