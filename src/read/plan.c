@@ -307,19 +307,7 @@ static bool take_option(struct header_form *form, const struct ctf_type *type)
 	return clocks == 1;
 }
 
-/* Of several mappings of a value the first counts. */
-static bool are_disjoint(const struct ctf_type *tag)
-{
-	uint32_t nr = tag->nr_mappings;
-
-	for (uint32_t i = 0; i < nr && nr <= 4; i++)
-		for (uint32_t k = 0; k < i; k++)
-			if (tag->mappings[i].first <= tag->mappings[k].last &&
-			    tag->mappings[k].first <= tag->mappings[i].last)
-				return false;
-	return nr <= 4;
-}
-
+/* Of several mappings of a value the first counts: none behind one that has no form is taken. */
 static void take_forms(struct header_plan *plan, const struct ctf_field *tag,
 		       const struct ctf_type *variant)
 {
@@ -333,7 +321,7 @@ static void take_forms(struct header_plan *plan, const struct ctf_field *tag,
 							   .slot = NO_SLOT,
 							   .role = ROLE_EVENT_ID }) ||
 		    !take_option(&form, variant->fields[option].type))
-			continue;
+			break;
 		plan->forms[plan->nr_forms++] = form;
 	}
 }
@@ -348,7 +336,7 @@ void plan_make_header(struct arena *arena, struct ctf_stream_class *sc)
 	    fields[0].role != ROLE_EVENT_ID || fields[0].slot == NO_SLOT ||
 	    !is_word_part(&fields[0]) || fields[0].type->size_bits > 16 ||
 	    fields[1].type->kind != TYPE_VARIANT || fields[1].type->slot != fields[0].slot ||
-	    fields[1].slot != NO_SLOT || !are_disjoint(fields[1].type->tag))
+	    fields[1].slot != NO_SLOT)
 		return;
 	plan.align = header->align;
 	plan.slot = fields[0].slot;

@@ -125,11 +125,11 @@ static void say_header(struct text *t)
 		"enum : bytes16 { compact = 0 ... 65534, extended = 65535 } id;\n"
 		"variant <id> { struct { clock32 t; } compact;\n"
 		"struct { bytes32 id; clock64 t; } extended; } v;",
-		/* none: a gap between the ranges, mappings that overlap, no variant */
+		/* a gap between the ranges; mappings that overlap; no variant */
 		"enum : bits5 { compact = 0 ... 9, wide = 20 ... 31 } id;\n"
-		"variant <id> { struct { clock27 t; } compact; struct { clock64 t; } wide; } v;",
-		"enum : bits5 { compact = 0 ... 20, wide = 10 ... 31 } id;\n"
-		"variant <id> { struct { clock27 t; } compact; struct { clock64 t; } wide; } v;",
+		"variant <id> { struct { clock27 t; } compact; struct { clock32 t; } wide; } v;",
+		"enum : bits5 { extended = 10 ... 20, compact = 0 ... 31 } id;\n"
+		"variant <id> { struct { clock27 t; } compact; struct { clock64 t; } extended; } v;",
 		"bits5 id; clock27 t;",
 	};
 
