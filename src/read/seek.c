@@ -99,10 +99,10 @@ static bool is_before(const struct seek *seek, const struct seek_entry *entry)
 	return sc && entry->end && clock_ns(clock, entry->end) < seek->begin_ns;
 }
 
-/* Whether the file ends before the time, by the last entries. If the header is not in memory with
- * them, they have to be those of packets up to the end of the file. */
-static bool index_is_behind(struct index_file *index, const struct seek *seek,
-			    struct seek_entry *ret_last)
+/* Whether the last entries, which are in memory, are those of packets up to the end of the file. If
+ * the header is not in memory with them, their size is that of today: else they were not. */
+static bool index_is_complete(struct index_file *index, const struct seek *seek,
+			      struct seek_entry *ret_last)
 {
 	struct seek_entry before = { 0 };
 
@@ -116,29 +116,30 @@ static bool index_is_behind(struct index_file *index, const struct seek *seek,
 		return false;
 	return ret_last->offset + ret_last->size == seek->file_size &&
 	       before.offset + before.size == ret_last->offset && before.end <= ret_last->begin &&
-	       ret_last->begin <= ret_last->end && is_before(seek, ret_last);
+	       ret_last->begin <= ret_last->end;
 }
 
-/* Binary search for the first entry that does not end before the time; else the last entry, which
- * is in memory. */
+/* Binary search for the first entry that does not end before the time; else the last entry. The
+ * first step is to the first of those that are in memory with the last: most times are there. */
 static int index_search(struct index_file *index, const struct seek *seek,
 			struct seek_entry *ret_entry)
 {
-	uint64_t lo = 0, hi = index->nr - 1;
+	uint64_t lo = 0, hi = index->nr - 1, mid;
 	int r = index_entry(index, hi, ret_entry);
 
 	if (r < 0 || is_before(seek, ret_entry))
 		return r;
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		r = index_entry(index, mid, ret_entry);
+	mid = index->begin > INDEX_HEADER ?
+		      (index->begin - INDEX_HEADER + index->entry_size - 1) / index->entry_size :
+		      hi / 2;
+	for (; lo < hi; mid = lo + (hi - lo) / 2) {
+		r = index_entry(index, MIN(mid, hi - 1), ret_entry);
 		if (r < 0)
 			return r;
 		if (is_before(seek, ret_entry))
-			lo = mid + 1;
+			lo = MIN(mid, hi - 1) + 1;
 		else
-			hi = mid;
+			hi = MIN(mid, hi - 1);
 	}
 	return index_entry(index, lo, ret_entry);
 }
@@ -149,9 +150,10 @@ int seek_index(const struct seek *seek, struct seek_entry *ret_entry)
 	struct seek_entry entry = { 0 };
 	int r = view_seek_index_open(seek, &index);
 
-	if (!r && index_is_behind(&index, seek, &entry))
+	if (!r && !index_is_complete(&index, seek, &entry))
+		r = index_read_header(&index);
+	else if (!r && is_before(seek, &entry))
 		r = SEEK_BEHIND;
-	r = r ?: index_read_header(&index);
 	if (!r && index.nr)
 		r = index_search(&index, seek, &entry) ?: SEEK_FOUND;
 	close_fd(index.fd);

@@ -391,10 +391,11 @@ static void make_long(const char *dir, unsigned number, uint64_t begin, unsigned
 }
 
 #define STREAMS 12
+#define LATE 4
 
-/* The cost of @events events among streams of 5000 packets. @per_stream: reads at most. */
+/* The cost of @events events among streams of 5000 packets. @most: reads. */
 static void check_reads(const char *dir, const struct view_select *select, uint64_t events,
-			unsigned per_stream)
+			unsigned most)
 {
 	uint64_t before_bytes, before_reads, bytes, reads;
 	struct seen seen = { 0 };
@@ -406,28 +407,28 @@ static void check_reads(const char *dir, const struct view_select *select, uint6
 	CHECK_IS(view_summary(seen.view, &seen.sum), ==, 0);
 	CHECK_IS(seen.sum->events, ==, events);
 	CHECK(!seen.problems);
-	CHECK_IS(reads - before_reads, <, STREAMS * per_stream + 16);
-	CHECK_IS(bytes - before_bytes, <, (STREAMS * per_stream + 16) * 4096ull);
+	CHECK_IS(reads - before_reads, <=, most);
+	CHECK_IS(bytes - before_bytes, <, most * 4096ull);
 	seen_fini(&seen);
 }
 
-/* All streams but one end early, one of which has packets that are not in its index; the window is
- * at the end of the last one, or behind all: a stream that ends before costs one read. */
+/* Most streams end early, one of which has packets that are not in its index; the window is at the
+ * end of the others, or behind all: a stream that ends before costs one read, one that does not its
+ * packet, too. Two more are of the metadata, and three of the packets without index. */
 static void test_reads(const char *dir)
 {
 	const uint64_t late = 1000ull * 2 * LONG, end = late + 1000ull * LONG;
 	struct view_select select = { .has_begin = true };
 
 	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
-	for (unsigned i = 0; i < STREAMS - 1; i++)
-		make_long(dir, i, 0, i == 3 ? 2 : 0);
-	make_long(dir, STREAMS - 1, late, 0);
+	for (unsigned i = 0; i < STREAMS; i++)
+		make_long(dir, i, i < STREAMS - LATE ? 0 : late, i == 3 ? 2 : 0);
 	select.begin_ns = (int64_t)(1000000000000000000 + end - 1500);
-	check_reads(dir, &select, 1, 1);
+	check_reads(dir, &select, LATE, STREAMS + LATE + 5);
 	select.begin_ns = (int64_t)(1000000000000000000 + end + 1);
-	check_reads(dir, &select, 0, 1);
+	check_reads(dir, &select, 0, STREAMS + 5);
 	select = (struct view_select){ .names = "other:*", .names_only = true };
-	check_reads(dir, &select, 0, 2);
+	check_reads(dir, &select, 0, 2 * STREAMS + 5);
 	rm_rf_at(AT_FDCWD, dir);
 }
 
