@@ -110,10 +110,11 @@ static int double_settle(struct sink *s)
 	return ops.keeps_packet ? 0 : error;
 }
 
-static void double_close(struct sink_stream *o, enum sink_end how)
+static int double_close(struct sink_stream *o, enum sink_end how)
 {
 	(void)o;
 	CHECK_IS(how, ==, SINK_ENDED);
+	return 0;
 }
 
 static struct ltt_ring_prod prod;

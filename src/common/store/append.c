@@ -5,7 +5,9 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define STEP_BYTES (1u << 20) /* a disk that needs seconds for this hangs */
+/* A disk that needs seconds for this hangs. Fewer bytes, so that the thread can rest in between. */
+#define STEP_BYTES (64u << 10)
+#define SPLICE_BYTES (1u << 20)
 
 /* Take @n written bytes off the front. */
 static void append_advance(struct iovec *iov, size_t n)
@@ -110,7 +112,7 @@ static int append_body(int fd, uint64_t offset, const struct append_packet *p)
 	int ret = 0;
 
 	for (uint64_t done = 0, step; ret == 0 && done < p->body_bytes; done += step) {
-		step = MIN(p->body_bytes - done, (uint64_t)STEP_BYTES);
+		step = MIN(p->body_bytes - done, (uint64_t)(source ? SPLICE_BYTES : STEP_BYTES));
 		ret = append_step(fd, offset + done, (const uint8_t *)p->body + done, step,
 				  &source);
 		if (p->disk)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "store/append.h"
@@ -440,7 +441,6 @@ static void chunk_trace_uuid_text(const uint8_t uuid[16], char ret[UUID_TEXT_BYT
 			       uuid[i]);
 }
 
-/* The last packet may have lines in front of the text for its place in @from: they do no harm. */
 struct chunk_trace *chunk_find(const struct chunk *chunk, uint64_t id)
 {
 	struct chunk_trace *trace;
@@ -451,7 +451,8 @@ struct chunk_trace *chunk_find(const struct chunk *chunk, uint64_t id)
 	return NULL;
 }
 
-int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to)
+/* The last packet may have lines in front of the text for its place in @from: they do no harm. */
+static int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to)
 {
 	char old[UUID_TEXT_BYTES + 1], new[UUID_TEXT_BYTES + 1], *at;
 	int ret = 0;
@@ -468,6 +469,26 @@ int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to)
 		ret = ret ? ret : chunk_append(to, text, len);
 	}
 	return ret;
+}
+
+int chunk_copy_trace(struct chunk *chunk, const struct chunk_trace *from, const char *path,
+		     struct chunk_trace **ret, struct err *err)
+{
+	uint8_t uuid[16];
+	const struct chunk_trace_spec spec = {
+		.id = from->id, .path = path, .uuid = uuid, .metadata_fd = -1
+	};
+	int result = getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid) ? 0 : -EIO;
+
+	uuid[6] = (uuid[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
+	uuid[8] = (uuid[8] & 0x3f) | 0x80;
+	if (result == 0 && chunk_trace_open(chunk, &spec, ret, err))
+		return err->code;
+	if (result == 0)
+		result = chunk_copy_metadata(from, *ret);
+	return result < 0 ? err_errno(err, ERR_INTERNAL, -result,
+				      "can't copy the metadata of '%s'", from->path) :
+			    0;
 }
 
 void chunk_trace_remove(struct chunk_trace *dir)
@@ -544,7 +565,7 @@ static void chunk_set_place(struct chunk *chunk, const struct chunk_place *place
 	chunk->place.name = xstrdup(place->name);
 }
 
-int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk *disk)
+static int chunk_make_place(struct chunk *chunk, const struct chunk_place *place)
 {
 	int fd;
 
@@ -554,9 +575,43 @@ int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk
 	fd = chunk_open_dir(place->dir_fd, place->hidden);
 	if (fd < 0)
 		return fd;
-	chunk_init(chunk, fd, disk);
+	chunk->fd = fd;
 	chunk_set_place(chunk, place);
 	return 0;
+}
+
+int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk *disk)
+{
+	chunk_init(chunk, -1, disk);
+	return chunk_make_place(chunk, place);
+}
+
+static int chunk_store_trace(struct chunk_trace *dir)
+{
+	AUTO_FD int memory = TAKE_FD(dir->metadata_fd);
+	AUTO_FREE char *text = xalloc(dir->metadata_bytes + 1);
+	int ret = make_files(dir, false, true);
+
+	if (ret == 0 &&
+	    pread(memory, text, dir->metadata_bytes, 0) != (ssize_t)dir->metadata_bytes)
+		ret = -EIO;
+	if (ret == 0)
+		ret = append_bytes(dir->metadata_fd, text, dir->metadata_bytes, 0);
+	if (ret == 0 && disk_syncs(dir->disk))
+		ret = disk_sync_data(dir->metadata_fd);
+	dir->disk->used += dir->metadata_bytes;
+	return ret;
+}
+
+int chunk_store(struct chunk *chunk, const struct chunk_place *place)
+{
+	struct chunk_trace *trace;
+	int ret = chunk_make_place(chunk, place);
+
+	list_for_each(trace, &chunk->traces, node)
+		ret = ret ? ret : chunk_store_trace(trace);
+	chunk->in_memory = false;
+	return ret;
 }
 
 int chunk_continue(struct chunk *chunk, const struct chunk_place *place, struct disk *disk)

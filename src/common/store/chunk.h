@@ -66,11 +66,14 @@ struct chunk_trace {
 /** Open a chunk in the directory @fd, which the caller owns and which has its name; -1: nothing is
  *  written, events are only counted. @disk: outlives the chunk. */
 void chunk_init(struct chunk *chunk, int fd, struct disk *disk);
-/** The same in memory: it has metadata only, to be copied to other chunks. */
+/** The same in memory: it has metadata only. */
 void chunk_init_in_memory(struct chunk *chunk, struct disk *disk);
 /** Open a chunk in a new directory; a hidden one that was left behind is removed. Return: 0 or
  *  negative errno. */
 int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk *disk) MUST_CHECK;
+/** Write a chunk in memory, with its traces, to a new directory, as which it is open from then on.
+ *  Return: 0 or negative errno. */
+int chunk_store(struct chunk *chunk, const struct chunk_place *place) MUST_CHECK;
 /** Continue the chunk that a killed writer opened there; its traces are continued by
  *  chunk_trace_continue(), if chunk->state is CHUNK_OPEN. Return: 0; -ENOENT: there is none; or
  *  another negative errno. */
@@ -149,9 +152,10 @@ int chunk_append(struct chunk_trace *trace, const void *text, uint32_t len) MUST
 int chunk_trace_text(const struct chunk_trace *trace, uint64_t at, char **ret,
 		     uint32_t *ret_len) MUST_CHECK;
 
-/** Append the metadata of @from to that of @to, a new trace, with the UUID of @to. Return: 0 or
- *  negative errno. */
-int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to) MUST_CHECK;
+/** Add a trace at @path with the metadata of @from and a UUID of its own: it is not a part of the
+ *  same trace. Return: the code. */
+int chunk_copy_trace(struct chunk *chunk, const struct chunk_trace *from, const char *path,
+		     struct chunk_trace **ret, struct err *err);
 
 /** Remove the trace's metadata file, lists and directories, if no other files are in them. */
 void chunk_trace_remove(struct chunk_trace *trace);

@@ -4,6 +4,9 @@
 
 #include "base/mem.h"
 #include "sink.h"
+#include "trace/crc32c.h"
+
+#define SUM_BYTES ((uint64_t)64 << 10) /* of a checksum, between two signs of progress */
 
 struct file_stream {
 	struct sink_stream out;
@@ -91,27 +94,30 @@ static int file_adopt(struct sink_stream *out, const struct ring_reader *reader,
 static int file_write(struct sink_stream *out, const struct packet_header *header,
 		      const uint8_t *body)
 {
-	uint64_t len = header->packet_size / 8 - sizeof(*header);
+	uint64_t len = packet_body_bytes(header);
 	struct packet_header whole = *header;
 	int ret;
 
 	disk_leave(out->config->disk);
-	whole.crc32c = packet_checksum(header, body, len);
-	disk_progress(out->config->disk);
+	whole.crc32c = packet_checksum(header, NULL, 0);
+	for (uint64_t at = 0; at < len; at += SUM_BYTES) {
+		whole.crc32c = crc32c(whole.crc32c, body + at, MIN(len - at, SUM_BYTES));
+		disk_progress(out->config->disk);
+	}
 	ret = chunk_stream_append(file_sink_file(out), &whole, body, len, sink_stream_source(out));
 	return ret < 0 ? ret : SINK_STORED;
 }
 
-static void file_close(struct sink_stream *out, enum sink_end how)
+static int file_close(struct sink_stream *out, enum sink_end how)
 {
 	struct file_stream *stream = file_of(out);
+	int ret = how == SINK_ENDED ? chunk_stream_sync(&stream->file) : 0;
 
-	if (how == SINK_ENDED) {
-		(void)!chunk_stream_sync(&stream->file);
+	if (how == SINK_ENDED)
 		chunk_stream_note(&stream->file);
-	}
 	chunk_stream_close(&stream->file);
 	free(stream);
+	return ret;
 }
 
 static const struct sink_ops file_ops = {

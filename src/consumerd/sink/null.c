@@ -33,10 +33,11 @@ static int null_write(struct sink_stream *out, const struct packet_header *heade
 	return SINK_DISCARDED;
 }
 
-static void null_close(struct sink_stream *out, enum sink_end how)
+static int null_close(struct sink_stream *out, enum sink_end how)
 {
 	(void)how;
 	free(out);
+	return 0;
 }
 
 static const struct sink_ops null_ops = {

@@ -124,13 +124,14 @@ static int relay_write(struct sink_stream *out, const struct packet_header *head
 	return SINK_SENDING;
 }
 
-static void relay_close(struct sink_stream *out, enum sink_end how)
+static int relay_close(struct sink_stream *out, enum sink_end how)
 {
 	struct relay_stream *stream = relay_stream_of(out);
+	bool ok = how != SINK_ENDED || !stream->id ||
+		  relay_conn_stream_end(out->sink->link, stream->id, stream->epoch);
 
-	if (how == SINK_ENDED && stream->id)
-		(void)relay_conn_stream_end(out->sink->link, stream->id, stream->epoch);
 	free(stream);
+	return ok ? 0 : -EIO;
 }
 
 static const struct sink_ops relay_ops = {

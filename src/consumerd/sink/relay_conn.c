@@ -563,7 +563,8 @@ static int connect_relay(struct relay_conn *link)
 		return ret;
 	}
 	link->epoch++;
-	link->watch(link->watch_data, link->wire.chan.fd);
+	if (link->watch)
+		link->watch(link->watch_data, link->wire.chan.fd);
 	return 0;
 }
 

@@ -8,8 +8,9 @@ struct sink *sink_new(const struct sink_config *config, const struct sink_host *
 	struct sink *sink;
 
 	if (config->relay->addr)
-		sink = config->relay->spool ? spool_sink_new(config, host) :
-					      relay_sink_new(config, host);
+		sink = config->relay->spool && !config->relay->snapshot ?
+			       spool_sink_new(config, host) :
+			       relay_sink_new(config, host);
 	else
 		sink = config->has_dir ? file_sink_new() : null_sink_new();
 	sink->live = sink->link && relay_conn_is_live(sink->link);
@@ -96,9 +97,8 @@ struct sink_stream *sink_stream_open(struct sink *sink, const struct stream_conf
 	return out;
 }
 
-struct sink_stream *sink_stream_close(struct sink_stream *out, enum sink_end how)
+int sink_stream_close(struct sink_stream *out, enum sink_end how)
 {
 	list_remove(&out->node);
-	out->sink->ops->close(out, how);
-	return NULL;
+	return out->sink->ops->close(out, how);
 }

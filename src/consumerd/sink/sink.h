@@ -155,8 +155,8 @@ struct sink_ops {
 	 *  until the outcome is known. Return: enum sink_fate. */
 	int (*write)(struct sink_stream *out, const struct packet_header *header,
 		     const uint8_t *body);
-	/** Close and free the stream. */
-	void (*close)(struct sink_stream *out, enum sink_end how);
+	/** Close and free the stream. Return: negative errno: its end was not synced or sent. */
+	int (*close)(struct sink_stream *out, enum sink_end how);
 };
 
 /** struct sink - common part of all kinds; at their beginning. */
@@ -202,8 +202,8 @@ struct sink *sink_free(struct sink *sink);
 /** Add a stream to the sink. @done, @data: called after SINK_SENDING. */
 struct sink_stream *sink_stream_open(struct sink *sink, const struct stream_config *config,
 				     uint32_t cpu, sink_done done, void *data);
-/** Return: NULL. */
-struct sink_stream *sink_stream_close(struct sink_stream *out, enum sink_end how);
+/** Close and free the stream. Return: negative errno: its end was not synced or sent. */
+int sink_stream_close(struct sink_stream *out, enum sink_end how);
 
 /* Parts of sink_new(), one for each kind. */
 struct sink *null_sink_new(void);

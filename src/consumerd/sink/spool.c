@@ -495,7 +495,7 @@ static int spool_write(struct sink_stream *out, const struct packet_header *head
 	return ret < 0 ? ret : SINK_STORED;
 }
 
-static void spool_close(struct sink_stream *out, enum sink_end how)
+static int spool_close(struct sink_stream *out, enum sink_end how)
 {
 	struct spooled *sp = spooled_of(out);
 
@@ -505,6 +505,7 @@ static void spool_close(struct sink_stream *out, enum sink_end how)
 		spool_end(sp);
 	else if (how == SINK_ABANDONED)
 		sp->ended = true;
+	return 0;
 }
 
 static const struct sink_ops spool_ops = {

@@ -345,23 +345,16 @@ static bool do_ring_close(struct worker *w, struct job *job)
 /* It is done when the files are written. */
 static bool do_snapshot(struct worker *w, struct job *job)
 {
-	const struct snapshot_spec spec = {
-		.sets = &w->sets,
-		.disk = &w->disk,
-		.dir_fd = job->snapshot.dir_fd >= 0 ? job->snapshot.dir_fd : w->config.dir_fd,
-		.is_elsewhere = job->snapshot.dir_fd >= 0,
-		.doorbell = &w->doorbell,
-		.job = job,
-	};
-
 	if (w->saving) {
 		err_set(&job->err, ERR_BUSY,
 			"a snapshot of the session is being written; retry when it is complete");
 		return true;
 	}
 	disk_leave(&w->disk); /* buffers are copied, and another thread writes them */
-	job->snapshot.snapshot = snapshot_recall(&spec);
-	return job->snapshot.snapshot || snapshot_begin(&spec, &w->saving) != 0;
+	job->snapshot.snapshot = snapshot_recall(w, job);
+	if (!job->snapshot.snapshot)
+		w->saving = snapshot_begin(w, job);
+	return !w->saving;
 }
 
 bool worker_finish_snapshot(struct worker *w, bool wait)

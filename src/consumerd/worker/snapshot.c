@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "priv.h"
+#include "snapshot.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/ioprio.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,58 +14,39 @@
 #include "consumerd/now.h"
 #include "io/memfile.h"
 #include "io/memgroup.h"
+#include "priv.h"
 #include "store/append.h"
 #include "trace/crc32c.h"
 
 #define PARTS ".parts"	  /* file with the struct snapshot_part of all rings */
 #define PARTS_MOST 65536u /* rings */
-#define PIECE_BYTES (64u << 10)
 #define WRITER_NICE 10 /* it must get on, too, where programs that record use all CPUs */
 
 /* --- memory ---------------------------------------------------------------------- */
 
-static int check_memory(struct snapshot *s, uint64_t bytes)
+static int check_memory(uint64_t bytes, struct err *err)
 {
 	uint64_t room = bytes ? MIN(memfile_available(), memgroup_available()) : 0;
 
 	if (bytes <= room)
 		return 0;
-	return err_set(&s->job->err, ERR_NO_MEMORY,
+	return err_set(err, ERR_NO_MEMORY,
 		       "a copy of the buffers needs %llu MiB, and %llu MiB of memory are "
 		       "available; free some memory, or use smaller buffers",
 		       (unsigned long long)bytes >> 20, (unsigned long long)room >> 20);
 }
 
-/* At a relay, all snapshots of a session are in its one directory. With a UUID of its own:
- * the traces of two snapshots are not parts of one trace. */
-static int add_trace(struct snapshot *s, const struct chunk_trace *from, struct chunk_trace **ret)
-{
-	uint8_t uuid[16];
-	AUTO_FREE char *path = s->is_sent ?
-				       xasprintf("%s/%s", s->job->snapshot.name, from->path) :
-				       xstrdup(from->path);
-	const struct chunk_trace_spec spec = {
-		.id = from->id, .path = path, .uuid = uuid, .metadata_fd = -1
-	};
-	int result = getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid) ? 0 : -EIO;
-
-	uuid[6] = (uuid[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
-	uuid[8] = (uuid[8] & 0x3f) | 0x80;
-	if (result == 0 && chunk_trace_open(&s->copies, &spec, ret, &s->job->err))
-		return s->job->err.code;
-	if (result == 0)
-		result = chunk_copy_metadata(from, *ret);
-	return result < 0 ? err_errno(&s->job->err, ERR_INTERNAL, -result,
-				      "can't copy the metadata of '%s'", from->path) :
-			    0;
-}
-
 static int add_set(struct snapshot *s, const struct ringset *set)
 {
-	struct chunk_trace *trace = chunk_find(&s->copies, set->config.trace->id);
+	const struct chunk_trace *from = set->config.trace;
+	struct chunk_trace *trace = chunk_find(&s->chunk, from->id);
+	struct job *job = s->job;
+	/* at a relay, all snapshots of a session are in its one directory */
+	AUTO_FREE char *path = s->is_sent ? xasprintf("%s/%s", job->snapshot.name, from->path) :
+					    xstrdup(from->path);
 
-	if (!trace && add_trace(s, set->config.trace, &trace))
-		return s->job->err.code;
+	if (!trace && chunk_copy_trace(&s->chunk, from, path, &trace, &job->err))
+		return job->err.code;
 	for (uint32_t cpu = 0; cpu < set->mem.desc.nr_rings; cpu++) {
 		struct snapshot_ring *ring = &s->rings[s->nr_rings];
 		int ret = 0;
@@ -78,12 +57,11 @@ static int add_set(struct snapshot *s, const struct ringset *set)
 		else
 			ret = ring_copy_init(&ring->copy, &set->streams[cpu].reader);
 		if (ret < 0)
-			return err_errno(&s->job->err, ERR_NO_MEMORY, -ret,
-					 "can't copy the buffers");
+			return err_errno(&job->err, ERR_NO_MEMORY, -ret, "can't copy the buffers");
 		s->parts[s->nr_rings++].answer =
 			(struct msg_con_snapshot_ring){ .ring = set->id, .cpu = cpu };
-		ring->trace = trace;
 		ring->config = set->config;
+		ring->config.trace = trace;
 		ring->config.disk = &s->disk;
 		ring->config.channel = xstrdup(set->config.channel);
 		ring->config.tracefile_size = ring->config.tracefile_count = 0;
@@ -105,7 +83,7 @@ static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
 	}
 	s->rings = xalloc((rings + 1) * sizeof(*s->rings));
 	s->parts = xalloc((rings + 1) * sizeof(*s->parts));
-	if (check_memory(s, bytes))
+	if (check_memory(bytes, &s->job->err))
 		return s->job->err.code;
 	list_for_each(set, sets, node)
 		if (add_set(s, set))
@@ -120,7 +98,7 @@ struct snapshot *snapshot_free(struct snapshot *s)
 			ring_copy_fini(&s->rings[i].copy);
 		free(s->rings[i].config.channel);
 	}
-	chunk_fini(&s->copies);
+	chunk_fini(&s->chunk);
 	free(s->rings);
 	free(s->parts);
 	free(s);
@@ -148,10 +126,11 @@ static void copy_ring(struct ring_copy *copy, struct snapshot_part *part, struct
 	part->end = copy->end;
 }
 
-/* Each ring that has records may have the same part of the size. Return: number of these. */
-static uint64_t snapshot_limit_rings(struct snapshot *s, const struct list_node *sets)
+/* Each ring that has records may have the same part of the size. */
+static int copy_rings(struct snapshot *s, const struct list_node *sets)
 {
-	uint64_t used = 0, part;
+	const struct job_snapshot *job = &s->job->snapshot;
+	uint64_t records = 0, used = 0, part;
 
 	for (size_t i = 0; i < s->nr_rings; i++) {
 		const struct msg_con_snapshot_ring *answer = &s->parts[i].answer;
@@ -160,32 +139,23 @@ static uint64_t snapshot_limit_rings(struct snapshot *s, const struct list_node 
 		stream_update(stream);
 		used += stream->reader.raw.count != 0;
 	}
-	for (size_t i = 0; i < s->nr_rings; i++)
-		s->rings[i].copy.last = s->job->snapshot.last;
-	part = s->job->snapshot.max_size / MAX(used, (uint64_t)1);
-	for (size_t i = 0; i < s->nr_rings; i++)
-		s->rings[i].copy.limit = part > sizeof(struct packet_header) ?
-						 part - sizeof(struct packet_header) :
-						 s->job->snapshot.max_size != 0;
-	return used;
-}
-
-static int copy_rings(struct snapshot *s, const struct list_node *sets)
-{
-	uint64_t records = 0, used = snapshot_limit_rings(s, sets);
-
+	part = job->max_size / MAX(used, (uint64_t)1);
+	part = part > sizeof(struct packet_header) ? part - sizeof(struct packet_header) :
+						     job->max_size != 0;
 	for (size_t i = 0; i < s->nr_rings; i++) {
+		s->rings[i].copy.last = job->last;
+		s->rings[i].copy.limit = part;
 		copy_ring(&s->rings[i].copy, &s->parts[i],
 			  ringset_find(sets, s->parts[i].answer.ring));
 		records += s->parts[i].answer.records;
 	}
-	if (records || !used || s->job->snapshot.last || !s->job->snapshot.max_size)
+	if (records || !used || job->last || !job->max_size)
 		return 0;
 	return err_set(&s->job->err, ERR_NO_EVENT,
 		       "the last sub-buffers of the CPUs have no events, or are larger than the "
 		       "snapshot may be (%llu bytes): use a larger --max-size, or smaller "
 		       "sub-buffers",
-		       (unsigned long long)s->job->snapshot.max_size);
+		       (unsigned long long)job->max_size);
 }
 
 /* --- the parts, for a request that is repeated ----------------------------------- */
@@ -198,35 +168,28 @@ struct snapshot_head {
 };
 
 /* Return: 0 or negative errno. */
-static int snapshot_write_parts(const struct snapshot *s, int dir_fd)
+static int snapshot_write_parts(const struct snapshot *s)
 {
-	AUTO_FD int fd =
-		openat(dir_fd, PARTS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	AUTO_FD int fd = chunk_create_file(s->chunk.fd, PARTS);
 	const size_t bytes = s->nr_rings * sizeof(*s->parts);
 	const struct snapshot_head head = { s->job->id, (uint32_t)s->nr_rings,
 					    crc32c(0, s->parts, bytes) };
-	int ret;
+	int ret = fd < 0 ? fd : append_bytes(fd, &head, sizeof(head), 0);
 
-	if (fd < 0)
-		return -errno;
-	ret = append_bytes(fd, &head, sizeof(head), 0);
 	return ret < 0 ? ret : append_bytes(fd, s->parts, bytes, sizeof(head));
 }
 
 /* Return: @ret_nr parts, allocated; NULL: there are none of this output. */
-static struct snapshot_part *snapshot_read_parts(const struct snapshot_spec *spec, size_t *ret_nr)
+static struct snapshot_part *snapshot_read_parts(int at_fd, const struct job *job, size_t *ret_nr)
 {
-	AUTO_FD int dir_fd = openat(spec->dir_fd, spec->job->snapshot.name,
-				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FD int fd =
-		dir_fd < 0 ? -1 :
-			     openat(dir_fd, PARTS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD int dir_fd = chunk_open_dir(at_fd, job->snapshot.name);
+	AUTO_FD int fd = dir_fd < 0 ? -1 : chunk_read_file(dir_fd, PARTS);
 	AUTO_FREE struct snapshot_part *parts = NULL;
 	struct snapshot_head head;
 	size_t bytes;
 
 	if (fd < 0 || pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.output != spec->job->id || head.nr > PARTS_MOST)
+	    head.output != job->id || head.nr > PARTS_MOST)
 		return NULL;
 	bytes = head.nr * sizeof(*parts);
 	parts = xalloc(bytes + 1);
@@ -256,93 +219,73 @@ static void snapshot_note(const struct snapshot_part *part, const struct list_no
 	stream_update(stream);
 }
 
-struct snapshot *snapshot_recall(const struct snapshot_spec *spec)
-{
-	size_t nr;
-	AUTO_FREE struct snapshot_part *parts =
-		spec->job->snapshot.relay.addr ? NULL : snapshot_read_parts(spec, &nr);
-	struct snapshot *s = parts ? xalloc(sizeof(*s)) : NULL;
+/* --- the thread: one packet of each ring -------------------------------------------- */
 
-	if (!s)
-		return NULL;
-	s->job = spec->job;
-	chunk_init_in_memory(&s->copies, &s->disk);
-	s->parts = TAKE(parts);
-	s->nr_rings = nr;
-	for (size_t i = 0; i < nr; i++)
-		snapshot_note(&s->parts[i], spec->sets, true);
-	return s;
+/* Outputs may share a directory. */
+static struct chunk_place snapshot_place(int dir_fd, uint64_t output, const char *name,
+					 char hidden[32])
+{
+	snprintf(hidden, 32, ".snapshot-%llu", (unsigned long long)output);
+	return (struct chunk_place){ dir_fd, hidden, name };
 }
 
-/* --- writing --------------------------------------------------------------------- */
+void snapshot_clean(int dir_fd, uint64_t output)
+{
+	char hidden[32];
+	const struct chunk_place place = snapshot_place(dir_fd, output, NULL, hidden);
 
-/* One packet with all records. The checksum is made by the writer. */
-static struct packet_header snapshot_packet(const struct snapshot_ring *ring, uint32_t cpu)
+	chunk_discard(&place);
+}
+
+/* The outcome is that of sink_settle(). */
+static void ignore_sent(void *data, int error)
+{
+	(void)data, (void)error;
+}
+
+/* Return: 0 or negative errno. */
+static int snapshot_write_ring(struct sink *sink, const struct snapshot_ring *ring, uint32_t cpu)
 {
 	const struct packet_stream stream = stream_config_packets(&ring->config, cpu);
-	struct packet_header header = packet_make(&stream);
+	struct packet_header header = packet_make(&stream), last = { 0 };
+	struct sink_stream *out = sink_stream_open(sink, &ring->config, cpu, ignore_sent, NULL);
+	int ret = sink_attach(out, &last), closed;
 
 	packet_set_body(&header, ring->copy.len);
 	header.timestamp_begin = ring->copy.begin_ts;
 	header.timestamp_end = ring->copy.end_ts;
 	header.events_recorded = ring->copy.count;
-	return header;
+	if (ret >= 0 && packet_is_set(&last))
+		ret = -EEXIST;
+	if (ret >= 0)
+		ret = sink->ops->write(out, &header, ring->copy.at);
+	if (ret >= 0)
+		ret = sink_settle(sink);
+	closed = sink_stream_close(out, ret < 0 ? SINK_ABANDONED : SINK_ENDED);
+	return ret < 0 ? ret : closed;
 }
 
-/* Return: 0 or negative errno. */
-static int write_ring(struct snapshot *s, struct snapshot_ring *ring, uint32_t cpu,
-		      const struct chunk_trace *trace)
+/* A directory is there as a whole, or not at all. At the relay, a failure leaves it unfinished.
+ * Return: 0 or negative errno. */
+static int snapshot_write(struct snapshot *s, struct sink *sink, const struct chunk_place *place)
 {
-	const struct ring_copy *copy = &ring->copy;
-	struct packet_header header;
-	struct chunk_stream file;
-	int ret;
+	int ret = s->is_sent ? relay_conn_open(sink->link) : chunk_store(&s->chunk, place);
 
-	if (!copy->count)
-		return 0;
-	ring->config.trace = trace;
-	header = snapshot_packet(ring, cpu);
-	chunk_stream_init(&file, &ring->config, cpu);
-	ret = chunk_stream_begin(&file, &header);
-	header.crc32c = packet_checksum(&header, NULL, 0);
-	for (uint64_t at = 0, len; ret == 0 && at < copy->len; at += len) {
-		ring_copy_rest(&s->rested_ns);
-		len = MIN(copy->len - at, (uint64_t)PIECE_BYTES);
-		header.crc32c = crc32c(header.crc32c, copy->at + at, len);
-		ret = chunk_stream_body(&file, at, copy->at + at, len);
-	}
-	ring_copy_rest(&s->rested_ns);
-	if (ret == 0)
-		ret = chunk_stream_sum(&file, &header);
-	if (ret == 0)
-		ret = chunk_stream_finish(&file, &header);
-	if (ret == 0)
-		ret = chunk_stream_sync(&file);
-	chunk_stream_close(&file);
-	ring_copy_rest(&s->rested_ns);
-	return ret;
-}
-
-/* Return: 0, a negative errno, or the code in the job's error. */
-static int write_trace(struct snapshot *s, struct chunk *chunk, const struct chunk_trace *from)
-{
-	const struct chunk_trace_spec spec = { .id = from->id,
-					       .path = from->path,
-					       .uuid = from->uuid };
-	struct chunk_trace *to;
-	int ret;
-
-	if (chunk_trace_open(chunk, &spec, &to, &s->job->err))
-		return s->job->err.code;
-	ring_copy_rest(&s->rested_ns);
-	ret = chunk_copy_metadata(from, to);
+	if (ret == 0 && s->is_sent)
+		ret = relay_conn_all_metadata(sink->link);
 	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
-		if (s->rings[i].trace == from)
-			ret = write_ring(s, &s->rings[i], s->parts[i].answer.cpu, to);
+		if (s->rings[i].copy.count)
+			ret = snapshot_write_ring(sink, &s->rings[i], s->parts[i].answer.cpu);
+	if (s->is_sent)
+		relay_conn_end(sink->link, ret < 0);
+	else if (ret == 0)
+		ret = snapshot_write_parts(s);
+	if (ret == 0 && !s->is_sent)
+		ret = chunk_close(&s->chunk);
 	return ret;
 }
 
-static void snapshot_failed(struct snapshot *s, int error)
+static void snapshot_failed(struct snapshot *s, int error, const char *hidden, const char *problem)
 {
 	const char *name = s->job->snapshot.name;
 	struct err *err = &s->job->err;
@@ -357,118 +300,50 @@ static void snapshot_failed(struct snapshot *s, int error)
 			"snapshot '%s': the disk would have less free space than it must "
 			"(--keep-free); make room there",
 			name);
-	else
-		err_errno(err, ERR_OUTPUT, -error, "snapshot '%s' can't be written", name);
-}
-
-/* A snapshot is there as a whole, or not at all. */
-static void snapshot_write(struct snapshot *s)
-{
-	const struct chunk_place place = { s->dir_fd, s->hidden, s->job->snapshot.name };
-	const struct chunk_trace *trace;
-	struct chunk chunk;
-	int ret = chunk_open(&chunk, &place, &s->disk);
-
-	if (ret == -EEXIST)
-		err_set(&s->job->err, ERR_OUTPUT,
+	else if (error == -EEXIST && !s->is_sent && s->chunk.fd < 0)
+		err_set(err, ERR_OUTPUT,
 			"snapshot '%s' can't be written: '%s' in the output directory is in the "
 			"way, and is no directory; remove it",
-			place.name, place.hidden);
-	else if (ret < 0)
-		snapshot_failed(s, ret);
-	if (ret < 0)
-		return;
-	list_for_each(trace, &s->copies.traces, node)
-		ret = ret ? ret : write_trace(s, &chunk, trace);
-	if (ret == 0)
-		ret = snapshot_write_parts(s, chunk.fd);
-	if (ret == 0)
-		ret = chunk_close(&chunk);
-	if (ret < 0)
-		snapshot_failed(s, ret);
-	chunk_fini(&chunk);
-	if (ret)
-		chunk_discard(&place);
+			name, hidden);
+	else
+		err_set(err, ERR_OUTPUT, "snapshot '%s' can't be %s: %s", name,
+			s->is_sent ? "sent" : "written", *problem ? problem : strerror(-error));
 }
 
-/* --- sending --------------------------------------------------------------------- */
-
-static void snapshot_watch(void *data, int fd)
+static void snapshot_rest(void *data)
 {
-	(void)data, (void)fd;
-}
+	struct snapshot *s = data;
 
-/* Return: 0 or negative errno. */
-static int snapshot_send_ring(struct relay_conn *link, struct snapshot_ring *ring, uint32_t cpu)
-{
-	struct packet_header header, last;
-	uint32_t id = 0, epoch;
-	int ret;
-
-	ring->config.trace = ring->trace;
-	header = snapshot_packet(ring, cpu);
-	ret = relay_conn_stream(link, &ring->config, cpu, &id, &last, NULL);
-	epoch = relay_conn_epoch(link);
-	if (ret == 0)
-		ret = relay_conn_packet(link, id, &header, ring->copy.at);
-	if (ret == 0 && !relay_conn_stream_end(link, id, epoch))
-		ret = -EIO;
-	return ret > 0 ? -EEXIST : ret;
-}
-
-/* At the relay it is part of the session's directory. A failure leaves it unfinished there. */
-static void snapshot_send(struct snapshot *s)
-{
-	struct relay_conn *link =
-		relay_conn_new(&s->job->snapshot.relay, &s->copies.traces);
-	int ret;
-
-	relay_conn_set_watch(link, snapshot_watch, NULL);
-	ret = relay_conn_open(link);
-	if (ret == 0)
-		ret = relay_conn_all_metadata(link);
-	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
-		if (s->rings[i].copy.count)
-			ret = snapshot_send_ring(link, &s->rings[i], s->parts[i].answer.cpu);
-	if (ret < 0)
-		err_set(&s->job->err, ERR_OUTPUT, "snapshot '%s' can't be sent: %s",
-			s->job->snapshot.name,
-			*relay_conn_problem(link) ? relay_conn_problem(link) :
-							strerror(-ret));
-	relay_conn_end(link, ret < 0);
-	relay_conn_free(link);
-}
-
-/* --- the thread ------------------------------------------------------------------ */
-
-/* Outputs may share a directory. */
-static void snapshot_name_hidden(uint64_t output, char ret[32])
-{
-	snprintf(ret, 32, ".snapshot-%llu", (unsigned long long)output);
-}
-
-void snapshot_clean(int dir_fd, uint64_t output)
-{
-	char name[32];
-
-	snapshot_name_hidden(output, name);
-	chunk_discard(&(struct chunk_place){ .dir_fd = dir_fd, .hidden = name });
+	ring_copy_rest(&s->rested_ns);
 }
 
 static void *snapshot_main(void *data)
 {
+	static const struct sink_host host = { 0 };
 	const struct sched_param param = { 0 };
 	struct snapshot *s = data;
+	const struct sink_config config = { .has_dir = true,
+					    .relay = &s->job->snapshot.relay,
+					    .chunk = &s->chunk,
+					    .disk = &s->disk };
+	struct sink *sink = sink_new(&config, &host);
+	char hidden[32];
+	const struct chunk_place place =
+		snapshot_place(s->dir_fd, s->job->id, s->job->snapshot.name, hidden);
+	int ret;
 
 	/* all of them are for this thread alone, and none is needed for correct files */
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 	syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &param);
 	setpriority(PRIO_PROCESS, 0, WRITER_NICE);
-	ring_copy_rest(&s->rested_ns); /* it may have been started on the CPU of a producer */
-	if (s->is_sent)
-		snapshot_send(s);
-	else
-		snapshot_write(s);
+	snapshot_rest(s); /* it may have been started on the CPU of a producer */
+	ret = snapshot_write(s, sink, &place);
+	if (ret < 0) {
+		snapshot_failed(s, ret, hidden, sink_state(sink).problem);
+		if (!s->is_sent)
+			chunk_discard(&place);
+	}
+	sink_free(sink);
 	__atomic_store_n(&s->written, 1, __ATOMIC_RELEASE);
 	doorbell_ring(s->doorbell);
 	return NULL;
@@ -476,39 +351,56 @@ static void *snapshot_main(void *data)
 
 /* --- for the worker -------------------------------------------------------------- */
 
-static int snapshot_start(struct snapshot *s)
+static struct snapshot *snapshot_new(struct worker *w, struct job *job)
 {
-	int ret = worker_start_thread(&s->thread, snapshot_main, s);
-
-	return ret < 0 ? err_errno(&s->job->err, ERR_INTERNAL, -ret,
-				   "can't start a thread that writes the snapshot") :
-			 0;
-}
-
-int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
-{
+	bool is_here = job->snapshot.dir_fd < 0 && !job->snapshot.relay.addr;
 	struct snapshot *s = xalloc(sizeof(*s));
 
-	s->job = spec->job;
-	chunk_init_in_memory(&s->copies, &s->disk);
-	s->dir_fd = spec->dir_fd;
-	snapshot_name_hidden(s->job->id, s->hidden);
-	s->is_sent = s->job->snapshot.relay.addr != NULL;
-	s->is_elsewhere = spec->is_elsewhere || s->is_sent;
-	s->doorbell = spec->doorbell;
-	s->disk = (struct disk){ .keep_free = spec->disk->keep_free,
-				 .max_size = s->is_elsewhere ? 0 : spec->disk->max_size,
-				 .sync = spec->disk->sync,
-				 .used = s->is_elsewhere ? 0 : spec->disk->used };
+	s->job = job;
+	s->is_sent = job->snapshot.relay.addr != NULL;
+	s->is_elsewhere = !is_here;
+	s->dir_fd = job->snapshot.dir_fd < 0 ? w->config.dir_fd : job->snapshot.dir_fd;
+	s->doorbell = &w->doorbell;
+	s->disk = (struct disk){ .keep_free = w->disk.keep_free,
+				 .max_size = is_here ? w->disk.max_size : 0,
+				 .sync = w->disk.sync,
+				 .used = is_here ? w->disk.used : 0,
+				 .progress = snapshot_rest,
+				 .data = s };
 	s->used_before = s->disk.used;
-	s->job->snapshot.relay.spool = s->job->snapshot.relay.snapshot = true;
-	s->job->snapshot.relay.sync = s->disk.sync == SYNC_NONE ? SYNC_NONE : SYNC_PACKET;
-	if (snapshot_allocate(s, spec->sets) || copy_rings(s, spec->sets) || snapshot_start(s)) {
-		snapshot_free(s);
-		return spec->job->err.code;
+	chunk_init_in_memory(&s->chunk, &s->disk);
+	return s;
+}
+
+struct snapshot *snapshot_begin(struct worker *w, struct job *job)
+{
+	struct snapshot *s = snapshot_new(w, job);
+	int ret;
+
+	job->snapshot.relay.spool = job->snapshot.relay.snapshot = true;
+	job->snapshot.relay.sync = s->disk.sync == SYNC_NONE ? SYNC_NONE : SYNC_PACKET;
+	if (snapshot_allocate(s, &w->sets) || copy_rings(s, &w->sets))
+		return snapshot_free(s);
+	ret = worker_start_thread(&s->thread, snapshot_main, s);
+	if (ret < 0) {
+		err_errno(&job->err, ERR_INTERNAL, -ret,
+			  "can't start a thread that writes the snapshot");
+		return snapshot_free(s);
 	}
-	*ret = s;
-	return 0;
+	return s;
+}
+
+struct snapshot *snapshot_recall(struct worker *w, struct job *job)
+{
+	struct snapshot *s = snapshot_new(w, job);
+
+	if (!s->is_sent)
+		s->parts = snapshot_read_parts(s->dir_fd, job, &s->nr_rings);
+	if (!s->parts)
+		return snapshot_free(s);
+	for (size_t i = 0; i < s->nr_rings; i++)
+		snapshot_note(&s->parts[i], &w->sets, true);
+	return s;
 }
 
 bool snapshot_is_written(const struct snapshot *s)

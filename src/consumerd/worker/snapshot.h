@@ -20,8 +20,7 @@ struct snapshot_part {
 };
 
 struct snapshot_ring {
-	const struct chunk_trace *trace; /* of @copies */
-	struct stream_config config;	 /* @config.channel is owned */
+	struct stream_config config; /* of a trace of the snapshot's; @config.channel is owned */
 	struct ring_copy copy;
 	bool lent; /* its room is the ring set's */
 };
@@ -30,29 +29,20 @@ struct snapshot {
 	pthread_t thread;
 	uint32_t written; /* atomic: the thread has ended, or will at once */
 	struct doorbell *doorbell;
-	struct job *job;   /* JOB_SNAPSHOT */
-	int dir_fd;	   /* owned by the worker or the job */
+	struct job *job;   /* JOB_SNAPSHOT, the snapshot's until it is finished */
+	int dir_fd;	   /* in which its directory is made; owned by the worker or the job */
 	bool is_elsewhere; /* it is not the output's */
 	bool is_sent;	   /* to a relay: no directory is made */
-	char hidden[32];   /* name of the directory until it has all files */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
 	uint64_t rested_ns;   /* of the thread: see ring_copy_rest() */
-	struct chunk copies;  /* in memory: the metadata of the snapshot's traces */
+	struct chunk chunk;   /* in memory until the thread writes it */
 	size_t nr_rings;
 	struct snapshot_ring *rings; /* @nr_rings; NULL: they were written by an earlier consumer */
 	struct snapshot_part *parts; /* @nr_rings */
 };
 
-/** Arguments of snapshot_begin(). */
-struct snapshot_spec {
-	const struct list_node *sets; /* struct ringset */
-	const struct disk *disk;
-	int dir_fd;		   /* the directory in which that of the snapshot is made */
-	bool is_elsewhere;	   /* it is not the output's */
-	struct doorbell *doorbell; /* rung when the files are written */
-	struct job *job;	   /* the snapshot's until it is finished */
-};
+struct worker;
 
 /** Remove the unfinished snapshot that an earlier consumer has left behind. @output: its id. */
 void snapshot_clean(int dir_fd, uint64_t output);
@@ -61,9 +51,9 @@ void snapshot_clean(int dir_fd, uint64_t output);
  * not answered: its parts, without records. The rings note that its records are saved.
  * Return: NULL: there is none.
  */
-struct snapshot *snapshot_recall(const struct snapshot_spec *spec);
-/** Copy the rings and begin to write the copies. Return: 0 or the code in the job's error. */
-int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret);
+struct snapshot *snapshot_recall(struct worker *worker, struct job *job);
+/** Copy the rings and begin to write the copies. Return: NULL: it failed, as in job->err. */
+struct snapshot *snapshot_begin(struct worker *worker, struct job *job);
 bool snapshot_is_written(const struct snapshot *snapshot);
 /** Wait for the thread, then note in the rings the records that are in the files. */
 void snapshot_finish(struct snapshot *snapshot, const struct list_node *sets);

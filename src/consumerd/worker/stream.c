@@ -492,7 +492,8 @@ int stream_cut(struct stream *s, enum stream_cut how)
 
 struct stream *stream_close(struct stream *s, enum sink_end how)
 {
-	s->out = sink_stream_close(s->out, how);
+	(void)sink_stream_close(s->out, how);
+	s->out = NULL;
 	return NULL;
 }
 
