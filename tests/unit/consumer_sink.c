@@ -107,7 +107,7 @@ static int double_settle(struct sink *s)
 	(void)s;
 	refuses_once = false;
 	out.done(out.data, error);
-	return ops.keeps_packet ? 0 : error;
+	return ops.way == SINK_SPOOLS ? 0 : error;
 }
 
 static int double_close(struct sink_stream *o, enum sink_end how)
@@ -215,7 +215,7 @@ static void check_in_flight(void)
 /* Two records, the second behind a failed attempt for the first. */
 static void fail_and_cut(bool keeps)
 {
-	start((struct sink_ops){ .keeps_packet = keeps });
+	start((struct sink_ops){ .way = keeps ? SINK_SPOOLS : SINK_LOCAL });
 	fate = -ENOSPC;
 	publish(0);
 	CHECK_IS(stream_cut(&stream, STREAM_TAKE), ==, -ENOSPC);
@@ -236,7 +236,7 @@ static void check_failure(void)
 /* A packet that did not arrive has another way. */
 static void check_another_way(void)
 {
-	start((struct sink_ops){ .keeps_packet = true, .settle = double_settle });
+	start((struct sink_ops){ .way = SINK_SPOOLS, .settle = double_settle });
 	fate = SINK_SENDING;
 	publish(0);
 	CHECK_IS(stream_cut(&stream, STREAM_TAKE), ==, 1);
@@ -249,7 +249,7 @@ static void check_another_way(void)
 
 static void send_and_break(void)
 {
-	start((struct sink_ops){ .attaches_first = true, .settle = double_settle });
+	start((struct sink_ops){ .way = SINK_DIRECT, .settle = double_settle });
 	knowledge = SINK_HAS;
 	fate = SINK_SENDING;
 	publish(0);
@@ -275,7 +275,7 @@ static void check_broken(void)
 /* A relay that has less than it acknowledged: the difference is lost. */
 static void check_forgotten(void)
 {
-	start((struct sink_ops){ .attaches_first = true });
+	start((struct sink_ops){ .way = SINK_DIRECT });
 	knowledge = SINK_HAS;
 	for (int i = 0; i < 3; i++) {
 		publish(0);
@@ -294,7 +294,7 @@ static void check_unplaced(void)
 {
 	uint64_t cut = 0;
 
-	start((struct sink_ops){ .attaches_first = true });
+	start((struct sink_ops){ .way = SINK_DIRECT });
 	publish(0);
 	publish(0);
 	cons.consumed = 16;

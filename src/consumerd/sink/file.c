@@ -49,14 +49,6 @@ static int file_turn(struct sink *sink, const char *name, bool clear)
 	return 0;
 }
 
-/* --- traces --------------------------------------------------------------------- */
-
-static uint64_t file_close_chunk(struct sink *sink, struct chunk_trace *dir)
-{
-	(void)sink;
-	return chunk_trace_measure(dir);
-}
-
 /* --- streams -------------------------------------------------------------------- */
 
 static struct sink_stream *file_open(struct sink *sink, const struct stream_config *config,
@@ -121,11 +113,9 @@ static int file_close(struct sink_stream *out, enum sink_end how)
 }
 
 static const struct sink_ops file_ops = {
-	.on_disk = true,
-	.full = { "nothing more is written: the trace has its greatest size, ", " (--max-size)" },
+	.way = SINK_LOCAL,
 	.sync = file_sync,
 	.turn = file_turn,
-	.close_chunk = file_close_chunk,
 	.open = file_open,
 	.adopt = file_adopt,
 	.write = file_write,

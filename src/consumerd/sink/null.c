@@ -41,7 +41,7 @@ static int null_close(struct sink_stream *out, enum sink_end how)
 }
 
 static const struct sink_ops null_ops = {
-	.on_disk = true,
+	.way = SINK_LOCAL,
 	.open = null_open,
 	.adopt = null_adopt,
 	.write = null_write,

@@ -49,12 +49,6 @@ static int relay_turn(struct sink *sink, const char *name, bool clear)
 	return ret;
 }
 
-static struct sink_state relay_state(const struct sink *sink)
-{
-	return (struct sink_state){ .due_ns = UINT64_MAX,
-				    .problem = relay_conn_problem(sink->link) };
-}
-
 static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
 {
 	(void)err;
@@ -135,12 +129,10 @@ static int relay_close(struct sink_stream *out, enum sink_end how)
 }
 
 static const struct sink_ops relay_ops = {
-	.recovers = true,
-	.attaches_first = true,
+	.way = SINK_DIRECT,
 	.start = relay_start,
 	.settle = relay_settle,
 	.turn = relay_turn,
-	.state = relay_state,
 	.end = relay_end,
 	.open_chunk = relay_open_chunk,
 	.append = relay_append,

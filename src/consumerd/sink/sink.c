@@ -24,8 +24,6 @@ struct sink *sink_free(struct sink *sink)
 	if (!sink)
 		return NULL;
 	splicer_fini(&sink->splicer);
-	if (sink->ops->fini)
-		sink->ops->fini(sink);
 	relay_conn_free(sink->link);
 	free(sink);
 	return NULL;
@@ -35,12 +33,29 @@ struct sink *sink_free(struct sink *sink)
 
 int sink_link_result(struct sink *sink, int error)
 {
-	return error < 0 && sink->ops->link_failed ? sink->ops->link_failed(sink, error) : error;
+	if (error >= 0 || sink->ops->way != SINK_SPOOLS)
+		return error;
+	spool_sink_link_failed(sink, error);
+	return 0;
 }
 
 int sink_revive(struct sink *sink)
 {
-	return sink->link && !sink->ops->link_failed ? relay_conn_open(sink->link) : 0;
+	return sink->ops->way == SINK_DIRECT ? relay_conn_open(sink->link) : 0;
+}
+
+int sink_drain(struct sink *sink, uint64_t now)
+{
+	return sink->ops->way == SINK_SPOOLS ? spool_sink_drain(sink, now) : SINK_NOTHING;
+}
+
+struct sink_state sink_state(const struct sink *sink)
+{
+	const char *problem = sink->link ? relay_conn_problem(sink->link) : "";
+
+	return sink->ops->way == SINK_SPOOLS ?
+		       spool_sink_state(sink) :
+		       (struct sink_state){ .due_ns = UINT64_MAX, .problem = problem };
 }
 
 bool sink_attaches_all(const struct sink *sink)

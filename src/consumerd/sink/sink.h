@@ -64,7 +64,7 @@ enum sink_position {
 	SINK_UNKNOWN, /* only the relay knows: attach() returns it */
 };
 
-/** Outcome of drain(). */
+/** Outcome of sink_drain(). */
 enum sink_drained {
 	SINK_NOTHING, /* no data is stored, or it is not time for the next attempt */
 	SINK_MORE,    /* some of the stored data was sent */
@@ -74,7 +74,7 @@ enum sink_drained {
 /** How a sink is. */
 struct sink_state {
 	bool behind;	     /* data waits in it for its relay */
-	uint64_t due_ns;     /* when to call drain() again; UINT64_MAX: never */
+	uint64_t due_ns;     /* when to call sink_drain() again; UINT64_MAX: never */
 	int trouble;	     /* negative errno of the relay while the output works without it */
 	const char *problem; /* why the output fails, or the trouble: a sentence; "": not known */
 };
@@ -86,24 +86,20 @@ enum sink_end {
 	SINK_ENDED,	/* all data was written */
 };
 
-/** Message when the size limit of a sink on this host is reached: the texts before and after the
- *  size. */
-struct sink_full {
-	const char *before, *behind;
+/** The way of a packet. */
+enum sink_way {
+	SINK_LOCAL,  /* to this host: calls may wait for its file system */
+	SINK_DIRECT, /* to a relay: attach() is called before a packet is made, for its position */
+	SINK_SPOOLS, /* to a relay, or to files until it can be sent: a packet whose write failed
+		      * must be written again unchanged */
 };
 
 /**
- * struct sink_ops - one kind of output. For an entry that is NULL, the functions at the end of this
- * file do nothing and return 0, except where noted.
- *
- * @on_disk: calls may wait for a file system of this host.
- * @recovers: a failure may be temporary, for example while a relay is restarted.
- * @attaches_first: attach() must be called before a packet is made, as its position depends on it.
- * @keeps_packet: a packet whose write failed must be written again unchanged.
+ * struct sink_ops - one kind of output. Entries that are NULL have nothing to do, and return 0,
+ * except where noted.
  */
 struct sink_ops {
-	bool on_disk, recovers, attaches_first, keeps_packet;
-	struct sink_full full;
+	enum sink_way way;
 
 	/* The output. Results: 0 or negative errno, except where noted. */
 	/** Return: 0 or the code in @err. */
@@ -111,12 +107,6 @@ struct sink_ops {
 	/** Wait for the outcome of all packets in flight. Return: 0: each is stored, or its stream
 	 *  may write it again; negative errno: the output failed. */
 	int (*settle)(struct sink *sink);
-	/** A request to the relay failed. NULL: so does the output. Return: 0: the sink stores the
-	 *  data elsewhere. */
-	int (*link_failed)(struct sink *sink, int error);
-	/** Send some stored data. Return: enum sink_drained, or negative errno: the relay
-	 *  failed. */
-	int (*drain)(struct sink *sink, uint64_t now);
 	/** Sync to this host's disk. */
 	int (*sync)(struct sink *sink);
 	/** Turn to the next chunk, see con_turn. Called when all packets are settled, and all
@@ -124,20 +114,17 @@ struct sink_ops {
 	 *  nothing to do. Sets the streams' @opened, also if it fails. Return: 0, or negative
 	 *  errno: the request failed, and may be repeated. */
 	int (*turn)(struct sink *sink, const char *name, bool clear);
-	struct sink_state (*state)(const struct sink *sink);
-	/** Called after sink_begin_end(), and after the streams were closed. Data that could not be
-	 *  sent is reported in @err. */
+	/** Called after sink_begin_end(), and after the streams were closed: free all but the sink
+	 *  itself and its connection. Data that could not be sent is reported in @err. */
 	void (*end)(struct sink *sink, enum sink_end how, struct err *err);
-	/** Free all but the sink itself and its connection. */
-	void (*fini)(struct sink *sink);
 
 	/* Traces. */
 	/** Add a trace. @found: an earlier consumer left it, and perhaps streams of it. */
 	int (*open_chunk)(struct sink *sink, struct chunk_trace *trace, bool found);
 	/** Append metadata. NULL: to its file. */
 	int (*append)(struct sink *sink, struct chunk_trace *trace, const void *text, uint32_t len);
-	/** End a trace. Return: bytes of its files that stay on this host. */
-	uint64_t (*close_chunk)(struct sink *sink, struct chunk_trace *trace);
+	/** End a trace: its files that do not stay on this host are removed. */
+	void (*close_chunk)(struct sink *sink, struct chunk_trace *trace);
 
 	/* Streams. */
 	/** Allocate a stream. Its files, if any, are created with the first packet. */
@@ -211,6 +198,14 @@ struct sink *file_sink_new(void);
 struct sink *relay_sink_new(const struct sink_config *config, const struct sink_host *host);
 struct sink *spool_sink_new(const struct sink_config *config, const struct sink_host *host);
 
+/* The spool's alone, SINK_SPOOLS. */
+
+/** A request to the relay failed: data goes to the files. */
+void spool_sink_link_failed(struct sink *sink, int error);
+/** See sink_drain(), sink_state(). */
+int spool_sink_drain(struct sink *sink, uint64_t now) MUST_CHECK;
+struct sink_state spool_sink_state(const struct sink *sink);
+
 /** The stream's files. @out: a stream of a file sink. */
 struct chunk_stream *file_sink_file(struct sink_stream *out);
 
@@ -229,6 +224,9 @@ int sink_beacon(struct sink *sink, uint64_t time) MUST_CHECK;
 /** Check whether the relay closed the connection. Return: 0: no; 1: yes, and the sink stores the
  *  data elsewhere; negative errno: yes. */
 int sink_check(struct sink *sink) MUST_CHECK;
+/** Send some stored data. Return: enum sink_drained, or negative errno: the relay failed. */
+int sink_drain(struct sink *sink, uint64_t now) MUST_CHECK;
+struct sink_state sink_state(const struct sink *sink);
 /** See relay_conn_clock(). Any thread. */
 void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
 /** Bytes that wait for the relay. Any thread. */
@@ -244,12 +242,6 @@ void sink_begin_end(struct sink *sink, bool failing);
 static inline int sink_settle(struct sink *sink)
 {
 	return sink->ops->settle ? sink->ops->settle(sink) : 0;
-}
-
-static inline struct sink_state sink_state(const struct sink *sink)
-{
-	return sink->ops->state ? sink->ops->state(sink) :
-				  (struct sink_state){ .due_ns = UINT64_MAX, .problem = "" };
 }
 
 static inline int sink_attach(struct sink_stream *out, struct packet_header *ret_last)

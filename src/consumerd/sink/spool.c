@@ -173,21 +173,10 @@ static int spool_find_rest(struct spool *spool, struct err *err)
 
 /* --- the output ------------------------------------------------------------------------ */
 
-static void spool_fini(struct sink *sink)
-{
-	struct spool *spool = spool_of(sink);
-	struct spooled *sp, *tmp;
-
-	list_for_each_safe(sp, tmp, &spool->streams, node)
-		spooled_free(sp, false);
-	spool_leave(spool);
-}
-
 /* The link's failure is not the output's. */
-static int spool_on_link_failed(struct sink *sink, int error)
+void spool_sink_link_failed(struct sink *sink, int error)
 {
 	spool_link_failed(spool_of(sink), error);
-	return 0;
 }
 
 /* Nothing answers there now; a relay that refuses is another matter. */
@@ -246,7 +235,7 @@ static void open_all(struct spool *spool)
 			(void)!spooled_open(sp);
 }
 
-static int spool_drain(struct sink *sink, uint64_t now)
+int spool_sink_drain(struct sink *sink, uint64_t now)
 {
 	struct spool *spool = spool_of(sink);
 	int ret;
@@ -260,7 +249,7 @@ static int spool_drain(struct sink *sink, uint64_t now)
 	return ret ? SINK_MORE : SINK_DRAINED;
 }
 
-static struct sink_state spool_state(const struct sink *sink)
+struct sink_state spool_sink_state(const struct sink *sink)
 {
 	const struct spool *spool = spool_of(sink);
 	uint64_t due_ns = spool->error ? spool->retry_ns : 0;
@@ -322,6 +311,7 @@ static void spool_remove(struct spool *spool)
 static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 {
 	struct spool *spool = spool_of(sink);
+	struct spooled *sp, *tmp;
 
 	spool->unfinished |= sink->failed;
 	if (how == SINK_ENDED) {
@@ -335,6 +325,8 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 		if (!spool_fills(spool))
 			spool_remove(spool);
 	}
+	list_for_each_safe(sp, tmp, &spool->streams, node)
+		spooled_free(sp, false);
 	spool_leave(spool);
 }
 
@@ -382,13 +374,12 @@ static int spool_append(struct sink *sink, struct chunk_trace *dir, const void *
 	return sink_link_result(&spool->sink, ret);
 }
 
-static uint64_t spool_close_chunk(struct sink *sink, struct chunk_trace *dir)
+static void spool_close_chunk(struct sink *sink, struct chunk_trace *dir)
 {
 	struct spool *spool = spool_of(sink);
 
 	spool->disk->used -= MIN(spool->disk->used, dir->metadata_bytes);
 	chunk_trace_remove(dir);
-	return 0;
 }
 
 /* --- streams --------------------------------------------------------------------------- */
@@ -509,19 +500,12 @@ static int spool_close(struct sink_stream *out, enum sink_end how)
 }
 
 static const struct sink_ops spool_ops = {
-	.recovers = true,
-	.keeps_packet = true,
-	.full = { "the relay is unreachable, and the spool has its greatest size, ",
-		  " (--spool); recorded data waits in the buffers" },
+	.way = SINK_SPOOLS,
 	.start = spool_start,
-	.link_failed = spool_on_link_failed,
 	.settle = spool_settle,
-	.drain = spool_drain,
 	.sync = spool_sync,
 	.turn = spool_turn,
-	.state = spool_state,
 	.end = spool_finish,
-	.fini = spool_fini,
 	.open_chunk = spool_open_chunk,
 	.append = spool_append,
 	.close_chunk = spool_close_chunk,

@@ -44,8 +44,13 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 			 size);
 	} else if (w->at_limit == DISK_MAX_SIZE) {
 		size_text(w->disk.max_size, size);
-		snprintf(ret, WORKER_TEXT_BYTES, "%s%s%s", w->sink->ops->full.before, size,
-			 w->sink->ops->full.behind);
+		snprintf(ret, WORKER_TEXT_BYTES,
+			 w->sink->ops->way == SINK_SPOOLS ?
+				 "the relay is unreachable, and the spool has its greatest size, "
+				 "%s (--spool); recorded data waits in the buffers" :
+				 "nothing more is written: the trace has its greatest size, %s "
+				 "(--max-size)",
+			 size);
 	}
 	return ret;
 }

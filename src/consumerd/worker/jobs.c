@@ -299,7 +299,8 @@ void worker_close_trace(struct worker *w, struct chunk_trace *dir)
 	chunk_trace_release(dir);
 	chunk_trace_end(dir);
 	if (w->sink->ops->close_chunk)
-		w->closed_bytes += w->sink->ops->close_chunk(w->sink, dir);
+		w->sink->ops->close_chunk(w->sink, dir);
+	w->closed_bytes += chunk_trace_measure(dir);
 	chunk_trace_free(dir);
 }
 
@@ -444,7 +445,7 @@ static void wait_for_output(struct worker *w)
 {
 	uint64_t end = now_ns() + RELAY_TIMEOUT_NS;
 
-	while (w->sink->ops->recovers && w->failing && now_ns() < end) {
+	while (w->sink->link && w->failing && now_ns() < end) {
 		poll(NULL, 0, RELAY_PAUSE_MS);
 		worker_cut_all(w, STREAM_TAKE_LOSSES);
 	}
@@ -672,7 +673,8 @@ static void end_sets(struct worker *w, bool leave)
 
 static bool do_end(struct worker *w, struct job *job)
 {
-	bool whole = !job->end.leave && w->sink->ops->on_disk && (!w->failing || w->at_limit);
+	bool whole = !job->end.leave && w->sink->ops->way == SINK_LOCAL &&
+		     (!w->failing || w->at_limit);
 	struct chunk_trace *dir;
 
 	worker_finish_snapshot(w, true);

@@ -209,7 +209,7 @@ static int stream_write_made(struct stream *s)
 	if (fate < 0)
 		return fate;
 	took = now_ns() - begin;
-	if (fate == SINK_STORED && took > SLOW_NS && ops->on_disk) {
+	if (fate == SINK_STORED && took > SLOW_NS && ops->way == SINK_LOCAL) {
 		s->slow_ns += took;
 		s->slow_bytes += s->sent_header.packet_size / 8;
 	}
@@ -239,7 +239,7 @@ static int stream_write_opening(struct stream *s);
  * is made. Return: 1: the packet is stored, or in flight; negative errno: its data is pending. */
 static int stream_write_packet(struct stream *s, bool opening)
 {
-	bool keeps = s->out->sink->ops->keeps_packet;
+	bool keeps = s->out->sink->ops->way == SINK_SPOOLS;
 	int ret = 0;
 
 	if (!opening && needs_opening(s))
@@ -483,7 +483,7 @@ int stream_cut(struct stream *s, enum stream_cut how)
 		return ret;
 	if (stream_snapshot(s, how == STREAM_LAST) == READER_TORN)
 		return opened;
-	ret = s->out->sink->ops->attaches_first ? attach_for(s, how) : 0;
+	ret = s->out->sink->ops->way == SINK_DIRECT ? attach_for(s, how) : 0;
 	if (ret == 0 && is_due(s, how))
 		ret = stream_write_packet(s, false);
 	stream_publish(s);

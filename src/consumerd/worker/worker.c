@@ -293,7 +293,7 @@ static void finish_closing(struct worker *w)
 static bool worker_drain(struct worker *w, uint64_t now)
 {
 	uint64_t before = sink_waiting(w->sink);
-	int ret = w->sink->ops->drain ? w->sink->ops->drain(w->sink, now) : SINK_NOTHING;
+	int ret = sink_drain(w->sink, now);
 
 	if (ret == SINK_DRAINED) {
 		worker_update(w); /* publish the number of missed events */
@@ -467,13 +467,13 @@ static void worker_progressed(void *data)
 	struct worker *w = data;
 
 	note_progress(w);
-	if (w->sink->ops->on_disk)
+	if (w->sink->ops->way == SINK_LOCAL)
 		worker_do_openings(w);
 }
 
 bool worker_hangs(const struct worker *w)
 {
-	return w->sink->ops->on_disk && disk_hangs(&w->disk, now_ns());
+	return w->sink->ops->way == SINK_LOCAL && disk_hangs(&w->disk, now_ns());
 }
 
 static void *worker_main(void *data)
