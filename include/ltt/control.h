@@ -706,7 +706,8 @@ struct ltt_ctl_preset {
 	const char *unused;
 };
 
-/** struct ltt_ctl_points - points and presets, in no order. */
+/** struct ltt_ctl_points - points, by application (of the kernel: by subsystem), then by name; and
+ *  presets, in no order. */
 struct ltt_ctl_points {
 	size_t nr;
 	const struct ltt_ctl_point *const *points;
@@ -730,6 +731,16 @@ enum ltt_ctl_points_flag {
 int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
 			struct ltt_ctl_points **ret_points);
 void ltt_ctl_points_free(struct ltt_ctl_points *points);
+
+/**
+ * ltt_ctl_each_point() - the same, in the memory of one point however many there are.
+ * @fn: receives each point, in the same order, before the call returns, also if that fails later.
+ *	It does not use @ctl; the point is valid until it returns.
+ * @ret_points: has the presets alone, to be freed with ltt_ctl_points_free().
+ */
+int ltt_ctl_each_point(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
+		       void (*fn)(const struct ltt_ctl_point *point, void *data), void *data,
+		       struct ltt_ctl_points **ret_points);
 
 /** struct ltt_ctl_verdict - whether a filter can hold for an event; points of one name and the same
  *  fields share a verdict. @column: column of the expression, from 1, that can't hold; 0: the

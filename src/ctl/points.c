@@ -12,61 +12,20 @@
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
 
-/* By application, then by name. */
-static int by_application(const void *a, const void *b)
-{
-	const struct ltt_ctl_point *x = *(const struct ltt_ctl_point *const *)a;
-	const struct ltt_ctl_point *y = *(const struct ltt_ctl_point *const *)b;
-	int names;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	names = x->pid ? 0 : strcmp(x->process, y->process);
-	if (!names)
-		names = strcmp(x->name, y->name);
-	return names ? names : (x->line > y->line) - (x->line < y->line);
-}
-
-int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct points *points,
-		 struct err *err)
+int points_fetch(struct ctl *ctl, enum domain_id domain, struct points *points, struct err *err)
 {
 	struct ltt_ctl_points *list;
-	int code = ltt_ctl_list_points(ctl->library, (enum ltt_ctl_domain)domain,
-				       fields ? LTT_CTL_FIELDS : 0, &list);
+	int code = ltt_ctl_list_points(ctl->library, (enum ltt_ctl_domain)domain, 0, &list);
 
-	if (ctl_done(ctl, code, err) != 0)
-		return err->code;
-	points->list = list;
-	points->nr = list->nr;
-	points->sorted = xalloc((list->nr + 1) * sizeof(*points->sorted));
-	for (size_t i = 0; i < list->nr; i++)
-		points->sorted[i] = list->points[i];
-	qsort(points->sorted, points->nr, sizeof(*points->sorted), by_application);
-	return 0;
+	if (ctl_done(ctl, code, err) == 0)
+		*points = (struct points){ list, list->points, list->nr };
+	return err->code;
 }
 
 void points_free(struct points *points)
 {
 	ltt_ctl_points_free(points->list);
-	free(points->sorted);
 	*points = (struct points){ 0 };
-}
-
-void points_keep(struct points *points, const char *process)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < points->nr; i++)
-		if (process ? strcmp(points->sorted[i]->process, process) == 0 :
-			      points->sorted[i]->active > 0)
-			points->sorted[nr++] = points->sorted[i];
-	points->nr = nr;
-}
-
-void points_record(const struct points *points, struct json_object *array)
-{
-	for (size_t i = 0; i < points->nr; i++)
-		json_object_array_add(array, json_point(points->sorted[i]));
 }
 
 /* The last word of digits alone, from behind @text on: a name may have blanks and digits, too. */
@@ -176,26 +135,50 @@ static void head_text(FILE *out, struct json_object *point)
 	fputc('\n', out);
 }
 
-static bool same_head(const struct ltt_ctl_point *a, const struct ltt_ctl_point *b)
+static bool same_head(const struct points_output *output, const struct ltt_ctl_point *point)
 {
-	return a->pid == b->pid &&
-	       (a->domain != LTT_CTL_KERNEL || strcmp(a->process, b->process) == 0);
+	return output->process && output->pid == point->pid &&
+	       (point->domain != LTT_CTL_KERNEL || strcmp(output->process, point->process) == 0);
 }
 
-/* There may be 100,000: a record, which is 3 KiB, is made of one at a time. */
-void points_text(FILE *out, const struct points *points)
+/* A record, which is 3 KiB, is made of one point at a time. */
+static void write_point(const struct ltt_ctl_point *point, void *data)
 {
-	for (size_t i = 0; i < points->nr; i++) {
-		struct json_object *record AUTO_RECORD = json_point(points->sorted[i]);
-		struct json_object *point AUTO_RECORD = text_printable(record);
+	struct points_output *output = data;
+	struct json_object *record AUTO_RECORD = NULL;
+	struct json_object *text AUTO_RECORD = NULL;
 
-		if (i == 0 || !same_head(points->sorted[i - 1], points->sorted[i])) {
-			if (i > 0)
-				fputc('\n', out);
-			head_text(out, point);
-		}
-		point_text(out, point);
+	if ((output->only && strcmp(point->process, output->only) != 0) ||
+	    (output->only_active && !point->active))
+		return;
+	record = json_point(point);
+	if (output->json) {
+		text_json_element(output->out, record);
+		output->nr++;
+		return;
 	}
+	text = text_printable(record);
+	if (!same_head(output, point)) {
+		fputs(output->nr ? "\n" : "", output->out);
+		head_text(output->out, text);
+		output->pid = point->pid;
+		free(output->process);
+		output->process = xstrdup(point->process);
+	}
+	point_text(output->out, text);
+	output->nr++;
+}
+
+int points_write(struct ctl *ctl, enum domain_id domain, struct points_output *output,
+		 struct ltt_ctl_points **ret, struct err *err)
+{
+	int code = ltt_ctl_each_point(ctl->library, (enum ltt_ctl_domain)domain,
+				      output->fields ? LTT_CTL_FIELDS : 0, write_point, output,
+				      ret);
+
+	if (ctl_done(ctl, code, err) == 0 && (fflush(output->out) != 0 || ferror(output->out)))
+		err_errno(err, ERR_OUTPUT, errno, "can't store the list in /tmp");
+	return err->code;
 }
 
 /* Sizes that it does not set are the defaults. */

@@ -12,26 +12,41 @@
  */
 struct points {
 	struct ltt_ctl_points *list; /* NULL: not fetched */
-	const struct ltt_ctl_point **sorted;
+	const struct ltt_ctl_point *const *sorted;
 	size_t nr;
 };
 
 /** Return: 0 and @points for points_free(), or the code in @err. */
-int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct points *points,
+int points_fetch(struct ctl *ctl, enum domain_id domain, struct points *points,
 		 struct err *err) MUST_CHECK;
 void points_free(struct points *points);
-/** Keep the points of one process, or of a subsystem of the kernel; NULL: those that are recorded
- *  or counted now. */
-void points_keep(struct points *points, const char *process);
-/** Append a record of each. */
-void points_record(const struct points *points, struct json_object *array);
 /** The functions that modules have connected to events and places of the kernel. Return: 0 and an
  *  array for json_object_put(), or a negative errno: the list of ltt.ko can't be read. */
 int points_kernel_probes(struct json_object **ret) MUST_CHECK;
 /** The name among @points that is nearest to @name, borrowed; NULL. */
 const char *points_nearest(const struct points *points, const char *name);
-/** Print points as text, grouped by application. */
-void points_text(FILE *out, const struct points *points);
+
+/**
+ * struct points_output - points that are written as they are received.
+ * @out: has them afterwards, as text or as the elements of a JSON array.
+ * @only: the process, or the subsystem of the kernel, whose points are written; NULL: all.
+ * @only_active: of these, those that are recorded or counted now.
+ * @nr: number of points written.
+ */
+struct points_output {
+	FILE *out;
+	bool json, fields, only_active;
+	const char *only;
+	size_t nr;
+	uint32_t pid;  /* of the last point */
+	char *process; /* likewise, if it is the kernel's */
+};
+
+/** Write the points of a domain behind those that @output has. @ret: with the presets, for
+ *  ltt_ctl_points_free(). Return: 0, or the code in @err. */
+int points_write(struct ctl *ctl, enum domain_id domain, struct points_output *output,
+		 struct ltt_ctl_points **ret, struct err *err) MUST_CHECK;
+
 void points_presets_text(FILE *out, struct json_object *presets);
 void points_probes_text(FILE *out, struct json_object *probes);
 

@@ -75,32 +75,53 @@ static void control_take_fields(struct pool *pool, struct ltt_ctl_point *point, 
 	}
 }
 
-static int control_take_point(struct ltt_ctl_points *list, struct decoder *dec)
+/* A list of points, or their receiver. */
+struct point_answer {
+	struct ltt_ctl_points *list; /* has the presets alone if there is a receiver */
+	void (*fn)(const struct ltt_ctl_point *point, void *data);
+	void *data;
+};
+
+static void control_fill_point(struct pool *pool, struct ltt_ctl_point *p,
+			       const struct msg_point *m)
 {
-	struct pool *pool = pool_of(list);
-	struct ltt_ctl_point *p = pool_alloc(pool, sizeof(*p));
+	*p = (struct ltt_ctl_point){
+		.name = pool_str(pool, m->name),
+		.process = pool_str(pool, m->process),
+		.format = pool_str(pool, m->format),
+		.file = pool_str(pool, m->file),
+		.refused = pool_str(pool, m->refused),
+		.domain = (enum ltt_ctl_domain)m->domain,
+		.kind = (enum ltt_ctl_point_kind)m->kind,
+		.loglevel = m->loglevel,
+		.line = m->line,
+		.pid = m->pid,
+		.uid = m->uid,
+		.active = m->active,
+	};
+	control_take_fields(pool, p, m->fields);
+}
+
+static int control_take_point(struct point_answer *answer, struct decoder *dec)
+{
+	struct pool *pool = pool_of(answer->list), one = { 0 };
+	struct ltt_ctl_point *p, received;
 	struct msg_point m;
 
 	if (msg_point_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	if (!p)
+	if (answer->fn) {
+		control_fill_point(&one, &received, &m);
+		if (!one.failed)
+			answer->fn(&received, answer->data);
+		pool->failed = pool->failed || one.failed;
+		pool_fini(&one);
 		return 0;
-	*p = (struct ltt_ctl_point){
-		.name = pool_str(pool, m.name),
-		.process = pool_str(pool, m.process),
-		.format = pool_str(pool, m.format),
-		.file = pool_str(pool, m.file),
-		.refused = pool_str(pool, m.refused),
-		.domain = (enum ltt_ctl_domain)m.domain,
-		.kind = (enum ltt_ctl_point_kind)m.kind,
-		.loglevel = m.loglevel,
-		.line = m.line,
-		.pid = m.pid,
-		.uid = m.uid,
-		.active = m.active,
-	};
-	control_take_fields(pool, p, m.fields);
-	pool_append(pool, (const void *const **)&list->points, &list->nr, p);
+	}
+	p = pool_alloc(pool, sizeof(*p));
+	if (p)
+		control_fill_point(pool, p, &m);
+	pool_append(pool, (const void *const **)&answer->list->points, &answer->list->nr, p);
 	return 0;
 }
 
@@ -128,17 +149,21 @@ static int control_take_preset(struct ltt_ctl_points *list, struct decoder *dec)
 
 static int control_point_item(void *priv, unsigned int type, struct decoder *dec)
 {
+	struct point_answer *answer = priv;
+
 	if (type == MSG_point)
-		return control_take_point(priv, dec);
-	return type == MSG_preset ? control_take_preset(priv, dec) : 0;
+		return control_take_point(answer, dec);
+	return type == MSG_preset ? control_take_preset(answer->list, dec) : 0;
 }
 
-int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
-			struct ltt_ctl_points **ret_points)
+int ltt_ctl_each_point(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
+		       void (*fn)(const struct ltt_ctl_point *point, void *data), void *data,
+		       struct ltt_ctl_points **ret_points)
 {
 	const struct req_point_list req = { .domain = (uint8_t)domain,
 					    .fields = flags & LTT_CTL_FIELDS };
 	struct ltt_ctl_points *list = control_begin_result(ctl, sizeof(*list));
+	struct point_answer answer = { list, fn, data };
 	struct rep_point_list rep;
 	int code;
 
@@ -148,12 +173,18 @@ int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigne
 	if (code == 0)
 		code = control_check_flags(ctl, flags, LTT_CTL_FIELDS);
 	if (code == 0)
-		code = call_point_list(ctl->client, &req, control_point_item, list, &rep,
+		code = call_point_list(ctl->client, &req, control_point_item, &answer, &rep,
 				       &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
 	*ret_points = list;
 	return 0;
+}
+
+int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
+			struct ltt_ctl_points **ret_points)
+{
+	return ltt_ctl_each_point(ctl, domain, flags, NULL, NULL, ret_points);
 }
 
 void ltt_ctl_points_free(struct ltt_ctl_points *points)

@@ -738,14 +738,21 @@ static void contexts(void)
 	pthread_mutex_unlock(&ctl_model.lock);
 }
 
+static void count_point(const struct ltt_ctl_point *p, void *nr)
+{
+	CHECK(strncmp(p->name, "web:re", 6) == 0 && p->nr_fields == 0);
+	++*(int *)nr;
+}
+
 static void points(void)
 {
 	struct ltt_ctl_points *list;
 	const struct ltt_ctl_point *p;
+	int nr = 0;
 
 	CHECK_IS(ltt_ctl_list_points(ctl, LTT_CTL_USER, LTT_CTL_FIELDS, &list), ==, 0);
 	CHECK(list->nr == 2 && list->nr_presets == 0);
-	p = list->points[1];
+	p = list->points[0];
 	CHECK(strcmp(p->name, "web:reply") == 0 && strcmp(p->process, "webd") == 0);
 	CHECK(p->pid == 42 && p->uid == 1000 && p->kind == LTT_CTL_POINT_TRACEPOINT);
 	CHECK(p->domain == LTT_CTL_USER && p->loglevel == 6 && p->active == 0);
@@ -754,6 +761,9 @@ static void points(void)
 	CHECK(strcmp(p->fields[0]->type, "integer") == 0 && p->fields[0]->recorded);
 	ltt_ctl_points_free(list);
 	ltt_ctl_points_free(NULL);
+	CHECK_IS(ltt_ctl_each_point(ctl, LTT_CTL_KERNEL, 0, count_point, &nr, &list), ==, 0);
+	CHECK(nr == 2 && list->nr == 0 && list->nr_presets == 1);
+	ltt_ctl_points_free(list);
 	CHECK_IS(call_presets(), ==, 0);
 	CHECK_IS(ltt_ctl_list_points(ctl, LTT_CTL_USER, 2, &list), ==, LTT_CTL_UNSUPPORTED);
 }

@@ -428,6 +428,6 @@ void doctor_daemon(struct doctor *d)
 	check_descriptors(d, daemon->pid);
 	check_limits(d, daemon->pid);
 	check_quotas(d);
-	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, &ignored) == 0)
+	if (points_fetch(d->ctl, DOMAIN_USER, &d->points, &ignored) == 0)
 		check_points(d);
 }

@@ -155,7 +155,7 @@ void doctor_kernel(struct doctor *d)
 	if (d->kernel_reported)
 		return;
 	d->kernel_reported = true;
-	if (points_fetch(d->ctl, DOMAIN_KERNEL, false, &d->events, &err) != 0) {
+	if (points_fetch(d->ctl, DOMAIN_KERNEL, &d->events, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
 		repair_module(d);
 		report_facts(d);

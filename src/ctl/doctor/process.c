@@ -389,7 +389,7 @@ bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
 	struct err ignored = { 0 };
 	unsigned int nr = 0;
 
-	if (points_fetch(ctl, DOMAIN_USER, false, &d.points, &ignored) != 0)
+	if (points_fetch(ctl, DOMAIN_USER, &d.points, &ignored) != 0)
 		points_free(&d.points); /* none */
 	doctor_process(&d, pid);
 	points_free(&d.points);

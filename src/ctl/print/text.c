@@ -129,6 +129,8 @@ static struct json_object *ctl_text_exact(struct json_object *record)
 
 	switch (json_object_get_type(record)) {
 	case json_type_array:
+		if (json_object_get_userdata(record)) /* stored */
+			return json_object_get(record);
 		copy = json_object_new_array();
 		for (size_t i = 0; i < json_object_array_length(record); i++)
 			json_object_array_add(
@@ -150,9 +152,25 @@ static struct json_object *ctl_text_exact(struct json_object *record)
 	}
 }
 
+/* Elements of an array that is a member of a verb's record; a record has one such array at most. */
+static FILE *stored_elements;
+#define STORED 1 /* stands for them in a text of json-c, which has no such byte otherwise */
+#define STORED_INDENT 6
+#define STORED_END "\n    "
+
+void text_stored(FILE *out, FILE *stored)
+{
+	char buf[8192];
+	size_t n;
+
+	rewind(stored);
+	while ((n = fread(buf, 1, sizeof(buf), stored)) > 0)
+		fwrite(buf, 1, n, out);
+}
+
 /* json-c escapes bytes below a blank, and lets the rest of the bytes pass.
- * Such bytes can only stand inside strings. */
-static void ctl_text_print_json(FILE *out, struct json_object *record, int flags)
+ * Such bytes can only stand inside strings. @indent: blanks that all lines but the first get. */
+static void ctl_text_print_json(FILE *out, struct json_object *record, int flags, int indent)
 {
 	struct json_object *exact AUTO_RECORD = ctl_text_exact(record);
 	const unsigned char *s = (const unsigned char *)json_object_to_json_string_ext(
@@ -160,28 +178,56 @@ static void ctl_text_print_json(FILE *out, struct json_object *record, int flags
 	char escape[TEXT_JSON_ESCAPE];
 
 	while (*s) {
-		size_t len = *s == '\n' ? 1 : text_harmless(s);
+		size_t len = *s == '\n' || *s == STORED ? 1 : text_harmless(s);
 		uint32_t c = 0xfffd;
 
-		if (len) {
+		if (*s == STORED) {
+			text_stored(out, stored_elements);
+			fputs(ftell(stored_elements) > 0 ? STORED_END : "", out);
+		} else if (len) {
 			fwrite(s, 1, len, out);
+			fprintf(out, "%*s", *s == '\n' ? indent : 0, "");
 		} else {
 			len = MAX(escape_decode(s, 4, &c), 1);
 			fputs(text_json_escape(escape, c), out);
 		}
 		s += len;
 	}
-	fputc('\n', out);
 }
+
+#define PRETTY (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED)
 
 void text_json(FILE *out, struct json_object *record)
 {
-	ctl_text_print_json(out, record, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
+	ctl_text_print_json(out, record, PRETTY, 0);
+	fputc('\n', out);
 }
 
 void text_json_line(FILE *out, struct json_object *record)
 {
-	ctl_text_print_json(out, record, 0);
+	ctl_text_print_json(out, record, 0, 0);
+	fputc('\n', out);
+}
+
+void text_json_element(FILE *out, struct json_object *record)
+{
+	fprintf(out, "%s\n%*s", ftell(out) > 0 ? "," : "", STORED_INDENT, "");
+	ctl_text_print_json(out, record, PRETTY, STORED_INDENT);
+}
+
+static int stored_as_string(struct json_object *array, struct printbuf *buf, int level, int flags)
+{
+	(void)array, (void)level, (void)flags;
+	return sprintbuf(buf, "[%c]", STORED);
+}
+
+struct json_object *text_json_stored(FILE *stored)
+{
+	struct json_object *array = json_object_new_array();
+
+	stored_elements = stored;
+	json_object_set_serializer(array, stored_as_string, stored, NULL);
+	return array;
 }
 
 size_t text_read(const char *path, char *buf, size_t len)

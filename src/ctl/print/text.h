@@ -31,5 +31,12 @@ struct json_object *text_printable(struct json_object *record);
 void text_json(FILE *out, struct json_object *record);
 /** The same in one line. */
 void text_json_line(FILE *out, struct json_object *record);
+/** Append an element to a file, for lists of any length. */
+void text_json_element(FILE *out, struct json_object *record);
+/** The array of the elements that were appended to @stored, as a member of a verb's record, which
+ *  has one such array at most. */
+struct json_object *text_json_stored(FILE *stored);
+/** Copy a file that was written to, from its beginning. */
+void text_stored(FILE *out, FILE *stored);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -105,32 +106,20 @@ static enum status list_verb_list_sessions(struct ctl *ctl)
 	return report_unknown(ctl, sessions);
 }
 
-/* The points to print as text: of the domain that was requested, and of the kernel where there was
- * no request. A record has them for JSON only, as it takes much more memory. */
-static struct points listed, listed_kernel;
+/* The points that are printed, in a file of their own: there may be 100,000. */
+static struct points_output listed;
 
-static void points_to_record(struct ctl *ctl)
+static int list_write_points(struct ctl *ctl, enum domain_id domain, struct json_object *presets,
+			     struct err *err)
 {
-	json_set(ctl->record, "points", json_object_new_array());
-	if (!ctl->json)
-		return;
-	points_record(&listed, json_get(ctl->record, "points"));
-	points_record(&listed_kernel, json_get(ctl->record, "points"));
-	points_free(&listed);
-	points_free(&listed_kernel);
-}
+	struct ltt_ctl_points *list;
 
-static enum status list_points(struct ctl *ctl)
-{
-	struct json_object *presets = json_object_new_array();
-
-	for (size_t i = 0; i < listed.list->nr_presets; i++)
-		json_object_array_add(presets, json_preset(listed.list->presets[i]));
-	if (opt.syscall)
-		points_keep(&listed, "syscalls");
-	points_to_record(ctl);
-	json_set(ctl->record, "presets", presets);
-	return STATUS_OK;
+	if (points_write(ctl, domain, &listed, &list, err) != 0)
+		return err->code;
+	for (size_t i = 0; i < list->nr_presets; i++)
+		json_object_array_add(presets, json_preset(list->presets[i]));
+	ltt_ctl_points_free(list);
+	return 0;
 }
 
 /* Functions that other modules have connected without a session. Only root reads the list. */
@@ -150,20 +139,39 @@ static void add_probes(struct ctl *ctl)
 					   "; 'mount -t debugfs none /sys/kernel/debug' may help");
 }
 
-/* Without a domain: those of both, of the kernel where this user may see them. */
-static enum status list_active(struct ctl *ctl)
+/* With --active and without a domain: those of both, of the kernel where this user may see them. */
+static enum status list_points(struct ctl *ctl)
 {
+	struct json_object *presets AUTO_RECORD = json_object_new_array();
 	bool both = !domain_any(&opt.domain);
 	struct err err = { 0 };
 
-	if (opt.syscall)
-		points_keep(&listed, "syscalls");
-	points_keep(&listed, NULL);
-	if (both && points_fetch(ctl, DOMAIN_KERNEL, false, &listed_kernel, &err) != 0)
+	listed = (struct points_output){
+		.out = tmpfile(),
+		.json = ctl->json,
+		.fields = opt.fields,
+		.only = opt.syscall ? "syscalls" : NULL,
+		.only_active = opt.active,
+	};
+	if (!listed.out)
+		listed.out = fdopen(memfd_create("points", MFD_CLOEXEC), "w+");
+	if (!listed.out) {
+		err_errno(&ctl->err, ERR_OUTPUT, errno, "can't make a file in /tmp for the list");
+		return STATUS_ERROR;
+	}
+	if (list_write_points(ctl, domain_named(&opt.domain), presets, &ctl->err) != 0)
+		return STATUS_ERROR;
+	if (both && list_write_points(ctl, DOMAIN_KERNEL, presets, &err) != 0) {
 		print_verbose(ctl, "events of the kernel are not listed: %s", err.text);
-	points_keep(&listed_kernel, NULL);
-	both = listed_kernel.list; /* they are listed */
-	points_to_record(ctl);
+		both = false;
+	}
+	ctl->record = json_object_new_object();
+	json_set(ctl->record, "points",
+		 ctl->json ? text_json_stored(listed.out) : json_object_new_array());
+	if (!opt.active) {
+		json_set(ctl->record, "presets", TAKE(presets));
+		return STATUS_OK;
+	}
 	json_set_bool(ctl->record, "only_active", true);
 	if (both || opt.domain.kernel)
 		add_probes(ctl);
@@ -301,10 +309,7 @@ static enum status list_verb_run(struct ctl *ctl)
 		return list_session(ctl, operand(ctl, 0), &ctl->record);
 	if (!opt.active && !domain_any(&opt.domain))
 		return list_verb_list_sessions(ctl);
-	if (points_fetch(ctl, domain_named(&opt.domain), opt.fields, &listed, &ctl->err) != 0)
-		return STATUS_ERROR;
-	ctl->record = json_object_new_object();
-	return opt.active ? list_active(ctl) : list_points(ctl);
+	return list_points(ctl);
 }
 
 /* ---- text ---- */
@@ -370,11 +375,8 @@ static void several_text(FILE *out, struct json_object *record)
 
 static void list_verb_list_text(FILE *out, struct json_object *record)
 {
-	points_text(out, &listed);
-	if (listed.nr && listed_kernel.nr)
-		fputc('\n', out);
-	points_text(out, &listed_kernel);
-	if (listed.nr + listed_kernel.nr == 0)
+	text_stored(out, listed.out);
+	if (listed.nr == 0)
 		fputs(json_flag(record, "only_active") ?
 			      "No event is recorded now.\n" :
 			      "No application with instrumentation points is running.\n",

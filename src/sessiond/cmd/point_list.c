@@ -2,6 +2,9 @@
 /* point_list: the instrumentation points of the caller's applications. */
 #include "cmd.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 
 #define FIELDS_BYTES 32768u /* leaves room for the rest of the item */
@@ -10,7 +13,8 @@ struct listing {
 	struct command *cmd;
 	bool fields;
 	uint8_t domain;
-	bool cut; /* more than is sent at a time */
+	struct domain_point *points;
+	size_t nr;
 	uint8_t *buf;
 };
 
@@ -36,15 +40,43 @@ static struct list make_fields(const struct layout *layout, uint8_t *buf)
 	return encoder_list(&enc);
 }
 
-static void point_list_point(const struct domain_point *point, void *data)
+static const char *point_name(const struct domain_point *point)
+{
+	return point->shape ? point->shape->name : point->name;
+}
+
+static void point_list_keep(const struct domain_point *point, void *data)
 {
 	struct listing *listing = data;
+
+	if ((listing->nr & (listing->nr - 1)) == 0) /* full */
+		listing->points = xrealloc(listing->points, (listing->nr ? 2 * listing->nr : 1) *
+								    sizeof(*listing->points));
+	listing->points[listing->nr] = *point;
+	listing->points[listing->nr++].process = xstrdup(point->process);
+}
+
+/* By application, in the kernel by system; then by name. */
+static int by_application(const void *a, const void *b)
+{
+	const struct domain_point *x = a, *y = b;
+	int order = (x->pid > y->pid) - (x->pid < y->pid);
+
+	if (!order && !x->pid)
+		order = strcmp(x->process, y->process);
+	if (!order)
+		order = strcmp(point_name(x), point_name(y));
+	return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static void point_list_send(const struct listing *listing, const struct domain_point *point)
+{
 	const struct shape *shape = point->shape;
 	struct msg_point item = {
 		.pid = point->pid,
 		.uid = point->uid,
 		.process = point->process,
-		.name = shape ? shape->name : point->name,
+		.name = point_name(point),
 		.domain = listing->domain,
 		.kind = (uint8_t)(shape ? shape->kind : point->kind),
 		.loglevel = (uint8_t)(shape ? shape->loglevel : 0),
@@ -55,9 +87,6 @@ static void point_list_point(const struct domain_point *point, void *data)
 		.active = point->active,
 	};
 
-	listing->cut = listing->cut || command_choked(listing->cmd);
-	if (listing->cut)
-		return;
 	if (listing->fields && shape)
 		item.fields = make_fields(shape->layout, listing->buf);
 	item_point(listing->cmd, &item);
@@ -82,16 +111,26 @@ enum cmd_now cmd_point_list(struct command *cmd, struct req_point_list *req,
 {
 	struct listing listing = { .cmd = cmd, .fields = req->fields, .domain = req->domain };
 	struct domain_tracer *tracer;
+	bool cut = false;
 
 	(void)rep;
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
 	tracer = command_tracer(cmd, req->domain);
+	tracer->ops->each_point(tracer, &cmd->caller, point_list_keep, &listing);
+	if (listing.nr)
+		qsort(listing.points, listing.nr, sizeof(*listing.points), by_application);
 	listing.buf = xalloc(FIELDS_BYTES);
-	tracer->ops->each_point(tracer, &cmd->caller, point_list_point, &listing);
+	for (size_t i = 0; i < listing.nr; i++) {
+		cut = cut || command_choked(cmd); /* more than is sent at a time */
+		if (!cut)
+			point_list_send(&listing, &listing.points[i]);
+		free((char *)listing.points[i].process);
+	}
 	free(listing.buf);
+	free(listing.points);
 	tracer->ops->each_preset(tracer, cmd->caller.uid, list_preset, cmd);
-	if (listing.cut)
+	if (cut)
 		return command_error(
 			cmd, ERR_LIMIT,
 			"there are more instrumentation points than fit in one answer");

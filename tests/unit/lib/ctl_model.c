@@ -138,7 +138,7 @@ static void ctl_model_item_refusals(struct ctl_answer *a)
 
 static void ctl_model_item_points(struct ctl_answer *a, bool fields)
 {
-	static const char *const names[] = { "web:request", "web:reply" };
+	static const char *const names[] = { "web:reply", "web:request" };
 	struct msg_point_field field = { .name = "id", .type = "integer", .recorded = 1 };
 	struct encoder list;
 	uint8_t buf[200];
