@@ -134,22 +134,31 @@ static char *read_cleared(const struct view *view, const struct piece *piece)
 	return pread(fd, text, (size_t)st.st_size, 0) < 0 ? xstrdup("") : TAKE(text);
 }
 
-/* Was all that was between them cleared? Traces that are in no archive come behind all of them. */
-static bool is_cleared(const struct view *view, const struct piece *a, const struct piece *b)
+/* Of the archives beside that of @piece: sorted, allocated. */
+static uint64_t *cleared_numbers(const struct view *view, const struct piece *piece, size_t *ret_nr)
 {
-	AUTO_FREE char *text = a->archive ? read_cleared(view, a) : xstrdup("");
-	AUTO_FREE uint64_t *numbers = xalloc((strlen(text) / 2 + 1) * sizeof(*numbers));
-	uint64_t next = a->number + 1;
-	size_t nr = 0;
+	AUTO_FREE char *text = piece->archive ? read_cleared(view, piece) : xstrdup("");
+	uint64_t *numbers = xalloc((strlen(text) / 2 + 1) * sizeof(*numbers));
 
+	*ret_nr = 0;
 	for (const char *at = text; (at = strchr(at, '\n')); at++) {
 		char *end;
 		uint64_t n = strtoull(at + 1, &end, 10);
 
 		if (strncmp(end, TRACELIST_END, strlen(TRACELIST_END)) == 0)
-			numbers[nr++] = n;
+			numbers[(*ret_nr)++] = n;
 	}
-	qsort(numbers, nr, sizeof(*numbers), by_number);
+	qsort(numbers, *ret_nr, sizeof(*numbers), by_number);
+	return numbers;
+}
+
+/* Was all that was between them cleared? Traces that are in no archive come behind all of them. */
+static bool is_cleared(const struct view *view, const struct piece *a, const struct piece *b)
+{
+	size_t nr;
+	AUTO_FREE uint64_t *numbers = cleared_numbers(view, a, &nr);
+	uint64_t next = a->number + 1;
+
 	for (size_t i = 0; i < nr && numbers[i] <= next; i++)
 		next += numbers[i] == next;
 	if (b->archive)
@@ -199,6 +208,132 @@ static void check_link(struct view *view, const struct piece *a, const struct pi
 		report_link(view, a, b, missing, gap, "missing between");
 }
 
+/* --- archives, by their numbers ---------------------------------------------------- */
+
+static int compare_sessions(const struct piece *a, const struct piece *b)
+{
+	int r = strncmp(a->source->label, b->source->label, MIN(a->session_len, b->session_len));
+
+	return r ? r : (a->session_len > b->session_len) - (a->session_len < b->session_len);
+}
+
+static int by_session(const void *one, const void *other)
+{
+	const struct piece *a = one, *b = other;
+	int r = compare_sessions(a, b);
+
+	return r ? r : (a->number > b->number) - (a->number < b->number);
+}
+
+/* One piece of each source that is in an archive, sorted; allocated. */
+static struct piece *sort_archives(const struct view *view, size_t *ret_nr)
+{
+	struct piece *archives = xalloc((view->nr_sources + 1) * sizeof(*archives));
+
+	*ret_nr = 0;
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		struct piece piece = piece_of(view->sources[i], NULL);
+
+		if (piece.archive && !view->sources[i]->guest)
+			archives[(*ret_nr)++] = piece;
+	}
+	qsort(archives, *ret_nr, sizeof(*archives), by_session);
+	return archives;
+}
+
+/* A stream that goes on in @piece, and began in none of those that are there: is an archive missing
+ * between one that is there and this one? */
+static void check_begin(struct view *view, const struct piece *archives, size_t nr,
+			const struct piece *piece)
+{
+	const struct tally *t = piece->tally;
+	const struct piece *before = NULL;
+	char one[128], other[128];
+
+	for (size_t low = 0, high = nr; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_session(&archives[middle], piece) >= 0) {
+			high = middle;
+			continue;
+		}
+		before = &archives[middle];
+		low = middle + 1;
+	}
+	if (!t->has_base || !before || compare_sessions(before, piece) != 0 ||
+	    is_cleared(view, before, piece))
+		return;
+	report(&view->reporter,
+	       "%s of %.*s%s/%s are missing, up to number %llu: it begins between %s and %s",
+	       t->first_recorded ? "the first events" : "the first packets",
+	       (int)piece->session_len, piece->source->label, piece->path, t->sum.name,
+	       (unsigned long long)(t->first_recorded ? t->first_recorded : t->first_seq - 1),
+	       place(before, one, sizeof(one)), place(piece, other, sizeof(other)));
+}
+
+#define RANGES_BYTES 120 /* of a sentence */
+
+/* Add the numbers from @from to @to. */
+static void put_range(char *buf, uint64_t from, uint64_t to)
+{
+	size_t len = strlen(buf);
+
+	if (len > RANGES_BYTES - 48) {
+		snprintf(buf + len, RANGES_BYTES - len, "%s", buf[len - 1] == '.' ? "" : ", ...");
+		return;
+	}
+	len += (size_t)snprintf(buf + len, RANGES_BYTES - len, "%s%llu", len ? ", " : "",
+				(unsigned long long)from);
+	if (to > from)
+		snprintf(buf + len, RANGES_BYTES - len, " to %llu", (unsigned long long)to);
+}
+
+/* Those from @from to before @to that were not cleared. */
+static void put_missing(char *buf, uint64_t from, uint64_t to, const uint64_t *cleared, size_t nr)
+{
+	for (size_t i = 0; i < nr && from < to; i++) {
+		if (cleared[i] < from)
+			continue;
+		if (MIN(cleared[i], to) > from)
+			put_range(buf, from, MIN(cleared[i], to) - 1);
+		from = cleared[i] + 1;
+	}
+	if (from < to)
+		put_range(buf, from, to - 1);
+}
+
+/* @archives: of one session. */
+static void note_session(struct view *view, const struct piece *archives, size_t nr)
+{
+	size_t nr_cleared;
+	AUTO_FREE uint64_t *cleared = cleared_numbers(view, archives, &nr_cleared);
+	char ranges[RANGES_BYTES] = "";
+	uint64_t next = 1;
+
+	for (size_t i = 0; i < nr; i++) {
+		put_missing(ranges, next, archives[i].number, cleared, nr_cleared);
+		next = archives[i].number + 1;
+	}
+	if (*ranges)
+		report_note(&view->reporter,
+			    "%.*s%sthese archives are not here, nor are their events: %s (the "
+			    "limits of 'lttctl enable-rotation' remove the oldest ones)",
+			    (int)archives->session_len, archives->source->label,
+			    archives->session_len ? ": " : "", ranges);
+}
+
+void chain_note_missing(struct view *view)
+{
+	size_t nr, begin = 0;
+	AUTO_FREE struct piece *archives = sort_archives(view, &nr);
+
+	for (size_t i = 1; i <= nr; i++)
+		if (i == nr || compare_sessions(&archives[begin], &archives[i]) != 0) {
+			note_session(view, &archives[begin], i - begin);
+			begin = i;
+		}
+}
+
 /* --- all of them -------------------------------------------------------------------- */
 
 static size_t collect(const struct view *view, struct piece *pieces)
@@ -222,13 +357,16 @@ static size_t collect(const struct view *view, struct piece *pieces)
 void chain_check(struct view *view)
 {
 	AUTO_FREE struct piece *pieces = xalloc((collect(view, NULL) + 1) * sizeof(*pieces));
-	size_t nr = collect(view, pieces), last = 0;
+	size_t nr = collect(view, pieces), last = 0, nr_archives;
+	AUTO_FREE struct piece *archives = sort_archives(view, &nr_archives);
 
 	qsort(pieces, nr, sizeof(*pieces), by_order);
-	for (size_t i = 1; i < nr; i++) {
-		bool same = compare_streams(&pieces[last], &pieces[i]) == 0;
+	for (size_t i = 0; i < nr; i++) {
+		bool same = i && compare_streams(&pieces[last], &pieces[i]) == 0;
 
-		if (same && pieces[last].source != pieces[i].source)
+		if (!same)
+			check_begin(view, archives, nr_archives, &pieces[i]);
+		else if (pieces[last].source != pieces[i].source)
 			check_link(view, &pieces[last], &pieces[i]);
 		if (!same || pieces[i].tally->last_seq >= pieces[last].tally->last_seq)
 			last = i;

@@ -12,4 +12,8 @@ struct view;
  *  Archives before the first one that is there, and those that were cleared, are not missed. */
 void chain_check(struct view *view);
 
+/** Note which archives are not there, by their numbers, also those before the first one, but not
+ *  those that were cleared. */
+void chain_note_missing(struct view *view);
+
 #endif

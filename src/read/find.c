@@ -21,7 +21,7 @@ struct search {
 	uint64_t found;
 };
 
-static int search_dir(struct search *s, int dir_fd, const char *label, int depth, bool listed);
+static int search_dir(struct search *s, int dir_fd, const char *label, int depth);
 
 /* A trace's index files are in directories of that name. */
 static bool is_worth_entering(int dir_fd, const char *name)
@@ -33,18 +33,18 @@ static bool is_worth_entering(int dir_fd, const char *name)
 }
 
 static int view_find_enter(struct search *s, int dir_fd, const char *label, const char *name,
-			   int depth, bool listed)
+			   int depth)
 {
 	char *path AUTO_FREE = *label ? xasprintf("%s/%s", label, name) : xstrdup(name);
 	int fd AUTO_FD = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0)
-		return search_dir(s, fd, path, depth, listed);
+		return search_dir(s, fd, path, depth);
 	report(s->reporter, "%s can't be opened: %s", path, strerror(errno));
 	return 0;
 }
 
-static int search_below(struct search *s, int dir_fd, const char *label, int depth, bool listed)
+static int search_below(struct search *s, int dir_fd, const char *label, int depth)
 {
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
 	struct dirent *entry;
@@ -52,7 +52,7 @@ static int search_below(struct search *s, int dir_fd, const char *label, int dep
 
 	while (!r && (entry = dir_next(dir)))
 		if (is_worth_entering(dir_fd, entry->d_name))
-			r = view_find_enter(s, dir_fd, label, entry->d_name, depth + 1, listed);
+			r = view_find_enter(s, dir_fd, label, entry->d_name, depth + 1);
 	return r;
 }
 
@@ -82,7 +82,7 @@ enum trace_state find_trace_state(int dir_fd)
 	return streams ? TRACE_NO_METADATA : TRACE_NONE;
 }
 
-static int search_trace(struct search *s, int dir_fd, const char *label, bool listed)
+static int search_trace(struct search *s, int dir_fd, const char *label)
 {
 	enum trace_state state = find_trace_state(dir_fd);
 	int fd;
@@ -95,20 +95,18 @@ static int search_trace(struct search *s, int dir_fd, const char *label, bool li
 		return 0;
 	}
 	fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? -errno : s->ops->trace(s->priv, fd, label, listed);
+	return fd < 0 ? -errno : s->ops->trace(s->priv, fd, label);
 }
 
-static int search_dir(struct search *s, int dir_fd, const char *label, int depth, bool listed)
+static int search_dir(struct search *s, int dir_fd, const char *label, int depth)
 {
 	struct stat st;
 	int r = 0;
 
-	if (!fstatat(dir_fd, TRACELIST_FILE, &st, AT_SYMLINK_NOFOLLOW)) {
-		r = s->ops->list ? s->ops->list(s->priv, dir_fd, label) : 0;
-		listed = true;
-	}
-	r = r ? r : search_trace(s, dir_fd, *label ? label : ".", listed || !*label);
-	return r || depth == MAX_DEPTH ? r : search_below(s, dir_fd, label, depth, listed);
+	if (s->ops->list && !fstatat(dir_fd, TRACELIST_FILE, &st, AT_SYMLINK_NOFOLLOW))
+		r = s->ops->list(s->priv, dir_fd, label);
+	r = r ? r : search_trace(s, dir_fd, *label ? label : ".");
+	return r || depth == MAX_DEPTH ? r : search_below(s, dir_fd, label, depth);
 }
 
 int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,
@@ -121,7 +119,7 @@ int find_traces(const char *dir, struct reporter *reporter, const struct find_op
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = search_dir(&s, fd, "", 0, false);
+	r = search_dir(&s, fd, "", 0);
 	*ret_found = s.found;
 	return r;
 }

@@ -7,12 +7,12 @@
 
 /**
  * struct find_ops - callbacks for the found traces. Each returns 0, or negative errno to stop.
- * @trace: called for a trace, with ownership of @dir_fd. @listed: it is the requested directory, or
- *         a parent directory has a list of its traces (trace/streamlist.h).
- * @list: called for a directory with such a list; may be NULL. @dir_fd is owned by the caller.
+ * @trace: called for a trace, with ownership of @dir_fd.
+ * @list: called for a directory with a list of its traces (trace/streamlist.h); may be NULL.
+ *        @dir_fd is owned by the caller.
  */
 struct find_ops {
-	int (*trace)(void *priv, int dir_fd, const char *label, bool listed);
+	int (*trace)(void *priv, int dir_fd, const char *label);
 	int (*list)(void *priv, int dir_fd, const char *label);
 };
 

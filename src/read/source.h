@@ -35,7 +35,6 @@ struct source {
 	struct ctf_trace_class *tc;
 	struct metadata_remarks remarks;
 	struct ctf_clock_change *clock_changes; /* of all of its clocks; in the arena */
-	bool listed;	      /* in a list of traces, or requested alone */
 	bool list_incomplete; /* it is in no list of traces, or has no valid list of its streams;
 			       * see verify.c */
 	struct feed **feeds;

@@ -16,6 +16,7 @@ struct tally {
 	bool has_instance;
 	bool has_last;
 	bool has_base; /* its first packet is an opening one: it counts the events of other files */
+	bool taken_off; /* sum.before is without events of earlier archives */
 	uint64_t first_seq, first_begin, first_crc; /* of the first good packet */
 	uint64_t first_recorded; /* events that were recorded before it */
 	uint64_t stored_before;	 /* of these, those that are in files */

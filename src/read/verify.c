@@ -203,17 +203,38 @@ static char *list_read(int dir_fd, const char *name)
 	return pread(fd, text, (size_t)st.st_size, 0) < 0 ? NULL : TAKE(text);
 }
 
-/* Is there a file of a stream of which the last ones are kept? @len: of its name, without '*'. */
+/* Is it a file of a stream of which the last ones are kept? @len: of @name, without '*'. */
+static bool is_file_of(const char *file, const char *name, size_t len)
+{
+	return strncmp(file, name, len) == 0 && file[len] &&
+	       file[len + strspn(file + len, "0123456789")] == '\0';
+}
+
 static bool view_verify_has_any(const struct source *s, const char *name, size_t len)
 {
-	for (uint32_t i = 0; i < s->nr_feeds; i++) {
-		const char *file = s->feeds[i]->name;
-
-		if (strncmp(file, name, len) == 0 && file[len] &&
-		    file[len + strspn(file + len, "0123456789")] == '\0')
+	for (uint32_t i = 0; i < s->nr_feeds; i++)
+		if (is_file_of(s->feeds[i]->name, name, len))
 			return true;
-	}
 	return false;
+}
+
+/* An entry "+STORED LOST NAME*", without its end: so much is in earlier archives. */
+static void take_off_before(struct source *s, const char *entry)
+{
+	char *at, *name;
+	uint64_t stored = strtoull(entry + 1, &at, 10), lost = strtoull(at, &name, 10);
+	size_t len = strlen(name);
+
+	if (*name != ' ' || name[len - 1] != STREAMLIST_ALL)
+		return;
+	for (struct tally *t = s->tallies; t; t = t->next) {
+		if (!t->sum.name || t->has_base || t->taken_off ||
+		    !is_file_of(t->sum.name, name + 1, len - 2))
+			continue;
+		t->taken_off = true;
+		t->sum.before -= MIN(t->sum.before, stored);
+		t->sum.lost_before -= MIN(t->sum.lost_before, lost);
+	}
 }
 
 static void view_verify_check_file(struct source *s, const char *name, uint64_t bytes)
@@ -291,7 +312,9 @@ static int check_entries(struct source *s, char *text)
 		if (e[len - 1] != STREAMLIST_END)
 			continue;
 		e[len - 1] = '\0';
-		if (is_entry(e) && ret == 0)
+		if (*e == STREAMLIST_BEFORE)
+			take_off_before(s, e);
+		else if (is_entry(e) && ret == 0)
 			ret = view_verify_add_entry(&entries, e);
 	}
 	while (entries) {
@@ -303,13 +326,47 @@ static int check_entries(struct source *s, char *text)
 	return ret;
 }
 
+/* Of a trace: that of a snapshot is in the directory of a session. */
+static const struct view_session *session_of(const struct view *view, const struct source *source)
+{
+	const struct view_session *best = NULL;
+
+	for (size_t i = 0; i < view->nr_sessions; i++) {
+		const struct view_session *s = &view->sessions[i];
+		size_t len = strlen(s->label);
+
+		if (!len || (strncmp(source->label, s->label, len) == 0 &&
+			     (source->label[len] == '\0' || source->label[len] == '/')))
+			best = best && strlen(best->label) > len ? best : s;
+	}
+	return best;
+}
+
+/* Has it no stream, and its session a list that it is not in? It gets there with its first one. */
+static bool had_no_stream(const struct view_session *session, const struct source *s)
+{
+	AUTO_FREE char *entry = NULL;
+	const char *path = s->label;
+
+	if (!session || !session->list || s->nr_feeds)
+		return false;
+	path += strlen(session->label) + (*session->label != '\0');
+	entry = xasprintf("\n%s%s%s" TRACELIST_END, session->below, *session->below ? "/" : "", path);
+	return !strstr(session->list, entry);
+}
+
 /* Without a list it is not known which streams there were: it is older than that, or no file of
  * it is there yet, or it is another tracer's. */
-static void check_list(struct source *s)
+static void check_list(const struct view *view, struct source *s)
 {
 	AUTO_FREE char *text = list_read(s->dir_fd, STREAMLIST_FILE);
+	const struct view_session *session = session_of(view, s);
+	bool listed = session || strcmp(s->label, ".") == 0;
 
-	s->list_incomplete = !text || check_entries(s, text) < 0 || !s->listed;
+	if (text)
+		s->list_incomplete = check_entries(s, text) < 0 || !listed;
+	else
+		s->list_incomplete = !had_no_stream(session, s);
 }
 
 /* A copy of a stream's file has each record a second time. */
@@ -332,10 +389,11 @@ static void check_copies(struct source *s)
 		tdelete(*(const struct tally **)begins, &begins, tally_compare_begins);
 }
 
-void verify_streams(struct source *s)
+/* Report each stream of a trace that is missing or too short, by its index and its list. */
+static void verify_streams(const struct view *view, struct source *s)
 {
 	check_index_dir(s);
-	check_list(s);
+	check_list(view, s);
 	check_copies(s);
 }
 
@@ -430,46 +488,55 @@ static void note_state(const char *entry, bool *open)
 		*open = strcmp(entry, TRACELIST_OPEN) == 0;
 }
 
-/* @path, @label: of the session's directory; ownership of @path is passed. */
-static void add_session(struct view *view, char *path, const char *label, bool open)
+/* Ownership of the strings of @new is passed. */
+static void add_session(struct view *view, const struct view_session *new)
 {
-	struct view_session *session;
 
 	view->sessions =
 		xrealloc(view->sessions, (view->nr_sessions + 1) * sizeof(*view->sessions));
-	session = &view->sessions[view->nr_sessions++];
-	*session = (struct view_session){ path, xstrdup(label), open };
+	view->sessions[view->nr_sessions++] = *new;
 }
 
 int verify_list(void *priv, int dir_fd, const char *label)
 {
 	AUTO_FREE char *text = list_read(dir_fd, TRACELIST_FILE);
-	char *rest = NULL, *e = text ? next_entry(text, &rest) : NULL;
 	struct view *view = priv;
-	bool open = false;
+	struct view_session session = {
+		.path = xasprintf("%s%s%s", view->dir, *label ? "/" : "", label),
+		.label = xstrdup(label),
+		.below = xstrdup(""),
+		.list = text ? xstrdup(text) : NULL,
+	};
+	char *rest = NULL, *e = text ? next_entry(text, &rest) : NULL;
 
 	for (; e; e = next_entry(NULL, &rest)) {
-		note_state(e, &open);
+		note_state(e, &session.open);
 		if (is_path(e, strlen(e)))
 			view_verify_check_trace(view, dir_fd, label, e);
 	}
-	add_session(view, xasprintf("%s%s%s", view->dir, *label ? "/" : "", label), label, open);
+	add_session(view, &session);
 	return 0;
 }
 
 #define PATH_DEPTH 8u /* directories of a trace's path below its session's, at most */
 
-/* Has a session's list a trace that is, or is below, @path? */
-static bool is_listed_in(char *text, const char *path, bool *ret_open)
+/* Has a session's list a trace that is, or is below, @session->below? Those that are below it are
+ * to be in the directory that was opened. */
+static bool is_listed_in(struct view *view, struct view_session *session)
 {
-	size_t len = strlen(path);
+	AUTO_FREE char *text = xstrdup(session->list);
+	AUTO_FD int fd = open(view->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t len = strlen(session->below);
 	bool found = false;
 	char *rest = NULL;
 
-	*ret_open = false;
 	for (char *e = next_entry(text, &rest); e; e = next_entry(NULL, &rest)) {
-		note_state(e, ret_open);
-		found |= strncmp(e, path, len) == 0 && (e[len] == '\0' || e[len] == '/');
+		note_state(e, &session->open);
+		if (strncmp(e, session->below, len) != 0 || (e[len] != '\0' && e[len] != '/'))
+			continue;
+		found = true;
+		if (fd >= 0 && e[len] && is_path(e + len + 1, strlen(e + len + 1)))
+			view_verify_check_trace(view, fd, "", e + len + 1);
 	}
 	return found;
 }
@@ -480,33 +547,21 @@ void verify_find_session(struct view *view)
 	char *at = path ? strrchr(path, '/') : NULL;
 
 	for (unsigned int i = 0; i < PATH_DEPTH && at && at > path; i++) {
-		AUTO_FREE char *above = strndup(path, (size_t)(at - path)), *text = NULL;
+		AUTO_FREE char *above = strndup(path, (size_t)(at - path));
 		AUTO_FD int fd = above ? open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-		bool open;
+		AUTO_FREE char *list = fd < 0 ? NULL : list_read(fd, TRACELIST_FILE);
+		struct view_session session = { .below = at + 1, .list = list };
 
-		text = fd < 0 ? NULL : list_read(fd, TRACELIST_FILE);
-		if (text && is_listed_in(text, at + 1, &open)) {
-			add_session(view, TAKE(above), "", open);
+		if (list && is_listed_in(view, &session)) {
+			session.path = TAKE(above);
+			session.label = xstrdup("");
+			session.below = xstrdup(at + 1);
+			session.list = TAKE(list);
+			add_session(view, &session);
 			return;
 		}
 		at = memrchr(path, '/', (size_t)(at - path));
 	}
-}
-
-/* Of a trace: that of a snapshot is in the directory of a session. */
-static const struct view_session *session_of(const struct view *view, const struct source *source)
-{
-	const struct view_session *best = NULL;
-
-	for (size_t i = 0; i < view->nr_sessions; i++) {
-		const struct view_session *s = &view->sessions[i];
-		size_t len = strlen(s->label);
-
-		if (!len || (strncmp(source->label, s->label, len) == 0 &&
-			     (source->label[len] == '\0' || source->label[len] == '/')))
-			best = best && strlen(best->label) > len ? best : s;
-	}
-	return best;
 }
 
 /* Those whose end is not in their list. */
@@ -561,7 +616,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int verify_source(struct source *s, size_t preferred)
+static int verify_source(const struct view *view, struct source *s)
 {
 	struct feed **feeds AUTO_FREE = xalloc((s->nr_feeds + 1) * sizeof(*feeds));
 	int r = 0;
@@ -570,8 +625,8 @@ static int verify_source(struct source *s, size_t preferred)
 		feeds[i] = s->feeds[i];
 	qsort(feeds, s->nr_feeds, sizeof(*feeds), by_time);
 	for (uint32_t i = 0; !r && i < s->nr_feeds; i++)
-		r = verify_feed(feeds[i], preferred);
-	verify_streams(s);
+		r = verify_feed(feeds[i], view->preferred);
+	verify_streams(view, s);
 	return r;
 }
 
@@ -662,8 +717,9 @@ void view_check_files(struct view *view)
 {
 	for (size_t i = 0; i < view->nr_sources; i++)
 		if (!view->sources[i]->guest)
-			verify_streams(view->sources[i]);
+			verify_streams(view, view->sources[i]);
 	verify_report_missing(view);
+	chain_note_missing(view);
 }
 
 int view_verify(struct view *view)
@@ -671,7 +727,7 @@ int view_verify(struct view *view)
 	int r = view_peek(view, NULL); /* the files of a stream are verified in their order */
 
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
-		r = verify_source(view->sources[i], view->preferred);
+		r = verify_source(view, view->sources[i]);
 	verify_report_missing(view);
 	chain_check(view);
 	verify_clocks(view);

@@ -21,10 +21,8 @@ struct verify_index {
 /** find_ops.list() of a view: store the traces of the list that do not exist, and whether the
  *  session has ended. */
 int verify_list(void *view, int dir_fd, const char *label);
-/** The same for a trace of a session, whose list is in a directory above. */
+/** The same for a part of a session, whose list is in a directory above. */
 void verify_find_session(struct view *view);
-/** Report each stream of a trace that is missing or too short, by its index and its list. */
-void verify_streams(struct source *source);
 /** Report each trace that a list has and that is missing. */
 void verify_report_missing(struct view *view);
 

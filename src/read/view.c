@@ -60,7 +60,7 @@ static char *guest_label(const struct guest *guest, const char *label)
 					 xasprintf("%s/%s", guest->dir, label);
 }
 
-static int add_source(void *priv, int dir_fd, const char *label, bool listed)
+static int add_source(void *priv, int dir_fd, const char *label)
 {
 	struct view *view = priv;
 	char *below AUTO_FREE = view->guest ? guest_label(view->guest, label) : NULL;
@@ -81,7 +81,6 @@ static int add_source(void *priv, int dir_fd, const char *label, bool listed)
 	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
 		view->sources = xrealloc(view->sources,
 					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
-	source->listed = listed;
 	source->number = (uint32_t)view->nr_sources;
 	view->sources[view->nr_sources++] = source;
 	return 0;
@@ -223,6 +222,8 @@ struct view *view_free(struct view *view)
 	for (size_t i = 0; i < view->nr_sessions; i++) {
 		free(view->sessions[i].path);
 		free(view->sessions[i].label);
+		free(view->sessions[i].below);
+		free(view->sessions[i].list);
 	}
 	free(view->sessions);
 	free(view->unended);

@@ -7,10 +7,13 @@
 #include "merge.h"
 #include "where.h"
 
-/** struct view_session - a session, by its list of traces. @path, @label: of its directory. */
+/** struct view_session - a session, by its list of traces. @path, @label: of its directory. @below:
+ *  path from there to the opened directory, if this is in it. @list: NULL: not readable. */
 struct view_session {
 	char *path;
 	char *label;
+	char *below;
+	char *list;
 	bool open; /* its end is not in the list */
 };
 

@@ -374,13 +374,28 @@ static void test_cleared(void)
 	CHECK_IS(sum.lost, ==, 1);
 }
 
+static struct view_summary verify_part(const char *part)
+{
+	struct seen seen = { 0 };
+	struct view_summary sum;
+	char path[256];
+
+	make_path(path, sizeof(path), make_root, part);
+	CHECK_IS(view_open(path, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(view_verify(seen.view), ==, 0);
+	CHECK_IS(view_summary(seen.view, &seen.sum), ==, 0);
+	sum = *seen.sum;
+	seen_fini(&seen);
+	return sum;
+}
+
 /* The number of events of all parts, and the fault that is reported of them. */
-static void check_parts(uint64_t events, const char *said)
+static void check_in(const char *name, uint64_t events, const char *said)
 {
 	struct seen seen = { 0 };
 	char root[128];
 
-	make_path(root, sizeof(root), make_root, "s");
+	make_path(root, sizeof(root), make_root, name);
 	CHECK_IS(view_open(root, note_problem, &seen, &seen.view), ==, 0);
 	CHECK_IS(view_verify(seen.view), ==, 0);
 	CHECK(view_summary(seen.view, &seen.sum) == 0 && seen.sum->events == events);
@@ -395,6 +410,8 @@ static void test_archives(void)
 {
 	static const char *const parts[] = { "s/" ARCHIVES "1/ust", "s/" ARCHIVES "2/ust",
 					     "s/ust" };
+	static const char before[] = "\n+8 5 ch_0_*/\n0 ch_0_*/\n+8 5 ch_0_*/\n0 ch_0_*/";
+	char path[256], other[256];
 	struct view_summary sum;
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -403,25 +420,79 @@ static void test_archives(void)
 		CHECK(!sum.before && !sum.lost_before && !sum.lost_packets && !sum.problems);
 		CHECK(sum.events == 4 && sum.lost == 2);
 	}
-	check_parts(12, "");
+	check_in("s", 12, "");
 	rm_rf_at(AT_FDCWD, dir);
-	check_parts(8, "");
+	check_in("s", 8, "");
 	make_part(parts[2], 3, 6);
-	check_parts(12, "events 5 to 8 of ust/ch_0 are in both archive ");
+	check_in("s", 12, "events 5 to 8 of ust/ch_0 are in both archive ");
 	make_part(parts[2], 6, 9);
 	make_path(dir, sizeof(dir), make_root, "s/" ARCHIVES "2");
 	rm_rf_at(AT_FDCWD, dir);
-	check_parts(8, "events 5 to 8 of ust/ch_0 are missing between archive ");
+	check_in("s", 8, "events 5 to 8 of ust/ch_0 are missing between archive ");
 	make_path(dir, sizeof(dir), make_root, "s/archives");
 	make_file(dir, ".gaps", "\n3//\n2/", 7);
-	check_parts(8, "events 5 to 8 of ust/ch_0 are missing between archive ");
+	check_in("s", 8, "events 5 to 8 of ust/ch_0 are missing between archive ");
 	make_file(dir, ".gaps", "\n3//\n2//", 8);
-	check_parts(8, "");
+	check_in("s", 8, "");
 
-	/* the first packets were removed in favour of later ones */
+	/* the first packets were removed in favour of later ones; a list counts those in archives */
 	make_part(parts[2], 7, 9);
 	sum = see_part(parts[2]);
 	CHECK(sum.before == 8 && sum.lost_before == 5 && sum.lost == 1);
+	make_path(path, sizeof(path), dir, "ch_0_1");
+	make_path(other, sizeof(other), dir, "ch_0");
+	CHECK_IS(rename(other, path), ==, 0);
+	make_file(dir, ".streams", before, sizeof(before) - 1);
+	sum = verify_part(parts[2]);
+	CHECK(!sum.before && !sum.lost_before && sum.lost == 1 && !sum.problems);
+}
+
+/* A stream that begins in an archive that is missing is named; a reader that shows events notes the
+ * numbers of missing archives. */
+static void test_begin_missing(void)
+{
+	struct seen seen = { 0 };
+	char root[128];
+
+	make_part("b/" ARCHIVES "3/ust", 3, 6);
+	check_in("b", 4, "");
+	make_path(dir, sizeof(dir), make_root, "b/" ARCHIVES "1/ust");
+	make_file(dir, "metadata", metadata.at, metadata.len);
+	check_in("b", 4, "the first events of ust/ch_0 are missing, up to number 4: it begins between "
+			 "archive ");
+	make_path(dir, sizeof(dir), make_root, "b/archives");
+	make_file(dir, ".gaps", "\n2//", 4);
+	check_in("b", 4, "");
+	make_part("b/" ARCHIVES "7/ust", 6, 9);
+	make_path(root, sizeof(root), make_root, "b");
+	CHECK_IS(view_open(root, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(view_scan(seen.view, NULL), ==, 0);
+	view_check_files(seen.view);
+	CHECK(strstr(seen.said, "these archives are not here, nor are their events: 4 to 6 ("));
+	seen_fini(&seen);
+}
+
+/* A trace without a stream, of a session that lists it no trace, has lost none. */
+static void test_lists(void)
+{
+	static const char *const parts[] = { "l/" ARCHIVES "1/ust", "l/ust" };
+
+	make_part(parts[0], 0, 3);
+	make_path(dir, sizeof(dir), make_root, parts[0]);
+	make_file(dir, ".streams", "\n1 ch_0/", 8);
+	make_path(dir, sizeof(dir), make_root, "l/" ARCHIVES "1");
+	make_file(dir, ".traces", "\nust//", 6);
+	make_path(dir, sizeof(dir), make_root, parts[1]);
+	make_file(dir, "metadata", metadata.at, metadata.len);
+	CHECK_IS(verify_part("l").unlisted, ==, 1);
+	make_path(dir, sizeof(dir), make_root, "l");
+	make_file(dir, ".traces", "", 0);
+	CHECK_IS(verify_part("l").unlisted, ==, 0);
+	CHECK_IS(verify_part("l/archives").unlisted, ==, 0);
+	CHECK_IS(verify_part("l/" ARCHIVES "1").unlisted, ==, 0);
+	CHECK_IS(verify_part("l/" ARCHIVES "1/ust").unlisted, ==, 0);
+	make_file(dir, ".traces", "\nust//", 6);
+	CHECK_IS(verify_part("l").unlisted, ==, 1);
 }
 
 int main(void)
@@ -440,6 +511,8 @@ int main(void)
 	test_metadata();
 	test_times();
 	test_archives();
+	test_begin_missing();
+	test_lists();
 	test_cleared();
 	bytes_fini(&stream);
 	bytes_fini(&packet_index);

@@ -739,6 +739,20 @@ static char *plan_add_ended(char *plan, char *list)
 	return plan;
 }
 
+/* A trace that leaves without a stream has an empty list of them: so readers miss none. */
+static void list_streams(int fd, const char *plan)
+{
+	AUTO_FREE char *copy = xstrdup(plan);
+	char *rest = copy, *path;
+
+	while ((path = chunk_next_listed(&rest))) {
+		AUTO_FD int dir_fd = *path == '/' ? -1 : chunk_open_path(fd, path);
+
+		if (dir_fd >= 0)
+			close_fd(chunk_create_file(dir_fd, STREAMLIST_FILE));
+	}
+}
+
 /* It begins with the hidden name: so it can be found among those of others. */
 static int write_plan(const struct chunk *chunk, int to_fd, const char *hidden)
 {
@@ -752,6 +766,7 @@ static int write_plan(const struct chunk *chunk, int to_fd, const char *hidden)
 		plan = plan_add(plan, trace->path);
 	if (chunk_read_list(chunk->fd, &list) == 0)
 		plan = plan_add_ended(plan, list);
+	list_streams(chunk->fd, plan);
 	if (unlinkat(to_fd, TRACELIST_FILE, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = chunk_create_file(to_fd, TRACELIST_FILE);
@@ -843,8 +858,6 @@ static int replace_list(int fd, const char *list)
 
 	if (unlinkat(fd, TRACELIST_FILE ".new", 0) < 0 && errno != ENOENT)
 		return -errno;
-	if (!*list)
-		return unlinkat(fd, TRACELIST_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
 	new_fd = chunk_create_file(fd, TRACELIST_FILE ".new");
 	ret = new_fd < 0 ? new_fd : append_bytes(new_fd, list, strlen(list), 0);
 	if (ret == 0 && renameat(fd, TRACELIST_FILE ".new", fd, TRACELIST_FILE) < 0)
@@ -852,16 +865,16 @@ static int replace_list(int fd, const char *list)
 	return ret;
 }
 
-/* The traces of others stay in it. */
+/* The traces of others stay in it. It exists from then on: a new trace that it lacks is empty. */
 static int forget_moved(int fd, const char *plan)
 {
-	AUTO_FREE char *kept = xstrdup("");
+	AUTO_FREE char *kept = xstrdup("\n" TRACELIST_OPEN TRACELIST_END);
 	AUTO_FREE char *list = NULL;
 	int ret = chunk_read_list(fd, &list);
 	char *rest = list, *entry;
 
-	if (ret < 0)
-		return ret == -ENOENT ? 0 : ret;
+	if (ret < 0 && ret != -ENOENT)
+		return ret;
 	while ((entry = chunk_next_listed(&rest)))
 		if (*entry != '/' && !is_planned(plan, entry))
 			kept = plan_add(kept, entry);

@@ -72,6 +72,22 @@ static int chunk_stream_note_name(const struct chunk_stream *s, struct chunk_str
 	return len >= (int)sizeof(ret->stream) ? -ENAMETOOLONG : 0;
 }
 
+/* With its first file, a stream loses the packet that counts the events of earlier archives. */
+static size_t put_before(const struct chunk_stream *s, const char *name, char *buf, size_t len)
+{
+	struct packet_header first;
+	uint64_t stored;
+
+	if (!makes_room(s->config) || !chunk_stream_first(s, &first) || packet_body_bytes(&first))
+		return 0;
+	stored = first.events_recorded - first.lost_output;
+	if (!first.packet_seq_num && !stored)
+		return 0;
+	return (size_t)snprintf(buf, len, "%c%c%llu %llu %s%c", STREAMLIST_BEGIN, STREAMLIST_BEFORE,
+				(unsigned long long)stored,
+				(unsigned long long)first.events_discarded, name, STREAMLIST_END);
+}
+
 static int open_list(const struct chunk_trace *trace)
 {
 	const int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -88,17 +104,18 @@ void chunk_stream_note(const struct chunk_stream *s)
 {
 	const struct stream_config *c = s->config;
 	struct chunk_stream_names names;
-	char entry[NAME_MAX + 32];
+	char entry[2 * NAME_MAX + 96];
 	AUTO_FD int fd = -1;
-	int len;
+	size_t len;
 
 	if (c->unlisted || s->fd < 0 || !s->bytes || chunk_stream_note_name(s, &names) < 0)
 		return;
 	fd = open_list(c->trace);
-	len = snprintf(entry, sizeof(entry), "%c%llu %s%c", STREAMLIST_BEGIN,
-		       makes_room(c) ? 0 : (unsigned long long)s->bytes, names.stream,
-		       STREAMLIST_END);
-	if (fd < 0 || write(fd, entry, (size_t)len) != len)
+	len = put_before(s, names.stream, entry, sizeof(entry));
+	len += (size_t)snprintf(entry + len, sizeof(entry) - len, "%c%llu %s%c", STREAMLIST_BEGIN,
+				makes_room(c) ? 0 : (unsigned long long)s->bytes, names.stream,
+				STREAMLIST_END);
+	if (fd < 0 || write(fd, entry, len) != (ssize_t)len)
 		return;
 	c->disk->used += (uint64_t)len;
 	if (disk_syncs(c->disk))

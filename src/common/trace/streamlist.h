@@ -4,7 +4,8 @@
  * readers notice that a stream was deleted together with its index. Entries are appended:
  * "\nBYTES NAME/", where BYTES is a size that the file had (files never shrink). An entry without
  * STREAMLIST_END is incomplete, and is ignored. If old files of a stream are removed in favour of
- * new ones, one entry stands for all of them, with 0 bytes and '*' as the number of the file.
+ * new ones, one entry stands for all of them, with 0 bytes and '*' as the number of the file; if
+ * the stream goes on from an archive, "\n+STORED LOST NAME/" has the events before.
  */
 #ifndef TRACE_STREAMLIST_H
 #define TRACE_STREAMLIST_H
@@ -13,6 +14,7 @@
 #define STREAMLIST_BEGIN '\n'
 #define STREAMLIST_END '/' /* no name contains it */
 #define STREAMLIST_ALL '*'
+#define STREAMLIST_BEFORE '+'
 
 /* The list of a session's traces, in a hidden file of the session's directory: entries "\nPATH//",
  * appended when a trace gets its first packet. Entries that begin with '/' are no paths: the last

@@ -557,6 +557,8 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	while ((r = event_next(view, &select, &event)) > 0)
 		overview_take(overview, &event);
 	if (r == 0)
+		view_check_files(view);
+	if (r == 0)
 		r = view_summary(view, &sum);
 	if (r < 0)
 		return err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path);
