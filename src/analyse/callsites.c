@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "objects.h"
 #include "read/event.h"
+#include "servants.h"
 
 /** An address of a process, while @object is there. */
 struct callsites_alias {
@@ -140,11 +141,40 @@ uint64_t callsites_address(const struct event *event)
 	return value && value->type->kind == TYPE_INT ? value->u : 0;
 }
 
+bool callsites_frame(const struct callsite *site, uint32_t nr, struct symbol_inline *ret)
+{
+	const struct symbol *symbol = &site->symbol;
+
+	if (!symbol->function || nr > symbol->nr_inlined - site->shown)
+		return false;
+	nr += site->shown;
+	*ret = nr < symbol->nr_inlined ?
+		       symbol->inlined[nr] :
+		       (struct symbol_inline){ symbol->function, symbol->file, symbol->line };
+	return true;
+}
+
+static void callsites_skip_servants(struct callsite *site)
+{
+	struct symbol_inline frame;
+
+	while (callsites_frame(site, 0, &frame) && is_servant(frame.function, frame.file)) {
+		if (site->shown == site->symbol.nr_inlined) {
+			site->shown = 0; /* all are */
+			return;
+		}
+		site->shown++;
+	}
+}
+
 static char *callsites_make_label(const struct callsite *site, bool is_code)
 {
+	struct symbol_inline frame;
 	const char *slash = site->object ? strrchr(site->object->path, '/') : NULL;
 
-	if (site->symbol.function && (is_code || !site->symbol.offset))
+	if (is_code && callsites_frame(site, 0, &frame))
+		return xstrdup(frame.function);
+	if (site->symbol.function && !site->symbol.offset)
 		return xstrdup(site->symbol.function);
 	if (site->symbol.function)
 		return xasprintf("%s+0x%" PRIx64, site->symbol.function, site->symbol.offset);
@@ -161,6 +191,8 @@ const char *callsites_label(struct callsites *sites, struct callsite *site, bool
 	if (site->object)
 		sites->host->name(sites->host->names_priv, site->object, site->address,
 				  &site->symbol);
+	if (is_code)
+		callsites_skip_servants(site);
 	site->label = callsites_make_label(site, is_code);
 	return site->label;
 }

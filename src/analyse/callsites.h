@@ -22,6 +22,7 @@ struct overview_process;
  * @object: NULL: unknown.
  * @address: in the object's file; without an object, in memory.
  * @label: by callsites_label(); NULL: not yet.
+ * @shown: with it, of code: the first function that is no servant, of those inlined there.
  */
 struct callsite {
 	struct idmap_node node;
@@ -31,6 +32,7 @@ struct callsite {
 	uint64_t address;
 	struct symbol symbol;
 	char *label;
+	uint32_t shown;
 };
 
 struct callsites;
@@ -52,7 +54,12 @@ struct callsite *callsites_find(struct callsites *sites, const struct overview_p
 uint64_t callsites_address(const struct event *event);
 
 /** The name: of a function, of data with an offset, of an object with an offset, or an address.
- *  @is_code: without the offset in the function. */
+ *  @is_code: without the offset in the function; of those inlined there, the first one that is no
+ *  servant's (servants.h), if there is one. */
 const char *callsites_label(struct callsites *sites, struct callsite *site, bool is_code);
+
+/** The function that callsites_label() named, and those that it is inlined in: the first one is 0.
+ *  Return: false: there are no more. */
+bool callsites_frame(const struct callsite *site, uint32_t nr, struct symbol_inline *ret);
 
 #endif

@@ -30,7 +30,8 @@ struct symtable {
 	char *text;
 	struct symtable_file *files;
 	struct symtable_row *rows;
-	uint32_t nr_files, nr_rows;
+	struct symbol_inline *inlined;
+	uint32_t nr_files, nr_rows, nr_inlined;
 	struct idmap map;
 };
 
@@ -39,6 +40,7 @@ void symtable_free(struct symtable *table)
 	if (!table)
 		return;
 	idmap_fini(&table->map);
+	free(table->inlined);
 	free(table->rows);
 	free(table->files);
 	free(table->text);
@@ -90,34 +92,69 @@ static uint64_t symtable_hash(const struct symtable_file *file, uint64_t address
 	return hash;
 }
 
-static bool symtable_take_row(struct symtable *table, char *line)
+/* LINE<tab>FUNCTION<tab>FILE */
+static bool symtable_take_place(const char *at, struct symbol_inline *ret)
 {
-	struct symtable_row *row = &table->rows[table->nr_rows];
-	const char *at = line;
 	uint64_t number;
 	char *tab;
 
-	if (!table->nr_files || !symtable_number(&at, ' ', &row->address) ||
-	    !symtable_number(&at, ' ', &row->symbol.offset) ||
-	    !symtable_number(&at, '\t', &number) || number > UINT32_MAX)
+	if (!symtable_number(&at, '\t', &number) || number > UINT32_MAX)
 		return false;
 	tab = strchr(at, '\t');
 	if (!tab || tab == at || strchr(tab + 1, '\t'))
 		return false;
 	*tab = '\0';
-	row->symbol.function = at;
-	row->symbol.file = tab[1] ? tab + 1 : NULL;
-	row->symbol.line = (uint32_t)number;
+	ret->function = at;
+	ret->file = tab[1] ? tab + 1 : NULL;
+	ret->line = (uint32_t)number;
+	return true;
+}
+
+static bool symtable_take_inlined(struct symtable *table, const char *line)
+{
+	struct symbol_inline *inlined = &table->inlined[table->nr_inlined];
+	struct symbol *symbol;
+
+	if (!table->nr_rows || !symtable_take_place(line, inlined))
+		return false;
+	symbol = &table->rows[table->nr_rows - 1].symbol;
+	if (!symbol->nr_inlined++)
+		symbol->inlined = inlined;
+	table->nr_inlined++;
+	return symbol->nr_inlined <= SYMBOL_INLINED_MOST;
+}
+
+static bool symtable_take_row(struct symtable *table, const char *line)
+{
+	struct symtable_row *row = &table->rows[table->nr_rows];
+	struct symbol_inline place;
+
+	if (!table->nr_files || !symtable_number(&line, ' ', &row->address) ||
+	    !symtable_number(&line, ' ', &row->symbol.offset) ||
+	    !symtable_take_place(line, &place))
+		return false;
+	row->symbol.function = place.function;
+	row->symbol.file = place.file;
+	row->symbol.line = place.line;
 	row->file = &table->files[table->nr_files - 1];
 	idmap_add(&table->map, &row->node, symtable_hash(row->file, row->address));
 	table->nr_rows++;
 	return true;
 }
 
+static bool symtable_take_line(struct symtable *table, const char *line)
+{
+	static const char file[] = "file ";
+
+	if (strncmp(line, file, strlen(file)) == 0)
+		return symtable_take_file(table, line + strlen(file));
+	return line[0] == '+' ? symtable_take_inlined(table, line + 1) :
+				symtable_take_row(table, line);
+}
+
 /* Each ends with a newline. */
 static bool symtable_take_lines(struct symtable *table, size_t len)
 {
-	static const char file[] = "file ";
 	char *line = table->text + strlen(SYMTABLE_MAGIC), *end = table->text + len, *next;
 
 	for (; line < end; line = next) {
@@ -127,9 +164,7 @@ static bool symtable_take_lines(struct symtable *table, size_t len)
 		*next++ = '\0';
 		if (strlen(line) + 1 != (size_t)(next - line))
 			return false;
-		if (strncmp(line, file, strlen(file)) == 0 ?
-			    !symtable_take_file(table, line + strlen(file)) :
-			    !symtable_take_row(table, line))
+		if (!symtable_take_line(table, line))
 			return false;
 	}
 	return true;
@@ -155,6 +190,7 @@ int symtable_parse(const char *text, size_t len, struct symtable **ret)
 	memcpy(table->text, text, len);
 	table->files = xalloc(lines * sizeof(*table->files));
 	table->rows = xalloc(lines * sizeof(*table->rows));
+	table->inlined = xalloc(lines * sizeof(*table->inlined));
 	if (!symtable_take_lines(table, len)) {
 		symtable_free(table);
 		return -EPROTO;

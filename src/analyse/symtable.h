@@ -6,6 +6,7 @@
  *     ltt-symbols 1
  *     file BUILD_ID                               of the rows below it
  *     ADDRESS OFFSET LINE<tab>FUNCTION<tab>FILE   in that file; the offset in the function
+ *     +LINE<tab>FUNCTION<tab>FILE                 inlined there, the innermost one first
  *
  * Numbers and build ids are in base 16. A file that is damaged anywhere is not used at all. Used by
  * one thread.

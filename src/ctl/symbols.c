@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "symbols.h"
 
-#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,27 +19,8 @@
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
 #include "embed.h"
+#include "inlines.h"
 #include "show/show.h"
-
-#define LIBDW_FUNCTIONS(X)             \
-	X(dwfl_begin)                  \
-	X(dwfl_build_id_find_elf)      \
-	X(dwfl_end)                    \
-	X(dwfl_lineinfo)               \
-	X(dwfl_module_addrinfo)        \
-	X(dwfl_module_build_id)        \
-	X(dwfl_module_getelf)          \
-	X(dwfl_module_getsrc)          \
-	X(dwfl_module_report_build_id) \
-	X(dwfl_report_begin)           \
-	X(dwfl_report_elf)             \
-	X(dwfl_report_end)             \
-	X(dwfl_report_module)          \
-	X(dwfl_standard_find_debuginfo)
-
-struct libdw {
-	LIBDW_FUNCTIONS(LAZY_POINTER)
-};
 
 enum symbol_trouble { TROUBLE_NONE, TROUBLE_MISSING, TROUBLE_REPLACED, TROUBLE_NO_ELF };
 
@@ -53,6 +33,7 @@ struct symbol_file {
 	uint32_t build_id_len;
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: there are no names */
+	struct inlines *inlines;
 	enum symbol_trouble trouble;
 	uint64_t unnamed;
 };
@@ -64,6 +45,8 @@ struct symbol_row {
 	uint64_t address;
 	struct symbol symbol;
 	char *demangled; /* or NULL */
+	struct symbol_inline *inlined;
+	char **inlined_demangled; /* as many; or NULL */
 };
 
 /** @err: libdw can't be loaded. @table: of the trace; or NULL. @table_error: why it isn't used. */
@@ -90,6 +73,16 @@ struct symbols *symbols_new(const struct show_options *options, const char *trac
 	return symbols;
 }
 
+static void symbols_free_row(struct symbol_row *row)
+{
+	for (uint32_t i = 0; row->inlined_demangled && i < row->symbol.nr_inlined; i++)
+		free(row->inlined_demangled[i]);
+	free(row->inlined_demangled);
+	free(row->inlined);
+	free(row->demangled);
+	free(row);
+}
+
 void symbols_free(struct symbols *symbols)
 {
 	struct symbol_file *file;
@@ -101,11 +94,11 @@ void symbols_free(struct symbols *symbols)
 	idmap_fini(&symbols->rows_map);
 	while ((row = symbols->rows)) {
 		symbols->rows = row->next;
-		free(row->demangled);
-		free(row);
+		symbols_free_row(row);
 	}
 	while ((file = symbols->files)) {
 		symbols->files = file->next;
+		inlines_free(file->inlines);
 		if (file->dwfl)
 			symbols->lib.dwfl_end(file->dwfl);
 		free(file->path);
@@ -286,9 +279,26 @@ static struct symbol_file *symbols_file(struct symbols *symbols, const struct ob
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-static void symbols_find(const struct libdw *lib, const struct symbol_file *file, uint64_t address,
-			 struct symbol *ret)
+static void symbols_find_inlined(const struct libdw *lib, struct symbol_file *file,
+				 struct symbol_row *row)
 {
+	struct symbol_inline all[SYMBOL_INLINED_MOST];
+	struct symbol *symbol = &row->symbol;
+
+	if (!file->inlines)
+		file->inlines = inlines_new(lib, file->module);
+	symbol->nr_inlined = inlines_find(file->inlines, row->address, symbol, all);
+	if (!symbol->nr_inlined)
+		return;
+	row->inlined = xalloc(symbol->nr_inlined * sizeof(*row->inlined));
+	memcpy(row->inlined, all, symbol->nr_inlined * sizeof(*row->inlined));
+	symbol->inlined = row->inlined;
+}
+
+static void symbols_find(const struct libdw *lib, struct symbol_file *file, struct symbol_row *row)
+{
+	struct symbol *ret = &row->symbol;
+	uint64_t address = row->address;
 	GElf_Off offset = 0;
 	GElf_Sym sym;
 	Dwfl_Line *line;
@@ -304,6 +314,31 @@ static void symbols_find(const struct libdw *lib, const struct symbol_file *file
 	if (ret->function)
 		ret->offset = offset;
 	ret->line = number > 0 ? (uint32_t)number : 0;
+	if (ret->function && ret->file)
+		symbols_find_inlined(lib, file, row);
+}
+
+static void symbols_demangle(struct symbol_row *row)
+{
+	struct symbol *symbol = &row->symbol;
+
+	if (symbol->function)
+		row->demangled = demangle(symbol->function);
+	if (row->demangled)
+		symbol->function = row->demangled;
+	if (!symbol->nr_inlined)
+		return;
+	if (!row->inlined) { /* it is the table's */
+		row->inlined = xalloc(symbol->nr_inlined * sizeof(*row->inlined));
+		memcpy(row->inlined, symbol->inlined, symbol->nr_inlined * sizeof(*row->inlined));
+		symbol->inlined = row->inlined;
+	}
+	row->inlined_demangled = xalloc(symbol->nr_inlined * sizeof(*row->inlined_demangled));
+	for (uint32_t i = 0; i < symbol->nr_inlined; i++) {
+		row->inlined_demangled[i] = demangle(row->inlined[i].function);
+		if (row->inlined_demangled[i])
+			row->inlined[i].function = row->inlined_demangled[i];
+	}
 }
 
 void symbols_name(void *priv, const struct object *object, uint64_t address, struct symbol *ret)
@@ -323,14 +358,12 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		row = xalloc(sizeof(*row));
 		row->file = file;
 		row->address = row->symbol.offset = address;
-		symbols_find(&symbols->lib, file, address, &row->symbol);
+		symbols_find(&symbols->lib, file, row);
 		if (symbols->table && (!row->symbol.function || !row->symbol.file))
 			(void)!symtable_find(symbols->table, file->build_id,
 					     file->build_id_len, address, &row->symbol);
-		if (!symbols->options->mangled && row->symbol.function)
-			row->demangled = demangle(row->symbol.function);
-		if (row->demangled)
-			row->symbol.function = row->demangled;
+		if (!symbols->options->mangled)
+			symbols_demangle(row);
 		row->next = symbols->rows;
 		symbols->rows = row;
 		idmap_add(&symbols->rows_map, &row->node, hash);
@@ -355,16 +388,35 @@ static void symbols_write_file(FILE *to, const struct symbol_file *file)
 	fputc('\n', to);
 }
 
+static const char *symbols_file_word(const char *file)
+{
+	return file && symbols_is_word(file) ? file : "";
+}
+
+/* Return: how many bytes a row has at most. */
+static size_t symbols_row_bytes(const struct symbol *symbol)
+{
+	size_t bytes = 256 + strlen(symbol->function) + strlen(symbols_file_word(symbol->file));
+
+	for (uint32_t i = 0; i < symbol->nr_inlined; i++)
+		bytes += 16 + strlen(symbol->inlined[i].function) +
+			 strlen(symbols_file_word(symbol->inlined[i].file));
+	return bytes;
+}
+
 /* Return: false: there is no room. */
 static bool symbols_write_row(FILE *to, const struct symbol_row *row)
 {
 	const struct symbol *symbol = &row->symbol;
-	const char *file = symbol->file && symbols_is_word(symbol->file) ? symbol->file : "";
+	const struct symbol_inline *inlined = symbol->inlined;
 
-	if (ftell(to) + (long)(strlen(symbol->function) + strlen(file)) + 256 > SYMTABLE_BYTES_MOST)
+	if (ftell(to) + (long)symbols_row_bytes(symbol) > SYMTABLE_BYTES_MOST)
 		return false;
 	fprintf(to, "%" PRIx64 " %" PRIx64 " %" PRIx32 "\t%s\t%s\n", row->address, symbol->offset,
-		symbol->line, symbol->function, file);
+		symbol->line, symbol->function, symbols_file_word(symbol->file));
+	for (uint32_t i = 0; i < symbol->nr_inlined; i++, inlined++)
+		fprintf(to, "+%" PRIx32 "\t%s\t%s\n", inlined->line, inlined->function,
+			symbols_file_word(inlined->file));
 	return true;
 }
 
@@ -372,6 +424,9 @@ static bool symbols_has_place(const struct symbol_row *row)
 {
 	const char *function = row->symbol.function;
 
+	for (uint32_t i = 0; i < row->symbol.nr_inlined; i++)
+		if (!symbols_is_word(row->symbol.inlined[i].function))
+			return false;
 	return row->file->build_id_len && function && *function && symbols_is_word(function);
 }
 
@@ -401,7 +456,9 @@ static void symbols_write_rows(const struct symbols *symbols, FILE *to, struct e
 			rows[nr++] = row;
 	qsort(rows, nr, sizeof(struct symbol_row *), symbols_compare);
 	fputs(SYMTABLE_MAGIC, to);
-	for (size_t i = 0; i < nr && lines + 2 <= SYMTABLE_LINES_MOST; i++) {
+	for (size_t i = 0; i < nr; i++) {
+		if (lines + 2 + rows[i]->symbol.nr_inlined > SYMTABLE_LINES_MOST)
+			break;
 		if (rows[i]->file != file) {
 			file = rows[i]->file;
 			symbols_write_file(to, file);
@@ -410,7 +467,7 @@ static void symbols_write_rows(const struct symbols *symbols, FILE *to, struct e
 		if (!symbols_write_row(to, rows[i]))
 			break;
 		ret->names++;
-		lines++;
+		lines += 1 + rows[i]->symbol.nr_inlined;
 	}
 	ret->left_out = nr - ret->names;
 }

@@ -7,15 +7,25 @@
 
 struct object;
 
+#define SYMBOL_INLINED_MOST 64u /* within one function */
+
+/** struct symbol_inline - a function whose code is in that of its caller. @file, @line: in it. */
+struct symbol_inline {
+	const char *function, *file;
+	uint32_t line;
+};
+
 /**
  * struct symbol - the name of an address. @function: NULL: unknown.
  * @offset: in bytes from the function's begin, or from that of the object's file.
- * @file, @line: of the source; NULL and 0: unknown.
+ * @file, @line: of the source, in @function; NULL and 0: unknown.
+ * @inlined, @nr_inlined: functions within it that have the address, the innermost one first.
  */
 struct symbol {
 	const char *function, *file;
 	uint64_t offset;
-	uint32_t line;
+	uint32_t line, nr_inlined;
+	const struct symbol_inline *inlined;
 };
 
 /**

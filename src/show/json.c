@@ -234,6 +234,19 @@ static void put_contexts(struct pen *pen, const struct value *stream, const stru
 	}
 }
 
+static void view_json_put_inlined(struct pen *pen, const struct symbol_inline *inlined)
+{
+	pen_text(pen, "{\"function\":");
+	view_json_put_string(pen, inlined->function);
+	if (inlined->file) {
+		pen_text(pen, ",\"file\":");
+		view_json_put_string(pen, inlined->file);
+		pen_text(pen, ",\"line\":");
+		pen_json_u64(pen, inlined->line);
+	}
+	pen_char(pen, '}');
+}
+
 static void view_json_put_name(struct pen *pen, const struct name *name)
 {
 	pen_text(pen, "{\"field\":");
@@ -258,7 +271,11 @@ static void view_json_put_name(struct pen *pen, const struct name *name)
 		pen_text(pen, ",\"line\":");
 		pen_json_u64(pen, name->symbol.line);
 	}
-	pen_char(pen, '}');
+	for (uint32_t i = 0; i < name->symbol.nr_inlined; i++) {
+		pen_text(pen, i ? "," : ",\"inlined\":[");
+		view_json_put_inlined(pen, &name->symbol.inlined[i]);
+	}
+	pen_text(pen, name->symbol.nr_inlined ? "]}" : "}");
 }
 
 static void view_json_put_names(struct pen *pen, struct names *names, const struct event *event)

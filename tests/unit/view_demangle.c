@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of C++ and Rust symbols, short ones for tables; symbols made to take all memory. */
+/* Names of C++ and Rust symbols, short ones for tables; symbols made to take all memory; functions
+ * that only serve their callers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/demangle.h"
+#include "analyse/servants.h"
 #include "base/macros.h"
 #include "check.h"
 
@@ -124,8 +126,35 @@ static void hostile(void)
 	}
 }
 
+static void servants(void)
+{
+	static const char *const all[] = {
+		"operator new(unsigned long)", "_Znwm", "_ZNSt6vectorIiSaIiEE9push_backERKi", "g_malloc0",
+		"std::vector<int, std::allocator<int> >::push_back(int const&)",
+		"std::pair<int, int>& std::deque<int>::emplace_back<int>(int&&)", "_PyObject_Malloc",
+		"__gnu_cxx::new_allocator<int>::allocate(unsigned long)", "xmalloc", "core::fmt::write",
+	};
+	static const char *const ours[] = {
+		"main", "Cache::remember(int)", "malloc_trim_all", "run(std::string)", "my::std::get()",
+		"std_get", "Cache::operator new(unsigned long)", "Box<std::string>::get()", "", "<", "(",
+		"std::string render(int)",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		CHECK(is_servant(all[i], NULL) && is_servant(all[i], "/home/me/app.c"));
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+		bool is = is_servant(ours[i], NULL);
+
+		if (is)
+			fprintf(stderr, "%s\n", ours[i]);
+		CHECK(!is && !is_servant(ours[i], "include/app.h"));
+	}
+	CHECK(is_servant("lock", "/usr/include/c++/12/bits/std_mutex.h"));
+}
+
 int main(void)
 {
+	servants();
 	names();
 	brief();
 	hostile();

@@ -15,6 +15,8 @@
 	SYMTABLE_MAGIC "file 0a0b\n"             \
 		       "10 0 c\tmain\tapp.c\n"   \
 		       "1f f 0\t_Z3runv\t\n"     \
+		       "+a\tinner\tin.h\n"      \
+		       "+b\touter\t\n"          \
 		       "file 0a0c0d\n"           \
 		       "10 ffffffffffffffff ffffffff\tother\t/src/x y.c\n"
 
@@ -42,6 +44,9 @@ static void found(void)
 	CHECK(symbol.line == 12 && symbol.offset == 0);
 	CHECK(symtable_find(table, one, 2, 0x1f, &symbol));
 	CHECK(strcmp(symbol.function, "_Z3runv") == 0 && !symbol.file && symbol.offset == 15);
+	CHECK(symbol.nr_inlined == 2 && strcmp(symbol.inlined[0].function, "inner") == 0);
+	CHECK(strcmp(symbol.inlined[0].file, "in.h") == 0 && symbol.inlined[0].line == 10);
+	CHECK(strcmp(symbol.inlined[1].function, "outer") == 0 && !symbol.inlined[1].file);
 	CHECK(symtable_find(table, two, 3, 0x10, &symbol));
 	CHECK(strcmp(symbol.function, "other") == 0 && symbol.line == UINT32_MAX);
 	CHECK(!symtable_find(table, one, 2, 0x11, &symbol));
@@ -71,6 +76,7 @@ static void damaged(void)
 		"file 00\n10 0 0 a\tb\n", "file 00\n10 0\ta\tb\n", "file 00\n 0 0\ta\tb\n",
 		"file 00\n-1 0 0\ta\tb\n", "file 00\n10 0 100000000\ta\tb\n",
 		"file 00\n00000000000000001 0 0\ta\tb\n", "file 00\n10 0 0\ta\tb", "file 00", "\n", "fi\n",
+		"file 00\n+0\ta\tb\n", "file 00\n10 0 0\ta\tb\n+a\tb\n",
 	};
 	char many[2 * 65 + 7];
 	struct symtable *table;

@@ -13,6 +13,7 @@
 #include "text.h"
 
 #define WHERE_BYTES 256u
+#define CALLERS_SHOWN 2u
 
 static void report_text_print_time(FILE *out, int64_t ns, const char *format)
 {
@@ -64,6 +65,13 @@ static const char *report_text_where(char buf[WHERE_BYTES], struct json_object *
 			 slash ? slash + 1 : file, (unsigned int)json_num(place, "line"));
 	else
 		snprintf(buf, WHERE_BYTES, "%s", name);
+	for (size_t i = 0; i < json_len(place, "callers") && i < CALLERS_SHOWN; i++) {
+		size_t len = strlen(buf);
+
+		demangle_brief(json_str(json_at(place, "callers", i), "name"), name, sizeof(name));
+		if (len + strlen(" <- ") + strlen(name) < WHERE_BYTES)
+			snprintf(buf + len, WHERE_BYTES - len, " <- %s", name);
+	}
 	return buf;
 }
 

@@ -147,21 +147,43 @@ static bool report_verb_has_host(struct json_object *hosts, const char *host)
 
 /* --- the record: locks, other waits and allocations ----------------------------------------- */
 
+static void report_verb_set_line(struct json_object *o, const struct symbol_inline *frame)
+{
+	if (!frame->file)
+		return;
+	json_set_str(o, "file", frame->file);
+	json_set_num(o, "line", frame->line);
+}
+
+static struct json_object *report_verb_caller(const struct symbol_inline *frame)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_set_str(o, "name", frame->function);
+	report_verb_set_line(o, frame);
+	return o;
+}
+
 /* The place of a call, or of data. */
 static void report_verb_set_place(struct json_object *o, const char *key, struct callsites *sites,
 				  struct callsite *site, bool is_code)
 {
-	struct json_object *place;
+	struct json_object *place, *callers;
+	struct symbol_inline frame;
 
 	if (!site)
 		return;
 	json_set(o, key, place = json_object_new_object());
 	json_set_str(place, "name", callsites_label(sites, site, is_code));
 	json_set_str(place, "object", site->object ? site->object->path : "");
-	if (site->symbol.file && is_code) {
-		json_set_str(place, "file", site->symbol.file);
-		json_set_num(place, "line", site->symbol.line);
-	}
+	if (!is_code || !callsites_frame(site, 0, &frame))
+		return;
+	report_verb_set_line(place, &frame);
+	if (!callsites_frame(site, 1, &frame))
+		return;
+	json_set(place, "callers", callers = json_object_new_array());
+	for (uint32_t i = 1; callsites_frame(site, i, &frame); i++)
+		json_object_array_add(callers, report_verb_caller(&frame));
 }
 
 static struct json_object *report_verb_hold(const struct locks_hold *hold, struct callsites *sites)
