@@ -435,7 +435,7 @@ static void test_archives(void)
 	make_file(dir, ".gaps", "\n3//\n2//", 8);
 	check_in("s", 8, "");
 
-	/* the first packets were removed in favour of later ones; a list counts those in archives */
+	/* the first packets were removed in favour of later ones; a list counts the rest */
 	make_part(parts[2], 7, 9);
 	sum = see_part(parts[2]);
 	CHECK(sum.before == 8 && sum.lost_before == 5 && sum.lost == 1);
