@@ -36,9 +36,6 @@ int rotation_check_clear(const struct session *session, struct err *err)
 
 int rotation_check(const struct session *session, struct err *err)
 {
-	if (session->live_us)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' is live: it can't be rotated yet", session->name);
 	if (session->snapshots)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "session '%s' writes only snapshots, each to a directory of its "
