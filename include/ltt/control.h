@@ -1152,18 +1152,21 @@ int ltt_ctl_flush(struct ltt_ctl *ctl, const char *session, uint64_t *ret_spoole
  * struct ltt_ctl_archive - an archive of a session.
  * @path: its directory. @number: the last part of its name.
  * @bytes: of its files; 0 with LTT_CTL_NO_WAIT.
+ * @waits: 1: its relay is away, and the archive is in the spool: it is complete when the relay has
+ * received all of it.
  */
 struct ltt_ctl_archive {
 	const char *path;
 	uint32_t number;
 	uint64_t bytes;
+	uint32_t waits;
 };
 
 /**
  * ltt_ctl_rotate() - move all that a session has recorded since its start, or since the last
  * rotation, to an archive: the directory archives/BEGIN-END-NUMBER in its output, a trace of its
  * own. Recording goes on in new files, and no event is lost or in both. The archive is complete
- * when the call returns.
+ * when the call returns, unless it waits for its relay (@waits).
  * @flags: 0 or LTT_CTL_NO_WAIT: return before the archive is complete.
  * @ret_archive: freed by ltt_ctl_archive_free(); or NULL.
  *

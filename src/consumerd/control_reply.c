@@ -300,7 +300,7 @@ static void answer_snapshot(struct control *c, struct job *job)
 
 static void answer_turned(struct control *c, struct job *job)
 {
-	struct rep_con_turn rep = { job->turn.bytes, job->turn.cleared };
+	struct rep_con_turn rep = { job->turn.bytes, job->turn.cleared, job->turn.waits };
 	uint8_t buf[1024];
 	struct encoder enc;
 

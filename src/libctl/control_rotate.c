@@ -23,6 +23,7 @@ int ltt_ctl_rotate(struct ltt_ctl *ctl, const char *session, unsigned int flags,
 	archive->path = pool_str(pool_of(archive), code == 0 ? rep.path : "");
 	archive->number = rep.number;
 	archive->bytes = rep.bytes;
+	archive->waits = rep.waits;
 	if (control_finish(ctl, code, archive) != 0)
 		return ctl->err.code;
 	if (ret_archive)

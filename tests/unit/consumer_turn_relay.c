@@ -2,12 +2,16 @@
 /*
  * The turn of a session that goes to a relay, with and without a spool: the archives at the relay
  * and the rest have all events, without a gap and without a repetition, also if the relay is killed
- * in between. While it is away, a turn is refused, and may be repeated.
+ * in between. While it is away, a turn is refused, and may be repeated; or it waits in the spool,
+ * in its place among the packets, also if the consumer is killed at any call.
  */
 #include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
 
+#include "base/dir.h"
 #include "lib/consumer_client.h"
 #include "proto/enums.h"
 
@@ -55,26 +59,47 @@ static void kill_relay(void)
 	CHECK_IS(waitpid(relay, NULL, 0), ==, relay);
 }
 
+enum { WAITS = UINT32_MAX };
+
+/* Return: the code; WAITS: it is in the spool. */
 static uint32_t turn(struct daemon *d, uint64_t output, const char *name, bool clear)
 {
+	struct rep_con_turn rep = { 0 };
 	struct reply r;
 
 	ASK(d, &r, con_turn, .output = output, .name = name, .clear = clear);
 	if (r.code)
 		printf("%s: %s\n", name, r.text);
-	return r.code;
+	else
+		CHECK_IS(rep_con_turn_decode(&r.dec, &rep), ==, 0);
+	return rep.waits ? WAITS : r.code;
 }
 
-static void open_session(struct daemon *d, uint64_t output, const char *name, int dir)
+static void await_turn(struct daemon *d, uint64_t output, const char *name)
+{
+	uint32_t code = WAITS;
+
+	for (int i = 0; i < 200 && code; i++, sleep_ms(50))
+		code = turn(d, output, name, false);
+	CHECK_IS(code, ==, 0);
+}
+
+static void open_session_again(struct daemon *d, uint64_t output, const char *name, int dir,
+			       int doorbell, bool adopt)
 {
 	char addr[32];
 
 	snprintf(addr, sizeof(addr), "127.0.0.1:%u", port);
-	MUST(d, con_output_open, .doorbell = -1, .output = output, .dir = dir, .uid = geteuid(),
-	     .gid = getegid(), .flush_us = 1000, .max_size = 64 << 20,
-	     .relay = addr, .relay_url = "", .relay_host = "",
+	MUST(d, con_output_open, .doorbell = doorbell, .output = output, .dir = dir,
+	     .uid = geteuid(), .gid = getegid(), .flush_us = 1000, .max_size = 64 << 20,
+	     .relay = addr, .relay_url = "", .relay_host = "", .relay_later = adopt,
 	     .relay_name = name, .relay_stamp = STAMP,
 	     .relay_id = { (const uint8_t *)"0123456789abcdef", 16 });
+}
+
+static void open_session(struct daemon *d, uint64_t output, const char *name, int dir)
+{
+	open_session_again(d, output, name, dir, -1, false);
 	open_trace(d, output, output, "ust/uid");
 }
 
@@ -152,7 +177,9 @@ static void check(struct daemon *d, uint64_t output, const char *name, const cha
 static void test_session(struct daemon *d, uint64_t output, const char *name, int dir)
 {
 	static const char *const two[] = { "archives/a", "archives/b", ".", NULL };
-	static const char *const all[] = { "archives/a", "archives/b", "archives/c", ".", NULL };
+	static const char *const all[] = { "archives/a", "archives/b", "archives/c",
+					   "archives/d", ".",	       NULL };
+	uint32_t away = dir < 0 ? ERR_OUTPUT : WAITS;
 	struct producer p;
 	struct rings rings;
 
@@ -168,27 +195,174 @@ static void test_session(struct daemon *d, uint64_t output, const char *name, in
 	write_events(&p);
 	check(d, output, name, two, 3 * EVENTS);
 	kill_relay();
-	CHECK_IS(turn(d, output, "archives/c", false), ==, ERR_OUTPUT);
-	start_relay(d);
-	for (int i = 0; i < 100 && turn(d, output, "archives/c", false); i++)
-		sleep_ms(50);
+	CHECK_IS(turn(d, output, "archives/c", false), ==, away);
+	if (dir < 0)
+		start_relay(d);
+	else
+		CHECK_IS(turn(d, output, "archives/c", false), ==, away);
+	if (dir < 0)
+		await_turn(d, output, "archives/c");
 	write_events(&p);
-	check(d, output, name, all, 4 * EVENTS);
+	if (dir >= 0) {
+		CHECK_IS(turn(d, output, "archives/d", false), ==, away);
+		start_relay(d);
+	}
+	await_turn(d, output, "archives/d");
+	write_events(&p);
+	check(d, output, name, all, 5 * EVENTS);
 	CHECK_IS(turn(d, output, "cleared-5", true), ==, 0);
 	write_events(&p);
 	MUST(d, con_output_flush, .output = output);
-	CHECK_IS(get_stats(d, output).written, ==, 4 * EVENTS);
+	CHECK_IS(get_stats(d, output).written, ==, 5 * EVENTS);
 	CHECK_IS(get_stats(d, output).cleared, ==, EVENTS);
 	MUST(d, con_ring_close, .ring = 10 * output);
 	MUST(d, con_trace_close, .trace = output);
 	MUST(d, con_output_close, .output = output);
 }
 
+/* --- kills --------------------------------------------------------------------------- */
+
+struct buffers {
+	int data, ctl_rw, doorbell;
+};
+
+static struct rings open_buffers(struct daemon *d, struct buffers *ret)
+{
+	struct rings rings = { .id = 20, .nr = nr_cpus() };
+	struct rep_con_ring opened;
+	struct reply r;
+
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 1, .ring = 20,
+	    .channel = "chan", .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 65536,
+	    .clock = TEST_RING_CLOCK);
+	CHECK_IS(rep_con_ring_decode(&r.dec, &opened), ==, 0);
+	rings.data_fd = ret->data = opened.data;
+	rings.ctl_fd = opened.ctl;
+	rings.doorbell_fd = ret->doorbell = opened.doorbell;
+	ret->ctl_rw = opened.ctl_rw;
+	enable_rings(d, 1, 20, true);
+	return rings;
+}
+
+static int open_spool(void)
+{
+	return open("spool", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void adopt(struct daemon *d, const struct buffers *b, const char *name,
+		  uint64_t metadata_bytes)
+{
+	open_session_again(d, 1, name, open_spool(), b->doorbell, true);
+	MUST(d, con_trace, .adopt = 1, .metadata = -1, .output = 1, .trace = 1, .path = "ust/uid",
+	     .uuid = { (const uint8_t *)TEST_UUID, 16 }, .metadata_bytes = metadata_bytes);
+	MUST(d, con_ring, .adopt = 1, .trace = 1, .ring = 20, .channel = "chan",
+	     .nr_rings = nr_cpus(), .num_subbuf = 4, .subbuf_size = 65536, .clock = TEST_RING_CLOCK,
+	     .data = b->data, .ctl_rw = b->ctl_rw, .module = -1);
+	MUST(d, con_adopted);
+}
+
+/* Return: whether it was killed before its answer. */
+static bool is_killed(struct daemon *d)
+{
+	struct pollfd poll_fd = { .fd = d->fd, .events = POLLIN };
+	struct msg_header header = { 0 };
+
+	while (!(header.flags & MSG_REPLY)) {
+		struct decoder dec;
+		struct reply r;
+		unsigned int nr;
+		ssize_t n;
+
+		CHECK_IS(poll(&poll_fd, 1, 60000), ==, 1);
+		n = sock_recv(d->fd, r.buf, sizeof(r.buf), r.fds, &nr);
+		if (n <= 0)
+			return true;
+		decoder_init(&dec, r.buf, (size_t)n, r.fds, nr);
+		CHECK_IS(decode_header(&dec, &header), ==, 0);
+	}
+	return false;
+}
+
+static void set_kill(unsigned int at, int cpu)
+{
+	char text[16], first[32];
+
+	snprintf(text, sizeof(text), "%u", at);
+	snprintf(first, sizeof(first), "chan_%d_0", cpu);
+	daemon_preload("dso/fault.so");
+	setenv("LTT_FAULT_FROM", first, 1);
+	setenv("LTT_FAULT_TIMES", "1", 1);
+	setenv("LTT_FAULT_KILL", "1", 1);
+	setenv("LTT_FAULT_SHORT", "1", 1);
+	setenv("LTT_FAULT_AT", text, 1);
+}
+
+/* At the @at-th call since something is in the spool: as the turn is stored, and as it is sent.
+ * Return: whether there was one. */
+static bool check_killed(unsigned int at, int cpu)
+{
+	static const char *const parts[] = { "archives/a", ".", NULL };
+	struct daemon d, plain = { .fd = -1 };
+	uint64_t metadata_bytes;
+	struct producer p;
+	struct rings rings;
+	struct buffers b;
+	char name[16];
+	bool killed;
+
+	snprintf(name, sizeof(name), "killed-%u", at);
+	dir_remove(AT_FDCWD, "spool");
+	set_kill(at, cpu);
+	d = daemon_start();
+	unsetenv("LD_PRELOAD");
+	open_session(&d, 1, name, fresh_dir("spool"));
+	free(slurp(AT_FDCWD, "spool/ust/uid/metadata", &metadata_bytes));
+	rings = open_buffers(&d, &b);
+	producer_init(&p, &rings, 0);
+	write_events(&p);
+	MUST(&d, con_output_flush, .output = 1);
+	kill_relay();
+	SEND(&d, con_turn, .output = 1, .name = "archives/a");
+	killed = is_killed(&d);
+	start_relay(&plain);
+	if (!killed) {
+		SEND(&d, con_output_flush, .output = 1);
+		killed = is_killed(&d);
+	}
+	kill(d.pid, SIGKILL);
+	waitpid(d.pid, NULL, 0);
+	close(d.fd);
+	write_events(&p);
+	d = daemon_start();
+	adopt(&d, &b, name, metadata_bytes);
+	write_events(&p);
+	await_turn(&d, 1, "archives/a");
+	write_events(&p);
+	check(&d, 1, name, parts, 4 * EVENTS);
+	MUST(&d, con_output_close, .output = 1);
+	daemon_end(&d);
+	return killed;
+}
+
+static int pin(void)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK_IS(sched_setaffinity(0, sizeof(set), &set), ==, 0);
+	return cpu;
+}
+
 int main(void)
 {
+	unsigned int stride = getenv("LTT_TEST_SHORT") ? 9 : 1;
 	struct daemon d;
+	int cpu;
 
 	need_rseq();
+	need_preload();
 	enter_test_dir();
 	port = 10000 + 2 * ((unsigned int)getpid() % 10000);
 	d = daemon_start();
@@ -196,6 +370,10 @@ int main(void)
 	test_session(&d, 1, "direct", -1);
 	test_session(&d, 2, "spooled", fresh_dir("spool"));
 	daemon_end(&d);
+	cpu = pin();
+	for (unsigned int at = 1 + (unsigned int)getpid() % stride; check_killed(at, cpu);
+	     at += stride)
+		printf("killed at call %u\n", at);
 	kill_relay();
 	return 0;
 }

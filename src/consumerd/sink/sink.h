@@ -29,6 +29,7 @@ struct sink_host {
 	bool (*is_pressed)(const void *data); /* whether a ring is half full */
 	void (*cut)(void *data);	      /* write the current packets of all rings */
 	bool (*has_work)(void *data);	      /* whether a request waits for the worker */
+	bool (*adopts)(const void *data);     /* whether old streams are missing yet */
 	void (*watch)(void *data, int fd);    /* call sink_check() when the peer closes @fd */
 	void *data;
 };
@@ -74,6 +75,7 @@ enum sink_drained {
 /** How a sink is. */
 struct sink_state {
 	bool behind;	     /* data waits in it for its relay */
+	bool turns;	     /* so do turns */
 	uint64_t due_ns;     /* when to call sink_drain() again; UINT64_MAX: never */
 	int trouble;	     /* negative errno of the relay while the output works without it */
 	const char *problem; /* why the output fails, or the trouble: a sentence; "": not known */
@@ -111,8 +113,9 @@ struct sink_ops {
 	int (*sync)(struct sink *sink);
 	/** Turn to the next chunk, see con_turn. Called when all packets are settled, and all
 	 *  streams attached; the worker has then moved its own chunk, if it has files. NULL:
-	 *  nothing to do. Sets the streams' @opened, also if it fails. Return: 0, or negative
-	 *  errno: the request failed, and may be repeated. */
+	 *  nothing to do. Sets the streams' @opened, also if it fails. Return: 0: it is made, or
+	 *  stored (struct sink_state); or negative errno: the request failed, and may be
+	 *  repeated. */
 	int (*turn)(struct sink *sink, const char *name, bool clear);
 	/** Called after sink_begin_end(), and after the streams were closed: free all but the sink
 	 *  itself and its connection. Data that could not be sent is reported in @err. */

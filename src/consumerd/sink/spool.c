@@ -204,6 +204,8 @@ static int spool_start(struct sink *sink, const struct sink_start *start, struct
 	spool->dir_fd = start->dir_fd;
 	spool->leftover = start->leftover;
 	ret = spool_claim(spool, err);
+	if (ret == 0)
+		spool_find_marks(spool);
 	if (ret == 0 && spool->leftover)
 		ret = spool_find_rest(spool, err);
 	if (ret == 0 && start->connect)
@@ -235,12 +237,18 @@ static void open_all(struct spool *spool)
 			(void)!spooled_open(sp);
 }
 
+/* Streams that a turn at the relay does not know of could not go on. */
+static bool awaits_streams(const struct spool *spool)
+{
+	return !list_empty(&spool->marks) && spool->host->adopts(spool->host->data);
+}
+
 int spool_sink_drain(struct sink *sink, uint64_t now)
 {
 	struct spool *spool = spool_of(sink);
 	int ret;
 
-	if (!spool_fills(spool) || (spool->error && now < spool->retry_ns))
+	if (!spool_fills(spool) || (spool->error && now < spool->retry_ns) || awaits_streams(spool))
 		return SINK_NOTHING;
 	open_all(spool);
 	ret = spool_send_files(spool, DRAIN_NS);
@@ -256,34 +264,56 @@ struct sink_state spool_sink_state(const struct sink *sink)
 
 	return (struct sink_state){
 		.behind = spool_fills(spool),
-		.due_ns = spool_fills(spool) ? due_ns : UINT64_MAX,
+		.due_ns = spool_fills(spool) && !awaits_streams(spool) ? due_ns : UINT64_MAX,
+		.turns = !list_empty(&spool->marks),
 		.trouble = spool->error,
 		.problem = spool->error ? relay_conn_problem(sink->link) : "",
 	};
 }
 
-/* Data in the files belongs to the chunk before. The numbers of the packets that the relay makes
- * are stored first: if it has perhaps not made them, they are sent. */
-static int spool_turn(struct sink *sink, const char *name, bool clear)
+/* Whether the relay has all packets, and knows all streams. */
+static bool is_in_step(const struct spool *spool)
 {
-	struct spool *spool = spool_of(sink);
+	const struct spooled *sp;
+
+	if (spool_fills(spool))
+		return false;
+	list_for_each(sp, &spool->streams, node)
+		if (!sp->relay_id || sp->epoch != relay_conn_epoch(spool->sink.link))
+			return false;
+	return true;
+}
+
+/* The numbers of the packets that the relay makes are stored first: if it has perhaps not made
+ * them, they are sent. Until it has answered, no packet is made that would have the same number. */
+static int turn_at_relay(struct spool *spool, const char *name, bool clear)
+{
 	struct spooled *sp;
 	bool made = false;
 	int ret = 0;
 
-	if (spool_fills(spool))
-		return spool->error ? spool->error : -EAGAIN;
-	list_for_each(sp, &spool->streams, node)
-		if (!sp->relay_id || sp->epoch != relay_conn_epoch(sink->link))
-			return -EAGAIN;
+	spool_handle(spool, SPOOL_SEND_BEGIN);
 	list_for_each(sp, &spool->streams, node)
 		ret = ret ? ret : spool_begin_turn(sp);
 	if (ret == 0)
-		ret = relay_conn_turn(sink->link, name, clear, &made);
+		ret = relay_conn_turn(spool->sink.link, name, clear, &made);
 	list_for_each(sp, &spool->streams, node)
 		spool_end_turn(sp, made);
-	(void)!sink_link_result(sink, ret);
+	spool_handle(spool, SPOOL_SEND_END);
+	if (ret < 0)
+		spool_link_failed(spool, ret);
 	return ret;
+}
+
+/* The relay is sent the turn again if it has perhaps made it; not if it has refused to. */
+static int spool_turn(struct sink *sink, const char *name, bool clear)
+{
+	struct spool *spool = spool_of(sink);
+	int ret = -EAGAIN;
+
+	if (is_in_step(spool))
+		ret = turn_at_relay(spool, name, clear);
+	return ret == 0 || ret == -EREMOTEIO ? ret : spool_add_mark(spool, name, clear);
 }
 
 static int spool_sync(struct sink *sink)
@@ -327,6 +357,7 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 	}
 	list_for_each_safe(sp, tmp, &spool->streams, node)
 		spooled_free(sp, false);
+	spool_free_marks(spool);
 	spool_leave(spool);
 }
 
@@ -445,15 +476,15 @@ static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader
 	(void)cut;
 	if (ret < 0)
 		return ret;
-	if (packet_is_set(&sp->stored) &&
-	    (!packet_is_set(&sp->noted) || sp->stored.packet_seq_num >= sp->noted.packet_seq_num)) {
-		*ret_last = sp->stored;
+	*ret_last = *spooled_tail(sp);
+	if (spooled_tail(sp) == &sp->stored)
 		return SINK_AFTER;
-	}
-	*ret_last = sp->noted;
 	if (packet_is_set(&sp->noted))
-		return adopt_noted(sp, reader);
-	return reader->cons->consumed ? SINK_UNKNOWN : SINK_BEGIN;
+		ret = adopt_noted(sp, reader);
+	else
+		ret = reader->cons->consumed ? SINK_UNKNOWN : SINK_BEGIN;
+	sp->unplaced = ret == SINK_UNKNOWN;
+	return ret;
 }
 
 static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_last)
@@ -465,6 +496,7 @@ static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_la
 		ret = spool_attach(sp);
 	if (ret < 0)
 		return ret;
+	sp->unplaced = false;
 	*ret_last = sp->last;
 	return SINK_CONTINUES;
 }
@@ -526,6 +558,7 @@ struct sink *spool_sink_new(const struct sink_config *config, const struct sink_
 	spool->host = host;
 	spool->dir_fd = spool->lock = -1;
 	list_init(&spool->streams);
+	list_init(&spool->marks);
 	spool->sink.link = relay_conn_new(config->relay, &config->chunk->traces);
 	relay_conn_set_watch(spool->sink.link, host->watch, host->data);
 	relay_conn_set_meanwhile(spool->sink.link, spool_meanwhile, spool);

@@ -13,7 +13,10 @@
  * Damage in the files costs the packets that it is in, and is counted: as lost to the output, in an
  * empty packet that replaces the damaged one and in all later ones.
  *
- * spool.c is the sink, spooled.c one stream's part of it.
+ * A turn of the session has its place among the packets: the relay makes it when it has all that
+ * are before, and then receives the others.
+ *
+ * spool.c is the sink, spooled.c one stream's part of it, spool_mark.c the turns.
  */
 #ifndef CONSUMERD_SINK_SPOOL_H
 #define CONSUMERD_SINK_SPOOL_H
@@ -54,12 +57,23 @@ struct spool {
 	uint64_t nr_found_traces; /* traces that existed when the spool was opened */
 	struct list_node streams; /* struct spooled */
 	enum spool_state state;
-	bool leftover;	       /* the spool of an earlier session: it is sent, nothing is added */
-	bool unfinished;       /* it did not end: the events in its buffers are lost */
-	unsigned int nr_ahead; /* sum of the streams' nr_ahead */
-	int error;	       /* last error of the connection; 0: none */
+	struct list_node marks; /* struct spool_mark: turns that the relay has not made, in order */
+	uint64_t last_mark;	/* number of the newest */
+	bool leftover;		/* the spool of an earlier session: it is sent, nothing is added */
+	bool unfinished;	/* it did not end: the events in its buffers are lost */
+	unsigned int nr_ahead;	/* sum of the streams' nr_ahead */
+	int error;		/* last error of the connection; 0: none */
 	uint64_t retry_ns,
 		backoff_ns; /* time of the next attempt to connect; the pause before it */
+};
+
+/** A turn between the packets that wait in the files. */
+struct spool_mark {
+	struct list_node node;
+	uint64_t number;	   /* from 1 */
+	char *text;		   /* of its file */
+	const char *name, *places; /* in @text */
+	bool clear;
 };
 
 /** Whether packets go to the files. */
@@ -79,6 +93,7 @@ struct spooled {
 	struct stream_config relay_config; /* of the stream at the relay; owns the channel's name */
 	struct stream_config spool_config; /* of the small files here */
 	bool is_open;			   /* by spooled_open() */
+	bool unplaced;			   /* only the relay knows its position */
 	bool ended;			   /* nothing will be added */
 	const struct packet_header *sending; /* the packet that is sent from its ring */
 
@@ -100,6 +115,10 @@ struct spooled {
 	 * the relay after it had acknowledged them. It is added to the losses in each header that
 	 * is sent; headers in the ring and in the files do not include it. */
 	uint64_t missed_end; /* sequence number after the last packet counted there */
+
+	/* The first packet behind the oldest mark. */
+	uint64_t mark_place, mark_number; /* its sequence number; the number of that mark */
+	bool held;			  /* it is the next one in the files */
 
 	struct chunk_drain drain; /* from the files to the relay */
 	/* Packets, or parts of one, that were sent from the files and are not acknowledged, the
@@ -140,11 +159,17 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 bool spool_is_noted(const struct packet_header *noted, const void *body);
 /** Open the stream at the relay on this connection, and receive the header of its last packet. */
 int spool_attach(struct spooled *sp) MUST_CHECK;
+/** The last packet of the stream, at the relay or in the files. */
+const struct packet_header *spooled_tail(const struct spooled *sp);
 /** Before a turn: store the number of the empty packet that the relay makes, and set @out.opened.
  *  Return: 0 or negative errno. */
 int spool_begin_turn(struct spooled *sp) MUST_CHECK;
 /** After it. @made: the relay has made the packet, else it is added to the files. */
 void spool_end_turn(struct spooled *sp, bool made);
+/** Add that packet to the files, unless spool_end_turn() has. Return: 0 or negative errno. */
+int spool_add_opening(struct spooled *sp) MUST_CHECK;
+/** The relay has made the turn of the oldest mark. @made: now, else before. */
+void spool_pass_mark(struct spooled *sp, bool made);
 /** End the stream: no packet will be added. */
 void spool_end(struct spooled *sp);
 
@@ -153,6 +178,17 @@ void spool_end(struct spooled *sp);
  * Return: 1: data remains; 0: the relay has all of it; negative errno: the connection failed.
  */
 int spool_send_files(struct spool *spool, uint64_t budget_ns) MUST_CHECK;
+/** Turn behind all packets in the files: each stream goes on with an empty packet. Return: 0: it is
+ *  stored, or was before, or negative errno. */
+int spool_add_mark(struct spool *spool, const char *name, bool clear) MUST_CHECK;
+/** Find the marks of an earlier consumer. */
+void spool_find_marks(struct spool *spool);
+void spool_free_marks(struct spool *spool);
+/** Whether the packet is behind a turn that the relay has not made. */
+bool spool_is_behind_mark(struct spooled *sp, const struct packet_header *header);
+/** Have the relay make the oldest turn, as it has all packets before. Return: 1; 0: there is none;
+ *  or negative errno. */
+int spool_send_mark(struct spool *spool) MUST_CHECK;
 /** Handle the failure of a request on the connection: from now on packets go to the files. */
 void spool_link_failed(struct spool *spool, int error);
 /** Remove the files of streams to which nothing will be added and of which no data waits. */

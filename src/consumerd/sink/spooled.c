@@ -162,6 +162,15 @@ static int spooled_note(struct spooled *sp, const struct packet_header *header, 
 	return spooled_save(sp);
 }
 
+const struct packet_header *spooled_tail(const struct spooled *sp)
+{
+	bool stored = packet_is_set(&sp->stored) &&
+		      (!packet_is_set(&sp->noted) ||
+		       sp->stored.packet_seq_num >= sp->noted.packet_seq_num);
+
+	return stored ? &sp->stored : &sp->noted;
+}
+
 static bool spooled_is_header(const struct chunk_trace *trace, const struct packet_header *h)
 {
 	return h->magic == PACKET_MAGIC && memcmp(h->uuid, trace->uuid, sizeof(trace->uuid)) == 0 &&
@@ -591,10 +600,11 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 
 int spool_begin_turn(struct spooled *sp)
 {
-	struct packet_header opening = packet_opening(&sp->last);
+	const struct packet_header *tail = spooled_tail(sp);
+	struct packet_header opening = packet_opening(tail);
 	int ret;
 
-	if (!packet_is_set(&sp->last))
+	if (!packet_is_set(tail))
 		return 0;
 	ret = spooled_note(sp, &opening, NULL);
 	sp->out.opened = ret == 0;
@@ -603,17 +613,41 @@ int spool_begin_turn(struct spooled *sp)
 
 void spool_end_turn(struct spooled *sp, bool made)
 {
-	struct packet_header opening = packet_opening(&sp->last);
-
 	if (!sp->out.opened)
 		return;
 	if (made) {
-		note_stored(sp, &opening);
+		note_stored(sp, &sp->noted);
 		(void)!spooled_save(sp);
 	} else {
+		struct packet_header opening = sp->noted;
+
 		(void)!spool_add(sp, &opening, NULL, NULL);
 		spool_handle(sp->spool, SPOOL_DIVERT);
 	}
+}
+
+int spool_add_opening(struct spooled *sp)
+{
+	const struct packet_header *tail = spooled_tail(sp);
+	struct packet_header opening = packet_opening(tail);
+	int ret;
+
+	if (sp->ended || sp->out.opened || !packet_is_set(tail))
+		return 0;
+	ret = spool_add(sp, &opening, NULL, NULL);
+	sp->out.opened = ret == 0;
+	return ret;
+}
+
+void spool_pass_mark(struct spooled *sp, bool made)
+{
+	struct packet_header opening = packet_opening(&sp->last);
+
+	sp->held = false;
+	if (!made || !packet_is_set(&sp->last))
+		return;
+	note_stored(sp, &opening);
+	(void)!spooled_save(sp);
 }
 
 /* --- from the files --------------------------------------------------------------------- */
@@ -668,6 +702,7 @@ static int take_failure(struct spooled *sp)
 		sp->begun.bytes = 0; /* unless the relay reports it on the next connection */
 		sp->drain.sent = 0;
 		sp->ahead_error = 0;
+		sp->held = false;
 	}
 	return error;
 }
@@ -756,6 +791,11 @@ static int spool_send_one(struct spooled *sp)
 	ret = chunk_drain_next(&sp->drain, &sp->header, &sp->body);
 	if (ret <= 0)
 		return ret;
+	sp->held = spool_is_behind_mark(sp, &sp->header);
+	if (sp->held) {
+		leave_body(sp);
+		return 0;
+	}
 	if (ret == CHUNK_DRAIN_DAMAGED)
 		return sp->nr_ahead ? 0 : spool_skip_damaged(sp);
 	if (has(sp, &sp->header) || !in_parts(sp))
@@ -774,7 +814,8 @@ static int send_round(struct spool *spool)
 	list_for_each(sp, &spool->streams, node)
 		parts |= sp->body != NULL;
 	list_for_each_safe(sp, tmp, &spool->streams, node) {
-		int ret = sp->drain.waiting && (!parts || sp->body) ? spool_send_one(sp) : 0;
+		bool sends = sp->drain.waiting && !sp->held && (!parts || sp->body);
+		int ret = sends ? spool_send_one(sp) : 0;
 
 		if (ret < 0)
 			return ret;
@@ -787,14 +828,16 @@ static int send_round(struct spool *spool)
 
 /* Packets that a relay acknowledged on an earlier connection may be lost there, also of streams
  * from which nothing follows. And viewers have to know all streams before they get data that is
- * younger. Return: 1: one was opened; 0: there is none; negative errno. */
+ * younger; a turn, all that have packets. Return: 1: one was opened; 0: there is none; negative
+ * errno. */
 static int open_one(struct spool *spool)
 {
 	bool all = relay_conn_is_live(spool->sink.link);
+	bool turns = !list_empty(&spool->marks);
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node)
-		if ((all || packet_is_set(&sp->acked)) &&
+		if ((all || packet_is_set(&sp->acked) || (turns && sp->is_open)) &&
 		    sp->epoch != relay_conn_epoch(spool->sink.link)) {
 			int ret = spool_attach(sp);
 
@@ -841,8 +884,11 @@ static int drain_some(struct spool *spool)
 		ret = spool_await_posted(spool);
 		return ret < 0 ? ret : 1;
 	}
-	if (ret == 0 && !any_failed(spool))
-		return 0;
+	if (ret == 0 && !any_failed(spool)) {
+		ret = spool_send_mark(spool);
+		if (ret >= 0)
+			return ret;
+	}
 	error = spool_await_posted(spool);
 	return ret < 0 ? ret : error < 0 ? error : -ECONNRESET;
 }

@@ -85,6 +85,7 @@ struct job_turn {
 	/* results */
 	uint64_t bytes;	  /* of the files that were moved */
 	uint64_t cleared; /* records */
+	bool waits;	  /* for the relay, in the spool */
 };
 
 /** Limits as in con_archive_remove. */

@@ -451,15 +451,20 @@ static void wait_for_output(struct worker *w)
 	}
 }
 
-static bool do_flush(struct worker *w, struct job *job)
+static void flush_rings(struct worker *w)
 {
-	w->awaited = true;
 	drain_kernel(w);
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	wait_for_output(w);
 	/* records that were being made when the rings were switched off are published by
 	 * now */
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
+}
+
+static bool do_flush(struct worker *w, struct job *job)
+{
+	w->awaited = true;
+	flush_rings(w);
 	worker_wait_for_drain(w, RELAY_TIMEOUT_NS, 2 * RELAY_TIMEOUT_NS);
 	w->awaited = false;
 	if (!w->failing)
@@ -611,21 +616,26 @@ static int clear_archive(struct worker *w, struct job *job)
 	return 0;
 }
 
-/* A turn that is not finished comes before another one. */
-static bool do_turn(struct worker *w, struct job *job)
+/* Records in the rings belong to the chunk before, unless they are dropped. A relay that is away
+ * gets them later, and makes the turn then. */
+static int turn_flush(struct worker *w, const struct job *job, struct err *err)
 {
-	int ret = 0;
-
-	if (w->chunk.in_memory || (!w->sink->link && w->config.dir_fd < 0)) {
-		err_set(&job->err, ERR_STATE, "the session writes no trace that could be moved");
-		return true;
-	}
 	if (job->turn.clear && has_files(w))
-		ret = sink_settle(w->sink);
-	else
-		(void)do_flush(w, job);
+		return sink_settle(w->sink);
+	flush_rings(w);
+	if (!w->failing)
+		worker_sync(w);
+	report_failure(w, "the trace could not be written", err);
+	return err->code ? -w->failing : 0;
+}
+
+/* A turn that is not finished comes before another one. */
+static void make_turn(struct worker *w, struct job *job)
+{
+	int ret = turn_flush(w, job, &job->err);
+
 	if (job->err.code)
-		return true;
+		return;
 	if (ret == 0 && w->turning && strcmp(w->turning, job->turn.name) != 0) {
 		ret = turn_streams(w, false);
 		if (ret == 0) {
@@ -644,9 +654,23 @@ static bool do_turn(struct worker *w, struct job *job)
 		(void)end_turn_of_streams(w, false);
 	if (ret < 0) {
 		turn_failed(w, job->turn.name, ret, &job->err);
-		return true;
+		return;
 	}
 	worker_end_turn(w);
+	if (!sink_state(w->sink).trouble)
+		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, 2 * RELAY_TIMEOUT_NS);
+	job->turn.waits = sink_state(w->sink).turns;
+}
+
+static bool do_turn(struct worker *w, struct job *job)
+{
+	if (w->chunk.in_memory || (!w->sink->link && w->config.dir_fd < 0)) {
+		err_set(&job->err, ERR_STATE, "the session writes no trace that could be moved");
+		return true;
+	}
+	w->awaited = true;
+	make_turn(w, job);
+	w->awaited = false;
 	return true;
 }
 

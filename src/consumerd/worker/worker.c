@@ -314,6 +314,8 @@ void worker_wait_for_drain(struct worker *w, uint64_t timeout_ns, uint64_t most_
 
 		if (!worker_drain(w, now))
 			poll(NULL, 0, PAUSE_MS);
+		if (any(w, ringset_is_half_full))
+			worker_cut_all(w, STREAM_TAKE);
 		now = now_ns();
 		if (sink_waiting(w->sink) < before)
 			end = now + timeout_ns;
@@ -558,6 +560,13 @@ static bool has_work(void *data)
 	return w->awaited || !job_queue_is_empty(&w->inbox);
 }
 
+static bool is_adopting(const void *data)
+{
+	const struct worker *w = data;
+
+	return w->incomplete;
+}
+
 static void watch_connection(void *data, int fd)
 {
 	const struct worker *w = data;
@@ -574,7 +583,8 @@ static void make_sink(struct worker *w)
 		.disk = &w->disk,
 	};
 
-	w->host = (struct sink_host){ is_pressed, cut_for_sink, has_work, watch_connection, w };
+	w->host = (struct sink_host){ is_pressed,  cut_for_sink,     has_work,
+				      is_adopting, watch_connection, w };
 	w->sink = sink_new(&config, &w->host);
 }
 

@@ -26,7 +26,8 @@ static enum status rotate_session(struct ctl *ctl, const char *session)
 	json_set_str(o, "archive", archive->path);
 	json_set_num(o, "number", archive->number);
 	json_set_num(o, "bytes", archive->bytes);
-	json_set_bool(o, "complete", !no_wait);
+	json_set_bool(o, "complete", !no_wait && !archive->waits);
+	json_set_bool(o, "waits_for_relay", archive->waits);
 	ltt_ctl_archive_free(archive);
 	return STATUS_OK;
 }
@@ -47,6 +48,11 @@ static void rotate_text(FILE *out, struct json_object *record)
 			fprintf(out, "Session %s rotated; its archive, %s: %s\n",
 				json_str(o, "session"), text_size(buf, json_num(o, "bytes")),
 				json_str(o, "archive"));
+		else if (json_flag(o, "waits_for_relay"))
+			fprintf(out,
+				"Session %s rotated; its archive is complete when the relay, which "
+				"is away, has received the rest: %s\n",
+				json_str(o, "session"), json_str(o, "archive"));
 		else
 			fprintf(out, "Session %s is being rotated; its archive: %s\n",
 				json_str(o, "session"), json_str(o, "archive"));

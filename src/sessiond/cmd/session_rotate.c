@@ -21,6 +21,7 @@ static void rotate_done(void *data, const struct run_result *result)
 	struct rep_session_rotate rep = {
 		.number = result->turned->number,
 		.bytes = result->turned->bytes,
+		.waits = result->turned->waits,
 	};
 
 	if (result->err->code || !session) {

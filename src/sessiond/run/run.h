@@ -33,6 +33,7 @@ struct run_turned {
 	uint32_t number;
 	uint64_t bytes;	  /* of its files */
 	uint64_t cleared; /* events that a clear removed */
+	bool waits;	  /* for the relay */
 };
 
 struct run_result {

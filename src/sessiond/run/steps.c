@@ -330,6 +330,7 @@ static void output_turned(void *data, const struct con_answer *answer)
 	if (answer->code == 0 && rep_con_turn_decode(answer->dec, &rep) == 0) {
 		op->turned.bytes += rep.bytes;
 		op->turned.cleared += rep.cleared;
+		op->turned.waits |= rep.waits;
 	}
 	if (--op->left)
 		return;

@@ -2,7 +2,7 @@
 /*
  * Preloaded into a daemon: its file calls fail as the environment selects.
  *   LTT_FAULT_AT=K       from the K-th call on, counted over all kinds, from 1
- *   LTT_FAULT_FROM=PATH  not counted before this directory is made
+ *   LTT_FAULT_FROM=PATH  not counted before this directory or file is made
  *   LTT_FAULT_TIMES=N    that many calls
  *   LTT_FAULT_ERRNO=E    with this error; a write takes half of it first if
  *   LTT_FAULT_SHORT=1
@@ -171,6 +171,8 @@ EXPORT int openat(int fd, const char *path, int flags, ...)
 		mode = (mode_t)va_arg(args, int);
 		va_end(args);
 	}
+	if (flags & O_CREAT)
+		(void)begins(path);
 	return must_fail() ? -1 : REAL(openat)(fd, path, flags, mode);
 }
 
