@@ -75,8 +75,7 @@ enum ltt_filter_op {
 	 * @constant bytes: 1, 2, 4 or 8. */
 	LTT_FILTER_SKIP_SEQUENCE = 18,
 	/*
-	 * The following instructions either continue, or end the program and skip the event. User
-	 * space only.
+	 * The following instructions either continue, or end the program and skip the event.
 	 */
 	/* Continue for one event of each @constant, at a random position among them; @offset: tag
 	 * of the sampler that counts them. */

@@ -44,7 +44,7 @@
 #define LTT_KMOD_TEXT_MAX 96u  /* of a field's name or type */
 
 /** struct ltt_kmod_hello - version and contents of the module. All members but @size are output.
- *  @features: bits; there are none yet.
+ *  @features: enum ltt_kmod_features.
  *  @clock: enum ltt_clock_kind, which the module has chosen, for itself and other modules. A
  *  channel may have the other one. */
 struct ltt_kmod_hello {
@@ -53,6 +53,10 @@ struct ltt_kmod_hello {
 	uint32_t nr_events;
 	uint32_t features;
 	uint32_t clock;
+};
+
+enum ltt_kmod_features {
+	LTT_KMOD_SAMPLES = 1, /* filters may sample, and events may be enabled LTT_KMOD_INSTEAD */
 };
 
 enum ltt_kmod_event_flags {
@@ -161,7 +165,8 @@ struct ltt_kmod_channel {
  * if the channel has the id or, unless it counts, the event already.
  * @name: as listed; ENOENT if this module has no probe for it. An event that is not LTT_KMOD_LIVE
  *        is recorded as soon as the module that defines it is loaded.
- * @flags: of LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT; of LTT_KMOD_ENABLE: LTT_KMOD_HISTOGRAM.
+ * @flags: of LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT; of LTT_KMOD_ENABLE: LTT_KMOD_HISTOGRAM,
+ *         LTT_KMOD_INSTEAD.
  * @field: with LTT_KMOD_HISTOGRAM the number of the field, as in struct ltt_kmod_field; EINVAL if
  *         it is not an integer. Otherwise 0.
  * @filter: LTT_KMOD_ENABLE: address of a struct ltt_kmod_filter, whose @id is not used; 0: none.
@@ -180,6 +185,7 @@ struct ltt_kmod_enable {
 
 enum ltt_kmod_enable_flags {
 	LTT_KMOD_HISTOGRAM = 2, /* in a channel that counts: keep a histogram of a field's values */
+	LTT_KMOD_INSTEAD = 4, /* if the channel records the event with another id, that one ends */
 	LTT_KMOD_NOWAIT = 1, /* do not wait: a record of the event may still be in progress */
 };
 
@@ -326,8 +332,9 @@ struct ltt_kmod_user_probe {
  * the other. ENOENT: the channel has no such event. Events that are rejected are not counted as
  * lost.
  * @bytes, @programs: programs as in ltt_filter.h, without floating point, each padded to 8 bytes;
- *                    their payload is that of the record, without contexts. EINVAL: one is not
- *                    valid, or the channel counts. 0: the event has no filter any more.
+ *                    their payload is that of the record, without contexts. One that samples has a
+ *                    sampler for each CPU; its words are those of the channel's rings. EINVAL: one
+ *                    is not valid, or the channel counts. 0: the event has no filter any more.
  * @contexts: names of the contexts that the programs use, in the order of their numbers,
  *            comma-separated; as LTT_KMOD_CONTEXT_FIELD lists them, without stacks. They need not
  *            be contexts of the channel. ENOENT: one does not exist.

@@ -66,7 +66,8 @@ struct ltt_ring_region {
  * @lost_busy: records refused because no ring could be written: the restart limit was reached or
  * the process has no private ring yet (atomic adds).
  * @not_sampled: events left out by --sample, --rate or --first of a rule: neither records nor
- *               losses. Plain adds, in restartable sequences only.
+ *               losses. Plain adds, in restartable sequences only, or by the ring's CPU in the
+ *               kernel.
  * @not_sampled_apart: the same, counted outside of restartable sequences (atomic adds).
  * @hint_end: for producers only: a record whose end stays below it (with a compact
  *            header, in 32 bits, less 4) is in the sub-buffer of `pub`, and fits.
@@ -77,7 +78,7 @@ struct ltt_ring_region {
  *              `pub`.
  * @switches: how often the end of the packet was requested (ltt_switch(); atomic adds).
  * @region: num_subbuf entries. Those of the first ring are followed by LTT_FILTER_WORDS words
- *          (ltt_filter.h) for rules with --rate or --first, which all processes share.
+ *          (ltt_filter.h) for rules with --rate or --first, which all producers share.
  */
 struct ltt_ring_prod {
 	uint64_t pub;

@@ -66,15 +66,25 @@ static void kmod_channel_reap(struct work_struct *work)
 	kmod_channel_hooks_free(&gone);
 }
 
-static bool kmod_channel_is_taken(const struct channel *channel, const struct event *event, u32 id)
+static struct hook *kmod_channel_hook_of(struct channel *channel, u32 id)
 {
-	const struct hook *hook;
+	struct hook *hook;
 
-	/* (one event may be counted by several of its fields) */
 	list_for_each_entry(hook, &channel->hooks, of_channel)
-		if (hook->source.id == id || (hook->event == event && !channel->set->stats))
-			return true;
-	return false;
+		if (hook->source.id == id)
+			return hook;
+	return NULL;
+}
+
+/* The one that records the event. (It may be counted by several of its fields.) */
+static struct hook *kmod_channel_recorder(struct channel *channel, const struct event *event)
+{
+	struct hook *hook;
+
+	list_for_each_entry(hook, &channel->hooks, of_channel)
+		if (hook->event == event && !channel->set->stats)
+			return hook;
+	return NULL;
 }
 
 /* A field that is not connected yet is not counted. */
@@ -126,21 +136,41 @@ static int kmod_channel_describe(struct channel *channel, struct event *event, u
 	return classes_add(&channel->set->classes, id, event);
 }
 
+/* It is the reaper's then. */
+static void kmod_channel_retire(struct channel *channel, struct hook *hook)
+{
+	kmod_channel_disconnect(hook);
+	list_move(&hook->of_channel, &channel->gone);
+	queue_work(compat_unbound_wq, &channel->reaper);
+}
+
+/* Both are connected, and only the earlier one records. */
+static void kmod_channel_succeed(struct channel *channel, struct hook *before, struct hook *hook,
+				 const struct filter *filter)
+{
+	WRITE_ONCE(before->source.special, SOURCE_MUTED);
+	kmod_channel_put_filter(hook, filter);
+	kmod_channel_retire(channel, before);
+}
+
 /* The filter is the hook's then, but not if it fails. */
 static int connect(struct channel *channel, struct event *event, u32 id,
-		   const struct stat_field *field, const struct filter *filter)
+		   const struct stat_field *field, const struct filter *filter, bool instead)
 {
-	struct hook *hook;
+	struct hook *before = kmod_channel_recorder(channel, event), *hook;
 	int ret;
 
-	if (kmod_channel_is_taken(channel, event, id))
+	if (kmod_channel_hook_of(channel, id) || (before && !instead))
 		return -EEXIST;
 	hook = kzalloc(sizeof(*hook), GFP_KERNEL_ACCOUNT);
 	if (!hook)
 		return -ENOMEM;
 	source_init(&hook->source, channel->set, id);
 	hook->source.tally = alloc_percpu_gfp(struct tally, GFP_KERNEL_ACCOUNT);
-	kmod_channel_put_filter(hook, filter);
+	if (before)
+		hook->source.special = SOURCE_MUTED;
+	else
+		kmod_channel_put_filter(hook, filter);
 	hook->event = event;
 	channel->has_recorded = true;
 	ret = hook->source.tally ? kmod_channel_describe(channel, event, id) : -ENOMEM;
@@ -149,31 +179,23 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	if (ret) {
 		free_percpu(hook->source.tally);
 		kfree(hook);
-	} else {
-		list_add_tail(&hook->of_channel, &channel->hooks);
+		return ret;
 	}
-	return ret;
+	list_add_tail(&hook->of_channel, &channel->hooks);
+	if (before)
+		kmod_channel_succeed(channel, before, hook, filter);
+	return 0;
 }
 
 int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
-			const struct stat_field *field, const struct filter *filter)
+			const struct stat_field *field, const struct filter *filter, bool instead)
 {
 	int ret;
 
 	mutex_lock(&channel->lock);
-	ret = connect(channel, event, id, field, filter);
+	ret = connect(channel, event, id, field, filter, instead);
 	mutex_unlock(&channel->lock);
 	return ret;
-}
-
-static struct hook *kmod_channel_hook_of(struct channel *channel, u32 id)
-{
-	struct hook *hook;
-
-	list_for_each_entry(hook, &channel->hooks, of_channel)
-		if (hook->source.id == id)
-			return hook;
-	return NULL;
 }
 
 int kmod_channel_refilter(struct channel *channel, u32 id, const struct filter *filter)
@@ -194,15 +216,10 @@ int kmod_channel_disable(struct channel *channel, u32 id)
 
 	mutex_lock(&channel->lock);
 	hook = kmod_channel_hook_of(channel, id);
-	if (hook) {
-		kmod_channel_disconnect(hook);
-		list_move(&hook->of_channel, &channel->gone);
-	}
+	if (hook)
+		kmod_channel_retire(channel, hook);
 	mutex_unlock(&channel->lock);
-	if (!hook)
-		return -ENOENT;
-	queue_work(compat_unbound_wq, &channel->reaper);
-	return 0;
+	return hook ? 0 : -ENOENT;
 }
 
 void kmod_channel_drain(struct channel *channel)
@@ -235,7 +252,7 @@ static void kmod_channel_hook_counts(const struct hook *hook, struct ring_counts
 	*ret = (struct ring_counts){};
 	if (hook->stat) {
 		stat_read(hook->stat, &counted);
-		*ret = (struct ring_counts){ counted.count, counted.missed };
+		*ret = (struct ring_counts){ counted.count, counted.missed, 0 };
 		return;
 	}
 	for_each_possible_cpu(cpu) {
@@ -243,6 +260,7 @@ static void kmod_channel_hook_counts(const struct hook *hook, struct ring_counts
 
 		ret->recorded += READ_ONCE(tally->recorded);
 		ret->lost += READ_ONCE(tally->lost);
+		ret->not_sampled += READ_ONCE(tally->not_sampled);
 	}
 }
 
@@ -250,6 +268,15 @@ static void kmod_channel_hook_counts(const struct hook *hook, struct ring_counts
 static void kmod_channel_show_name(struct seq_file *to, const char *name)
 {
 	seq_escape(to, name, " \t\n\\");
+}
+
+static void kmod_channel_show_numbers(struct seq_file *to, const char *what,
+				      const struct ring_counts *counts)
+{
+	seq_printf(to, " %s %llu lost %llu", what, counts->recorded, counts->lost);
+	if (counts->not_sampled)
+		seq_printf(to, " not_sampled %llu", counts->not_sampled);
+	seq_putc(to, '\n');
 }
 
 static void kmod_channel_show_hook(struct seq_file *to, const struct channel *channel,
@@ -263,8 +290,7 @@ static void kmod_channel_show_hook(struct seq_file *to, const struct channel *ch
 	if (event->system)
 		seq_printf(to, "%s:", event->system);
 	kmod_channel_show_name(to, event->name);
-	seq_printf(to, " %s %llu lost %llu\n", hook->stat ? "counted" : "recorded",
-		   counts.recorded, counts.lost);
+	kmod_channel_show_numbers(to, hook->stat ? "counted" : "recorded", &counts);
 }
 
 static void kmod_channel_show_counts(struct seq_file *to, struct channel *channel)
@@ -282,7 +308,7 @@ static void kmod_channel_show_counts(struct seq_file *to, struct channel *channe
 		seq_puts(to, " counts\n");
 	} else {
 		ring_set_counts(channel->set, &counts);
-		seq_printf(to, " recorded %llu lost %llu\n", counts.recorded, counts.lost);
+		kmod_channel_show_numbers(to, "recorded", &counts);
 	}
 	list_for_each_entry(hook, &channel->hooks, of_channel)
 		kmod_channel_show_hook(to, channel, hook);

@@ -33,11 +33,13 @@ struct ring_set *kmod_channel_set(struct channel *channel);
  * @id: the id in its records.
  * @field: counted in the histogram of a channel that counts; .bytes 0: none.
  * @filter: owned by the channel; NULL: none.
+ * @instead: of the event with another id, which is disabled if it is there; no record of an event
+ *	     is missing, and hardly any is there twice.
  * Return: 0; -EEXIST: the channel has the id or the event; -ENOMEM; or the kind's error. If it
  * fails, @event and @filter stay the caller's.
  */
 int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
-			const struct stat_field *field, const struct filter *filter);
+			const struct stat_field *field, const struct filter *filter, bool instead);
 /** A record of the event may be in progress on return. Return: 0 or -ENOENT. */
 int kmod_channel_disable(struct channel *channel, u32 id);
 /** Wait until the last records of all disabled events are complete. */

@@ -39,14 +39,14 @@ static const struct filter *channel_file_filter(struct channel *channel, u64 at)
 }
 
 static int enable_filtered(struct channel *channel, struct event *event, u32 id,
-			   const struct stat_field *field, u64 filter_at)
+			   const struct stat_field *field, u64 filter_at, bool instead)
 {
 	const struct filter *filter = channel_file_filter(channel, filter_at);
 	int ret;
 
 	if (IS_ERR(filter))
 		return PTR_ERR(filter);
-	ret = kmod_channel_enable(channel, event, id, field, filter);
+	ret = kmod_channel_enable(channel, event, id, field, filter, instead);
 	if (ret)
 		filter_free(filter);
 	return ret;
@@ -62,17 +62,19 @@ static int channel_file_enable(struct channel *channel, const void __user *from)
 	if (ret)
 		return ret;
 	if (!request_text_ends(request.name, sizeof(request.name)) ||
-	    request.flags & ~(channel_file_counts(channel) ? LTT_KMOD_HISTOGRAM : 0) ||
-	    (!request.flags && request.field))
+	    request.flags & ~(channel_file_counts(channel) ? LTT_KMOD_HISTOGRAM :
+							     LTT_KMOD_INSTEAD) ||
+	    (!(request.flags & LTT_KMOD_HISTOGRAM) && request.field))
 		return -EINVAL;
 	event = registry_find(request.name);
 	if (!event)
 		return -ENOENT;
-	if (request.flags)
+	if (request.flags & LTT_KMOD_HISTOGRAM)
 		ret = field_locate(event, request.field, &field);
 	if (ret)
 		return ret == -ENOENT ? -EINVAL : ret;
-	return enable_filtered(channel, event, request.id, &field, request.filter);
+	return enable_filtered(channel, event, request.id, &field, request.filter,
+			       request.flags & LTT_KMOD_INSTEAD);
 }
 
 /* An event of this channel alone. */
@@ -85,7 +87,7 @@ static int enable_own(struct channel *channel, struct event *event, u32 id, u64 
 		return PTR_ERR(event);
 	ret = classes_copy(event, description_at);
 	if (!ret)
-		ret = enable_filtered(channel, event, id, &only_hits, filter_at);
+		ret = enable_filtered(channel, event, id, &only_hits, filter_at, false);
 	if (!ret)
 		return 0;
 	classes_uncopy(event);

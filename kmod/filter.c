@@ -8,16 +8,38 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+
+#include <asm/timex.h>
 
 #include "context.h"
 #include "request.h"
 
 /* --- evaluation ----------------------------------------------------------- */
 
-bool notrace filter_accepts_any(const struct filter *filter, const void *payload, u32 len)
+/** struct sampling - @words: of the rings. */
+struct sampling {
+	struct ltt_filter_state state;
+	u64 *words;
+};
+
+static u64 *kmod_filter_words(struct ltt_filter_state *state)
 {
+	return container_of(state, struct sampling, state)->words;
+}
+
+static u64 kmod_filter_now(u32 clock)
+{
+	return clock == LTT_CLOCK_CYCLES ? get_cycles() : ktime_get_mono_fast_ns();
+}
+
+/* The first program that accepts; those that do not sample come first. */
+static enum ltt_filter_verdict kmod_filter_run(const struct filter *filter, const void *payload,
+					       u32 len, struct ltt_filter_state *state)
+{
+	enum ltt_filter_verdict worst = LTT_FILTER_REJECTED, verdict;
 	struct ltt_filter_value values[LTT_KMOD_FILTER_CONTEXTS_MAX];
 	const struct ltt_filter *program;
 	u32 i, at;
@@ -26,10 +48,37 @@ bool notrace filter_accepts_any(const struct filter *filter, const void *payload
 		context_value(filter->which[i], &values[i]);
 	for (at = 0; at < filter->bytes; at += ltt_filter_padded(program)) {
 		program = (const void *)(filter->programs + at);
-		if (ltt_filter_run(program, payload, len, values))
-			return true;
+		verdict = ltt_filter_decide(program, payload, len, values, state);
+		if (verdict == LTT_FILTER_ACCEPTED)
+			return verdict;
+		worst = max(worst, verdict);
 	}
-	return false;
+	return worst;
+}
+
+bool notrace filter_accepts_any(const struct filter *filter, const void *payload, u32 len)
+{
+	return kmod_filter_run(filter, payload, len, NULL) == LTT_FILTER_ACCEPTED;
+}
+
+/* @closed is a hint, which is that of one program. */
+enum ltt_filter_verdict notrace filter_sample(const struct filter *filter, u64 *words,
+					      const void *payload, u32 len)
+{
+	u64 closed = filter->only ? READ_ONCE(filter->closed) : 0;
+	struct sampling sampling = {
+		.state = { this_cpu_ptr(filter->samplers), kmod_filter_words, kmod_filter_now,
+			   closed },
+		.words = words,
+	};
+	struct ltt_filter_state *state = &sampling.state;
+	enum ltt_filter_verdict verdict =
+		filter->only ? ltt_filter_decide(filter->only, payload, len, NULL, state) :
+			       kmod_filter_run(filter, payload, len, state);
+
+	if (filter->only && state->closed != closed)
+		WRITE_ONCE(((struct filter *)filter)->closed, state->closed);
+	return verdict;
 }
 
 /* --- creation ------------------------------------------------------------- */
@@ -160,6 +209,37 @@ static int kmod_filter_verify_all(struct filter *filter)
 	return 0;
 }
 
+static bool kmod_filter_only_samples(const struct ltt_filter *program)
+{
+	u32 i;
+
+	for (i = 0; i + 1 < program->head.nr_insns; i++)
+		if (program->insns[i].op != LTT_FILTER_SAMPLE &&
+		    program->insns[i].op != LTT_FILTER_RATE &&
+		    program->insns[i].op != LTT_FILTER_FIRST)
+			return false;
+	return i;
+}
+
+static int kmod_filter_add_samplers(struct filter *filter)
+{
+	const struct ltt_filter *program;
+	bool samples = false;
+	u32 at;
+
+	for (at = 0; at < filter->bytes; at += ltt_filter_padded(program)) {
+		program = (const void *)(filter->programs + at);
+		samples |= ltt_filter_samples(program);
+	}
+	if (!samples)
+		return 0;
+	filter->early = filter->only && kmod_filter_only_samples(filter->only);
+	if (filter->early)
+		ltt_filter_samples_at(filter->only->insns, &filter->sampling);
+	filter->samplers = alloc_percpu_gfp(struct ltt_filter_samplers, GFP_KERNEL_ACCOUNT);
+	return filter->samplers ? 0 : -ENOMEM;
+}
+
 static bool kmod_filter_is_sound(const struct ltt_kmod_filter *request)
 {
 	return request->bytes <= LTT_KMOD_FILTER_BYTES_MAX && !request->reserved &&
@@ -175,7 +255,9 @@ static int kmod_filter_fill(struct filter *filter, const struct ltt_kmod_filter 
 	if (copy_from_user(filter->programs, u64_to_user_ptr(request->programs), request->bytes))
 		return -EFAULT;
 	ret = kmod_filter_find_contexts(filter, request);
-	return ret ? ret : kmod_filter_verify_all(filter);
+	if (!ret)
+		ret = kmod_filter_verify_all(filter);
+	return ret ? ret : kmod_filter_add_samplers(filter);
 }
 
 static int kmod_filter_ensure_rooms(void);
@@ -195,8 +277,17 @@ const struct filter *filter_new(const struct ltt_kmod_filter *request)
 		ret = kmod_filter_ensure_rooms();
 	if (!ret)
 		return filter;
+	free_percpu(filter->samplers);
 	kvfree(filter);
 	return ERR_PTR(ret);
+}
+
+static void kmod_filter_release(struct rcu_head *rcu)
+{
+	struct filter *filter = container_of(rcu, struct filter, rcu);
+
+	free_percpu(filter->samplers);
+	kvfree(filter);
 }
 
 void filter_free(const struct filter *filter)
@@ -204,7 +295,7 @@ void filter_free(const struct filter *filter)
 	struct filter *mine = (struct filter *)filter;
 
 	if (mine)
-		kvfree_rcu(mine, rcu);
+		call_rcu(&mine->rcu, kmod_filter_release);
 }
 
 /* --- rooms ---------------------------------------------------------------- */
@@ -235,6 +326,7 @@ void filter_fini(void)
 {
 	unsigned int cpu;
 
+	rcu_barrier(); /* of filter_free() */
 	for_each_possible_cpu(cpu)
 		vfree(per_cpu(filter_rooms, cpu));
 }

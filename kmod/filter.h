@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * filter.h - the filter of an event in a channel: programs of abi/ltt_filter.h, one of which must
- * accept a payload before it is recorded; and memory for payloads that are not decided on yet. Made
- * in process context; run in any context, NMIs included, with preemption off.
+ * accept a payload before it is recorded, and which may sample; and memory for payloads that are
+ * not decided on yet. Made in process context; run in any context, NMIs included, with preemption
+ * off.
  */
 #ifndef KMOD_FILTER_H
 #define KMOD_FILTER_H
@@ -20,6 +21,10 @@
  * @first: the first test of a single program, if it compares an integer field: the test holds if
  *	   the field, shifted left by @shift, is at most @span above @least, modulo 2^64. For
  *	   other tests, @span accepts all values.
+ * @samplers: NULL: no program samples.
+ * @early: it samples and does nothing else, and so decides before there is a payload.
+ * @sampling: its first instruction, if it is @early.
+ * @closed: of struct ltt_filter_state, of a single program.
  * @which: the contexts that the programs use, see context_value().
  */
 struct filter {
@@ -29,6 +34,10 @@ struct filter {
 		u8 shift;
 	} first;
 	const struct ltt_filter *only;
+	struct ltt_filter_samplers __percpu *samplers;
+	bool early;
+	struct ltt_filter_sampling sampling;
+	u64 closed;
 	u32 bytes;
 	u32 nr_contexts;
 	u8 which[LTT_KMOD_FILTER_CONTEXTS_MAX];
@@ -40,9 +49,25 @@ struct filter {
 const struct filter *filter_new(const struct ltt_kmod_filter *request);
 /** Free a filter when no CPU runs it any more. NULL is allowed. */
 void filter_free(const struct filter *filter);
+/** Decide on an event by a filter that samples. @words: those of the rings. */
+enum ltt_filter_verdict filter_sample(const struct filter *filter, u64 *words, const void *payload,
+				      u32 len);
 /** filter_accepts() for filters of several programs or with contexts. */
 bool filter_accepts_any(const struct filter *filter, const void *payload, u32 len);
 
+/** Whether a filter that decides early skips an event, and count it in the sampler. False: it is
+ *  not decided, and nothing was done. */
+static __always_inline bool filter_skips(const struct filter *filter)
+{
+	const struct ltt_filter_sampling *at = &filter->sampling;
+
+	if (likely(at->op == LTT_FILTER_SAMPLE))
+		return ltt_filter_sampler_skips(&this_cpu_ptr(filter->samplers)->of[at->slot],
+						at->tag);
+	return READ_ONCE(filter->closed) == U64_MAX;
+}
+
+/** Of filters that do not sample. */
 static __always_inline bool filter_accepts(const struct filter *filter, const void *payload,
 					   u32 len)
 {

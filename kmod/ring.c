@@ -226,6 +226,59 @@ static void *kmod_ring_begin_with(const struct source *source, u32 len,
 	return to + bytes;
 }
 
+static u64 *kmod_ring_shared_words(const struct ring_set *set)
+{
+	const struct ltt_ring_prod *first = set->views[0];
+
+	return (u64 *)&first->region[set->desc.num_subbuf];
+}
+
+/* As its CPU counts losses. */
+static __always_inline void kmod_ring_count_not_sampled(const struct source *source,
+							struct ring *ring)
+{
+	local64_inc((local64_t *)&ring->prod->not_sampled);
+	this_cpu_inc(source->tally->not_sampled);
+}
+
+/* A ring that is off uses up no event that --first and --rate allow. */
+static noinline bool kmod_ring_samples(const struct source *source, const struct filter *filter,
+				       const void *payload, u32 len)
+{
+	struct ring *ring = this_cpu_ptr(source->rings);
+	enum ltt_filter_verdict verdict;
+
+	if (!(READ_ONCE(ring->cons->state) & LTT_RING_ON))
+		return false;
+	verdict = filter_sample(filter, kmod_ring_shared_words(source->set), payload, len);
+	if (verdict == LTT_FILTER_SKIPPED)
+		kmod_ring_count_not_sampled(source, ring);
+	return verdict == LTT_FILTER_ACCEPTED;
+}
+
+static __always_inline bool kmod_ring_accepts(const struct source *source,
+					      const struct filter *filter, const void *payload,
+					      u32 len)
+{
+	if (!filter)
+		return true;
+	return unlikely(filter->samplers) ? kmod_ring_samples(source, filter, payload, len) :
+					    filter_accepts(filter, payload, len);
+}
+
+bool ring_skips_early(const struct source *source)
+{
+	const struct filter *filter = READ_ONCE(source->filter);
+	struct ring *ring = this_cpu_ptr(source->rings);
+
+	if (unlikely(!filter || !filter->early || !(READ_ONCE(ring->cons->state) & LTT_RING_ON)) ||
+	    (source->set->tracker.on && !tracker_wants_current(&source->set->tracker)) ||
+	    !filter_skips(filter))
+		return false;
+	kmod_ring_count_not_sampled(source, ring);
+	return true;
+}
+
 static bool is_on(const struct ring_set *set)
 {
 	return READ_ONCE(this_cpu_ptr(set->rings)->cons->state) & LTT_RING_ON;
@@ -259,16 +312,22 @@ static __always_inline bool kmod_ring_is_plain(const struct source *source)
 	       source->id <= U16_MAX;
 }
 
-/* A record of a payload that is accepted. */
-static noinline void kmod_ring_put_accepted(const struct source *source, const void *payload,
-					    u32 len)
+static struct room kmod_ring_begin_accepted(const struct source *source, u32 len)
 {
 	struct room room;
 
 	if (likely(kmod_ring_is_plain(source)))
-		room = ring_begin_fast(source, len);
-	else
-		room.to = kmod_ring_begin_untracked(source, len, &room.ring);
+		return ring_begin_fast(source, len);
+	room.to = kmod_ring_begin_untracked(source, len, &room.ring);
+	return room;
+}
+
+/* A record of a payload that is accepted. */
+static noinline void kmod_ring_put_accepted(const struct source *source, const void *payload,
+					    u32 len)
+{
+	struct room room = kmod_ring_begin_accepted(source, len);
+
 	if (!room.to)
 		return;
 	memcpy(room.to, payload, len);
@@ -311,7 +370,7 @@ static noinline void kmod_ring_decide(const struct source *source, const struct 
 {
 	if (unlikely(source->set->tracker.on) && !tracker_wants_current(&source->set->tracker))
 		return;
-	if (!filter || filter_accepts(filter, payload, len))
+	if (kmod_ring_accepts(source, filter, payload, len))
 		kmod_ring_put_accepted(source, payload, len);
 }
 
@@ -348,25 +407,34 @@ void ring_end_specially(struct ring *ring)
 /* --- records -------------------------------------------------------------- */
 
 /* The room is known to be wanted before anything is taken or counted. */
-static void *kmod_ring_begin_specially(const struct source *source, u32 len, struct ring **ret_ring)
+static noinline struct room kmod_ring_begin_specially(const struct source *source, u32 len)
 {
+	const struct filter *filter;
+	struct room room;
+
 	if (unlikely(source->set->tracker.on) && !tracker_wants_current(&source->set->tracker))
-		return NULL;
-	if (READ_ONCE(source->filter))
-		return kmod_ring_begin_undecided(source, len, ret_ring);
-	return kmod_ring_begin_untracked(source, len, ret_ring);
+		return (struct room){};
+	filter = READ_ONCE(source->filter);
+	if (filter && !filter->early) {
+		room.to = kmod_ring_begin_undecided(source, len, &room.ring);
+		return room;
+	}
+	if (filter && !kmod_ring_samples(source, filter, NULL, 0))
+		return (struct room){};
+	return kmod_ring_begin_accepted(source, len);
 }
 
 struct room ring_begin_specially(const struct source *source, u32 len)
 {
-	struct room room;
+	u32 special = READ_ONCE(source->special);
 
-	if (likely(READ_ONCE(source->special) == SOURCE_TRACKED))
+	if (likely(special == SOURCE_TRACKED))
 		return tracker_wants_current(&source->set->tracker) ?
 			       ring_begin_fast(source, len) :
 			       (struct room){};
-	room.to = kmod_ring_begin_specially(source, len, &room.ring);
-	return room;
+	if (special & SOURCE_MUTED || (special & SOURCE_EARLY && ring_skips_early(source)))
+		return (struct room){};
+	return kmod_ring_begin_specially(source, len);
 }
 
 struct room ring_begin_plain(const struct source *source, u32 len)
@@ -394,22 +462,17 @@ void source_init(struct source *source, struct ring_set *set, u32 id)
 u32 source_special(const struct source *source, const struct filter *filter)
 {
 	return (source->set->tracker.on ? SOURCE_TRACKED : 0) |
-	       (filter || !kmod_ring_is_plain(source) ? SOURCE_MORE : 0);
-}
-
-static bool kmod_ring_accepts(const struct source *source, const void *payload, u32 len)
-{
-	const struct filter *filter = READ_ONCE(source->filter);
-
-	return !filter || filter_accepts(filter, payload, len);
+	       (filter || !kmod_ring_is_plain(source) ? SOURCE_MORE : 0) |
+	       (filter && filter->early ? SOURCE_EARLY : 0);
 }
 
 static noinline void *kmod_ring_begin_put_specially(const struct source *source,
 						    const void *payload, u32 len,
 						    struct ring **ret_ring)
 {
-	if (!tracker_wants_current(&source->set->tracker) ||
-	    !kmod_ring_accepts(source, payload, len))
+	if (READ_ONCE(source->special) & SOURCE_MUTED ||
+	    !tracker_wants_current(&source->set->tracker) ||
+	    !kmod_ring_accepts(source, READ_ONCE(source->filter), payload, len))
 		return NULL;
 	return kmod_ring_begin_untracked(source, len, ret_ring);
 }
@@ -428,7 +491,7 @@ void *ring_begin_put(const struct source *source, const void *payload, u32 len,
 
 void ring_put_untracked(const struct source *source, const void *payload, u32 len)
 {
-	if (kmod_ring_accepts(source, payload, len))
+	if (kmod_ring_accepts(source, READ_ONCE(source->filter), payload, len))
 		kmod_ring_put_accepted(source, payload, len);
 }
 
@@ -470,6 +533,7 @@ void ring_set_counts(const struct ring_set *set, struct ring_counts *ret)
 		ret->recorded += local64_read(&ring->count);
 		ret->lost += READ_ONCE(prod->lost_full) + READ_ONCE(prod->lost_size) +
 			     READ_ONCE(prod->lost_busy);
+		ret->not_sampled += READ_ONCE(prod->not_sampled);
 	}
 }
 

@@ -66,6 +66,7 @@ bool ring_set_has_data(struct ring_set *set);
 struct ring_counts {
 	u64 recorded;
 	u64 lost;
+	u64 not_sampled;
 };
 void ring_set_counts(const struct ring_set *set, struct ring_counts *ret);
 

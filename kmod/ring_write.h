@@ -73,14 +73,19 @@ struct source {
 	struct tally __percpu *tally;
 };
 
-/** Bits of @special: @set has a tracker; it has contexts or counts events, or @filter is there. */
+/** Bits of @special: @set has a tracker; it has contexts or counts events, or @filter is there;
+ *  @filter decides before there is a payload; another source records the event. */
 #define SOURCE_TRACKED 1u
 #define SOURCE_MORE    2u
+#define SOURCE_EARLY   4u
+#define SOURCE_MUTED   8u
 
-/** struct tally - an event of a ring set, on one CPU. @lost: it found no space, or is too large. */
+/** struct tally - an event of a ring set, on one CPU. @lost: it found no space, or is too large.
+ *  @not_sampled: the sampling of @filter left it out. */
 struct tally {
 	u64 recorded;
 	u64 lost;
+	u64 not_sampled;
 };
 
 /** Its parts that follow from @set and @id. */
@@ -109,6 +114,16 @@ struct undecided {
 void ring_set_lose(struct ring_set *set, u64 nr);
 /** The same for an event, if its ring set is on; with preemption off. */
 void ring_lose(const struct source *source, u64 nr);
+
+/** Whether sampling leaves out an event of which nothing is known yet; then it is counted. False:
+ *  it may still do so later. With preemption off. */
+bool ring_skips_early(const struct source *source);
+
+/** The same for events whose length is to be computed, which costs more. */
+static __always_inline bool ring_skips(const struct source *source)
+{
+	return unlikely(READ_ONCE(source->special) & SOURCE_EARLY) && ring_skips_early(source);
+}
 
 /** Length of a payload that no ring set has space for: ring_begin() counts the loss. */
 #define RING_TOO_LONG (1u << 30)
@@ -269,13 +284,16 @@ static __always_inline void ring_end(struct ring *ring)
 static __always_inline void *ring_begin_fixed(const struct source *source, u32 len,
 					      struct ring **ret_ring, struct undecided *head)
 {
-	if (likely(!READ_ONCE(source->special))) {
+	u32 special = READ_ONCE(source->special);
+
+	if (likely(!special)) {
 		struct room room = RING_BEGIN_PLAIN(source, len);
 
 		*ret_ring = room.ring;
 		return room.to;
 	}
-	if (len > RING_ON_STACK || !READ_ONCE(source->filter)) {
+	if (len > RING_ON_STACK || special & (SOURCE_EARLY | SOURCE_MUTED) ||
+	    !READ_ONCE(source->filter)) {
 		struct room room = ring_begin_specially(source, len);
 
 		*ret_ring = room.ring;

@@ -239,7 +239,7 @@ static int trace_enable_events(struct channel *channel, const char *pattern, uns
 	u32 i;
 
 	for (i = 0; (event = trace_next_event(pattern, &i)) && i < nr; i++) {
-		ret = kmod_channel_enable(channel, event, i, NULL, NULL);
+		ret = kmod_channel_enable(channel, event, i, NULL, NULL, false);
 		if (ret == -ENOMEM)
 			return ret;
 		if (!ret)

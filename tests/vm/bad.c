@@ -300,12 +300,12 @@ static void bad_track(const struct reader *r)
 /* state > 3 && name of the task =~ "x", and a bit more, of which mutations are made. */
 struct long_filter {
 	struct ltt_filter_head head;
-	struct ltt_filter_insn insns[8];
+	struct ltt_filter_insn insns[10];
 	char text[8];
 };
 
 static const struct long_filter whole_filter = {
-	.head = { LTT_FILTER_MAGIC, LTT_FILTER_VERSION, 8, 8, 2, 0 },
+	.head = { LTT_FILTER_MAGIC, LTT_FILTER_VERSION, 10, 8, 2, 0 },
 	.insns = {
 		{ .op = LTT_FILTER_TEST_FIELD, .type = 2, .a = LTT_FILTER_GT,
 		  .base = LTT_FILTER_FIXED, .constant = 3 },
@@ -317,6 +317,9 @@ static const struct long_filter whole_filter = {
 		{ .op = LTT_FILTER_SKIP_STRING, .a = 1, .base = LTT_FILTER_FIXED, .offset = 4 },
 		{ .op = LTT_FILTER_TEST_FIELD, .type = 3, .a = LTT_FILTER_LE,
 		  .base = LTT_FILTER_FIXED, .offset = 8, .constant = 9 },
+		{ .op = LTT_FILTER_SAMPLE, .offset = 5, .constant = 2 },
+		{ .op = LTT_FILTER_RATE, .a = LTT_CLOCK_CYCLES, .offset = 6,
+		  .constant = 3ull << LTT_FILTER_INTERVAL_BITS | 1000 },
 		{ .op = LTT_FILTER_RETURN, .constant = 1 },
 	},
 	.text = "xyz",
@@ -397,6 +400,10 @@ static void bad_filters(const struct reader *r)
 	program = whole_filter, program.insns[0].type = 3 | LTT_FILTER_FLOAT;
 	program.insns[0].a |= LTT_FILTER_FLOAT;
 	refused(send_filter(r, &program, sizeof(program)), EINVAL, "floating point");
+	program = whole_filter, program.insns[7].constant = 0;
+	refused(send_filter(r, &program, sizeof(program)), EINVAL, "one of no events");
+	program = whole_filter, program.insns[8].offset = LTT_FILTER_WORDS;
+	refused(send_filter(r, &program, sizeof(program)), EINVAL, "a word behind the last one");
 	e.filter = 8;
 	refused(ioctl(r->fd, LTT_KMOD_DISABLE, &e), EINVAL, "to disable by a filter");
 	e.id = 77;

@@ -236,8 +236,16 @@ FREQUENCY = {'power:cpu_frequency': (True, [
     Field('cpu_id', 'u32', INT, 32, 0, 10, 0, 0, 1, 0)])}
 
 
-def check_emitted(directory, cpus, count):
+def check_sampled(taken, events, sampling, number):
+    """one-in N: of each N events of a CPU one; first N: no more."""
+    want = events // number if sampling == 'one-in' else number
+    if abs(taken - want) > (want // 10 if sampling == 'one-in' else 0):
+        fail('%d are sampled by %s %d, not %d' % (taken, sampling, number, want))
+
+
+def check_emitted(directory, cpus, count, sampling=None, number=0):
     cpus, count, writers = int(cpus), int(count), 4
+    left_out = int(open(directory + '/left-out').read())
     recorded = lost = nested = 0
     words = read_words(directory)
     for cpu, records in enumerate(read_records(directory, FREQUENCY)):
@@ -249,13 +257,15 @@ def check_emitted(directory, cpus, count):
             last[who] = seq
         recorded += words[cpu][3]
         lost += words[cpu][4] + words[cpu][5]
-        if len(last) != writers and not words[cpu][6] + words[cpu][4]:
+        if len(last) != writers and not words[cpu][6] + words[cpu][4] + left_out:
             fail('cpu %d: records of %d writers' % (cpu, len(last)))
         nested += sum(a[2]['cpu_id'] != b[2]['cpu_id'] for a, b in zip(records, records[1:]))
-    print('emitted: %d = %d recorded + %d lost; writers changed %d times' % (
-        cpus * count * writers, recorded, lost, nested))
-    if recorded + lost != cpus * count * writers:
-        fail('%d + %d is not %d' % (recorded, lost, cpus * count * writers))
+    print('emitted: %d = %d recorded + %d lost + %d not sampled; writers changed %d times' % (
+        cpus * count * writers, recorded, lost, left_out, nested))
+    if recorded + lost + left_out != cpus * count * writers:
+        fail('%d + %d + %d is not %d' % (recorded, lost, left_out, cpus * count * writers))
+    if sampling:
+        check_sampled(recorded + lost, cpus * count * writers, sampling, int(number))
 
 
 # --- system calls -----------------------------------------------------------------

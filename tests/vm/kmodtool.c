@@ -9,13 +9,14 @@
  *                   DIR EVENT... -- COMMAND...
  *       run the command and keep the events recorded meanwhile in DIR: ring.N holds
  *       the bytes of CPU N, `words` its counters, `busy` lost_busy of all, `ids` the
- *       events' ids. EVENT:
+ *       events' ids, `left-out` the number that sampling left out. EVENT:
  *       as listed, or `all`, or `quick`: all but those that come by perf, which take
  *       long to switch on and off; or `state`: the events that -d records; or kprobe:PLACE,
  *       kretprobe:PLACE, where PLACE is SYMBOL, SYMBOL+OFFSET or 0xADDRESS, or
  *       call:FUNCTION, and the values to record there (args.c); or
  *       uprobe:FILE+OFFSET[@SEMAPHORE], uretprobe: the same. An event of the list may
- *       have a filter behind it, ?OFFSET=NUMBER: 32 bits of the payload are compared.
+ *       have a filter behind it, ?OFFSET=NUMBER: 32 bits of the payload are compared; or
+ *       ?OFFSET=NUMBER%N, ?%N, ?<N: one of N is recorded, the first N.
  *       -p: by splice(), not from the mapping. -o: overwrite mode, one snapshot at the
  *       end. -c: a context of each event; perf:TYPE:CONFIG: a counter, by its numbers.
  *       -t: whose; KIND is a number of ltt_kmod.h. -y: the command's own process alone. -d: first
@@ -88,31 +89,41 @@ static int list(void)
 	return errno == ENOENT ? list_presets(fd) : 1;
 }
 
-/* Of one comparison. */
+/* Of one comparison, of sampling, or of both. */
 struct small_filter {
 	struct ltt_kmod_filter request;
 	struct ltt_filter_head head;
-	struct ltt_filter_insn insns[2];
+	struct ltt_filter_insn insns[3];
 };
+
+static void add(struct small_filter *to, const struct ltt_filter_insn *in)
+{
+	to->insns[to->head.nr_insns++] = *in;
+}
 
 static uint64_t make_filter(const char *text, struct small_filter *ret)
 {
-	uint32_t offset, number;
+	static const struct ltt_filter_insn accept = { .op = LTT_FILTER_RETURN, .constant = 1 };
+	const char *sampling = text + strcspn(text, "%<");
+	struct ltt_filter_insn test = { .op = LTT_FILTER_TEST_FIELD, .type = 2,
+					.base = LTT_FILTER_FIXED };
+	struct ltt_filter_insn sample = { .op = *sampling == '<' ? LTT_FILTER_FIRST :
+								   LTT_FILTER_SAMPLE,
+					  .offset = 3 };
 
-	if (sscanf(text, "?%u=%u", &offset, &number) != 2)
-		errx(1, "a filter is ?OFFSET=NUMBER: %s", text);
 	*ret = (struct small_filter){
-		.request = { .size = sizeof(ret->request),
-			     .programs = (uintptr_t)&ret->head,
-			     .bytes = sizeof(ret->head) + sizeof(ret->insns) },
-		.head = { .magic = LTT_FILTER_MAGIC, .version = LTT_FILTER_VERSION, .nr_insns = 2 },
-		.insns = { { .op = LTT_FILTER_TEST_FIELD,
-			     .type = 2,
-			     .base = LTT_FILTER_FIXED,
-			     .offset = (uint16_t)offset,
-			     .constant = number },
-			   { .op = LTT_FILTER_RETURN, .constant = 1 } },
+		.request = { .size = sizeof(ret->request), .programs = (uintptr_t)&ret->head },
+		.head = { .magic = LTT_FILTER_MAGIC, .version = LTT_FILTER_VERSION },
 	};
+	if (sscanf(text, "?%hu=%" SCNu64, &test.offset, &test.constant) == 2)
+		add(ret, &test);
+	if (*sampling && sscanf(sampling + 1, "%" SCNu64, &sample.constant) == 1)
+		add(ret, &sample);
+	if (!ret->head.nr_insns)
+		errx(1, "a filter is ?[OFFSET=NUMBER][%%N|<N]: %s", text);
+	add(ret, &accept);
+	ret->request.bytes = (uint32_t)(sizeof(ret->head) +
+					ret->head.nr_insns * sizeof(ret->insns[0]));
 	return (uintptr_t)&ret->request;
 }
 

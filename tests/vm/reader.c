@@ -148,7 +148,8 @@ FILE *create(const char *dir, const char *name, uint32_t cpu)
 void keep_words(struct reader *r, const char *dir, int overwrite)
 {
 	FILE *words = create(dir, "%s/words", 0), *busy = create(dir, "%s/busy", 0);
-	uint64_t lost = 0;
+	FILE *left_out = create(dir, "%s/left-out", 0);
+	uint64_t lost = 0, not_sampled = 0;
 
 	for (uint32_t cpu = 0; cpu < r->desc.nr_rings; cpu++) {
 		const struct ltt_ring_prod *p = prod(r, cpu);
@@ -160,9 +161,12 @@ void keep_words(struct reader *r, const char *dir, int overwrite)
 			(unsigned long long)p->lost_full, (unsigned long long)p->lost_size,
 			(unsigned long long)skipped);
 		lost += p->lost_busy;
+		not_sampled += p->not_sampled;
 		fclose(r->out[cpu]);
 	}
 	fprintf(busy, "%llu\n", (unsigned long long)lost);
+	fprintf(left_out, "%llu\n", (unsigned long long)not_sampled);
+	fclose(left_out);
 	fclose(busy);
 	fclose(words);
 }

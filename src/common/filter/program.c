@@ -2,7 +2,11 @@
 #include "program.h"
 
 #ifdef __KERNEL__
+#include <linux/limits.h>
 #include <linux/string.h>
+
+#define UINT32_MAX U32_MAX
+#define UINT64_MAX U64_MAX
 #else
 #include <string.h>
 
@@ -125,7 +129,6 @@ static bool filter_text_relation_valid(uint8_t relation, uint8_t last)
 	return (relation & FILTER_CODE) <= last && !(relation & ~(FILTER_CODE | LTT_FILTER_NOT));
 }
 
-#ifndef __KERNEL__
 static uint64_t filter_interval(const struct ltt_filter_insn *in)
 {
 	return in->constant & ((1ull << LTT_FILTER_INTERVAL_BITS) - 1);
@@ -135,7 +138,6 @@ static uint64_t filter_burst(const struct ltt_filter_insn *in)
 {
 	return in->constant >> LTT_FILTER_INTERVAL_BITS;
 }
-#endif
 
 static bool filter_op_samples(uint8_t op)
 {
@@ -144,9 +146,6 @@ static bool filter_op_samples(uint8_t op)
 
 static bool filter_sampling_valid(const struct ltt_filter_insn *in)
 {
-#ifdef __KERNEL__
-	return false;
-#else
 	switch (in->op) {
 	case LTT_FILTER_SAMPLE:
 		return in->constant && in->constant <= UINT32_MAX;
@@ -158,7 +157,6 @@ static bool filter_sampling_valid(const struct ltt_filter_insn *in)
 	default:
 		return true;
 	}
-#endif
 }
 
 /* The members with a meaning of their own. */
@@ -803,14 +801,6 @@ static bool filter_skip_sequence(const struct filter_run *run, const struct ltt_
 
 /* --- sampling */
 
-#ifdef __KERNEL__
-/* The verifier rejects programs that sample. */
-static enum filter_outcome filter_run_sampling(struct filter_run *run,
-					       const struct ltt_filter_insn *in)
-{
-	return FILTER_FAIL;
-}
-#else
 /* FNV-1a. */
 static uint64_t filter_hash_text(struct filter_text text)
 {
@@ -869,17 +859,21 @@ static inline enum filter_outcome filter_sample(struct ltt_filter_state *state,
 						const struct ltt_filter_insn *in)
 {
 	struct ltt_filter_sampler *sampler;
-	uint32_t nr = (uint32_t)in->constant, tag = filter_sampler_tag(in);
+	uint32_t nr = (uint32_t)in->constant, tag = filter_sampler_tag(in), left;
 
 	if (!state)
 		return FILTER_NEXT;
 	sampler = &state->samplers->of[in->offset % LTT_FILTER_SAMPLERS];
-	if (sampler->tag != tag || !sampler->left) {
+	if (ltt_filter_sampler_skips(sampler, tag))
+		return FILTER_SKIP;
+	left = __atomic_load_n(&sampler->left, __ATOMIC_RELAXED);
+	if (sampler->tag != tag || !left) {
 		sampler->tag = tag;
-		sampler->left = nr;
+		left = nr;
 		sampler->take = 1 + (uint32_t)((uint64_t)filter_random(state) * nr >> 32);
 	}
-	return sampler->left-- == sampler->take ? FILTER_NEXT : FILTER_SKIP;
+	__atomic_store_n(&sampler->left, left - 1, __ATOMIC_RELAXED);
+	return left == sampler->take ? FILTER_NEXT : FILTER_SKIP;
 }
 
 /* The word is the time at which all events that were taken are paid for, one in each interval. One
@@ -920,14 +914,15 @@ static enum filter_outcome filter_first(struct ltt_filter_state *state,
 }
 
 /* Of LTT_FILTER_RATE and LTT_FILTER_FIRST: whether no event is taken now, without reading the
- * words. */
+ * words. A time that is further away than an interval is of a clock that went back since. */
 static inline bool filter_closed(const struct ltt_filter_state *state,
 				 const struct ltt_filter_insn *in)
 {
 	if (!state || !state->closed)
 		return false;
 	return state->closed == UINT64_MAX ||
-	       (in->op == LTT_FILTER_RATE && state->now(in->a) < state->closed);
+	       (in->op == LTT_FILTER_RATE &&
+		state->closed - state->now(in->a) - 1 < filter_interval(in));
 }
 
 static enum filter_outcome filter_budget(struct ltt_filter_state *state,
@@ -973,7 +968,6 @@ bool ltt_filter_samples(const struct ltt_filter *program)
 			return true;
 	return false;
 }
-#endif
 
 /* --- the whole program */
 
@@ -1094,7 +1088,6 @@ bool ltt_filter_run(const struct ltt_filter *program, const void *payload, size_
 	return filter_run_from(program, in, payload, length, contexts, NULL) == LTT_FILTER_ACCEPTED;
 }
 
-#ifndef __KERNEL__
 enum ltt_filter_verdict ltt_filter_decide(const struct ltt_filter *program, const void *payload,
 					  size_t length, const struct ltt_filter_value *contexts,
 					  struct ltt_filter_state *state)
@@ -1111,4 +1104,3 @@ enum ltt_filter_verdict ltt_filter_decide(const struct ltt_filter *program, cons
 		return (enum ltt_filter_verdict)in->constant;
 	return filter_run_from(program, in, payload, length, contexts, state);
 }
-#endif

@@ -74,6 +74,18 @@ struct ltt_filter_sampler {
 	uint32_t take;
 };
 
+/** Whether an event is one of those that LTT_FILTER_SAMPLE skips, and count it; nearly all of them
+ *  are found by this alone. @tag: of the instruction. */
+static inline bool ltt_filter_sampler_skips(struct ltt_filter_sampler *sampler, uint32_t tag)
+{
+	uint32_t left = __atomic_load_n(&sampler->left, __ATOMIC_RELAXED);
+
+	if (sampler->tag != tag || !left || left == sampler->take)
+		return false;
+	__atomic_store_n(&sampler->left, left - 1, __ATOMIC_RELAXED);
+	return true;
+}
+
 /** struct ltt_filter_samplers - the samplers of one thread or CPU, initially zero.
  *  @random: state of the random number generator. */
 struct ltt_filter_samplers {
@@ -83,8 +95,8 @@ struct ltt_filter_samplers {
 
 /**
  * struct ltt_filter_state - the state of instructions that sample; owned by the caller.
- * @samplers: used by this thread only. A signal handler that uses them meanwhile may change the
- *            decision that it interrupts; each decision is valid.
+ * @samplers: used by this thread or CPU only. A signal handler or interrupt that uses them
+ *            meanwhile may change the decision that it interrupts; each decision is valid.
  * @words: returns LTT_FILTER_WORDS words that all processes of a ring set share; NULL: they are not
  *         available, and the event is accepted.
  * @now: returns the time of a clock (enum ltt_clock_kind).
@@ -113,7 +125,7 @@ enum ltt_filter_verdict {
  * @contexts: @program->head.nr_contexts values; may be NULL if that is 0.
  * @state: NULL: nothing is skipped.
  *
- * Never fails. User space only, as the kernel's programs do not sample.
+ * Never fails.
  */
 enum ltt_filter_verdict ltt_filter_decide(const struct ltt_filter *program, const void *payload,
 					  size_t length, const struct ltt_filter_value *contexts,

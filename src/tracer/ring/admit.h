@@ -156,7 +156,6 @@ static inline bool admit_skips(const struct hook *hook, uint32_t preparation, co
 	const struct admit_sample *found =
 		filter < ADMIT_PERMANENT ? admit_sample_of[filter] : NULL;
 	const struct ltt_filter_sampling *sample = found ? &found->at : NULL;
-	struct ltt_filter_sampler *sampler;
 
 	if (!sample || len < found->bytes)
 		return false;
@@ -164,11 +163,7 @@ static inline bool admit_skips(const struct hook *hook, uint32_t preparation, co
 		return admit_skips_value(sample, payload, len);
 	if (sample->op != LTT_FILTER_SAMPLE)
 		return admit_is_closed(hook, preparation, sample);
-	sampler = &admit_samplers.of[sample->slot];
-	if (sampler->tag != sample->tag || !sampler->left || sampler->left == sampler->take)
-		return false;
-	sampler->left--;
-	return true;
+	return ltt_filter_sampler_skips(&admit_samplers.of[sample->slot], sample->tag);
 }
 
 /** In the child after fork: its thread does not sample as its parent's thread does. */

@@ -306,11 +306,14 @@
 	{										\
 		struct hook *hook_ = __data;						\
 		struct parts_##name parts_;						\
-		u32 len_ = place_##name(&parts_, args);					\
 		struct record_##name *entry;						\
 		struct ring *ring_;							\
+		u32 len_;								\
 		RING_STACK(stack_, LTT_NR_PARTS ? U16_MAX : sizeof(struct record_##name)); \
 											\
+		if (LTT_NR_PARTS && ring_skips(&hook_->source))				\
+			return;								\
+		len_ = place_##name(&parts_, args);					\
 		entry = LTT_NR_PARTS ?							\
 			ring_begin(&hook_->source, len_, &ring_) :			\
 			ring_begin_fixed(&hook_->source, len_, &ring_, &stack_.head);	\
