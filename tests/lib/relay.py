@@ -174,33 +174,23 @@ class Line:
         self.flows.clear()
 
 
-def with_features(hello, known):
-    """The relay's hello, with the features in @known only. Return: it, and the relay's features."""
-    end = 4 + struct.unpack_from("<I", hello)[0]
-    features, = struct.unpack_from("<Q", hello, end - 8)
-    return hello[:end - 8] + struct.pack("<Q", features & known) + hello[end:], features
-
-
 class OldLine(Line):
-    """To a relay as it once was."""
-
-    def __init__(self, to, features):
-        super().__init__(to)
-        self.features = features
+    """To a relay with an earlier version of the protocol: its hello ends with that."""
 
     def pump(self, one, other, pair):
-        super().pump(Old(one, self.features) if one is pair[1] else one, other, pair)
+        super().pump(Old(one) if one is pair[1] else one, other, pair)
 
 
 class Old:
-    def __init__(self, sock, features):
-        self.sock, self.features = sock, features
+    def __init__(self, sock):
+        self.sock, self.greeted = sock, False
 
     def recv(self, nr):
         data = self.sock.recv(nr)
-        if data and self.features is not None:
-            data, _ = with_features(data, self.features)
-            self.features = None
+        if data and not self.greeted:
+            self.greeted = True
+            end = 4 + struct.unpack_from("<I", data)[0]
+            data = data[:end - 4] + struct.pack("<I", 0) + data[end:]
         return data
 
 

@@ -7,17 +7,7 @@
 
 #define RELAY_PORT 5342u /* LTTng's control port; one connection carries control and data */
 #define RELAY_ID_BYTES 16u
-#define RELAY_FEATURE_LIVE 1u
-#define RELAY_FEATURE_SPOOL 2u
-#define RELAY_FEATURE_CLOCK 4u
-#define RELAY_FEATURE_SUM_BEHIND 8u
-#define RELAY_FEATURE_PACKED 16u
-#define RELAY_FEATURE_PARTS 32u
-#define RELAY_FEATURE_SYNC 64u
-#define RELAY_FEATURES                                                           \
-	(RELAY_FEATURE_LIVE | RELAY_FEATURE_SPOOL | RELAY_FEATURE_CLOCK |        \
-	 RELAY_FEATURE_SUM_BEHIND | RELAY_FEATURE_PACKED | RELAY_FEATURE_PARTS | \
-	 RELAY_FEATURE_SYNC)
+#define RELAY_PROTOCOL 1u /* version of the table: a sender refuses a relay with an earlier one */
 
 /* A relay's addresses, separated by commas. */
 #define RELAY_ADDRS_MAX 8u

@@ -53,7 +53,6 @@ struct relay_conn {
 	const char *problem;	 /* why there is no address, a phrase; NULL: there is one */
 	struct wire wire;
 	uint32_t epoch;
-	uint64_t features;	/* of the relay */
 	struct zpacker *packer; /* NULL: nothing is compressed */
 	pthread_mutex_t clock_lock;
 	int64_t clock_offset_ns;
@@ -319,36 +318,12 @@ static int relay_conn_call(struct relay_conn *link, const struct encoder *enc, s
 
 /* --- connecting ------------------------------------------------------------------ */
 
-/* Check that the relay supports all features of the session. */
-static int check_features(struct relay_conn *link)
-{
-	const struct relay_conn_config *config = &link->config;
-	const struct {
-		bool is_needed;
-		uint32_t feature;
-		const char *name;
-	} needs[] = {
-		{ config->live_us, RELAY_FEATURE_LIVE, "live sessions" },
-		{ config->compress, RELAY_FEATURE_PACKED, "compression" },
-		{ config->sync != SYNC_NONE, RELAY_FEATURE_SYNC, "--sync" },
-		{ config->spool, RELAY_FEATURE_SPOOL, "spools" },
-	};
-	struct err err = { 0 };
-
-	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
-		if (needs[i].is_needed && !(link->features & needs[i].feature)) {
-			err_set(&err, ERR_UNSUPPORTED,
-				"its version does not support %s; upgrade it", needs[i].name);
-			return relay_conn_fail(link, -EREMOTEIO, &err);
-		}
-	return 0;
-}
-
 static int send_hello(struct relay_conn *link)
 {
-	struct req_rel_hello req = { LTT_VERSION, 0 };
+	struct req_rel_hello req = { LTT_VERSION, RELAY_PROTOCOL };
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_hello rep;
+	struct err err = { 0 };
 	struct encoder enc;
 	struct decoder dec;
 	int ret;
@@ -360,8 +335,12 @@ static int send_hello(struct relay_conn *link)
 		return ret;
 	if (rep_rel_hello_decode(&dec, &rep) < 0)
 		return relay_conn_fail(link, -EBADMSG, NULL);
-	link->features = rep.features;
-	return check_features(link);
+	if (rep.protocol >= RELAY_PROTOCOL)
+		return 0;
+	err_set(&err, ERR_UNSUPPORTED,
+		"its version of the protocol is %u, and %u is needed; upgrade it", rep.protocol,
+		RELAY_PROTOCOL);
+	return relay_conn_fail(link, -EREMOTEIO, &err);
 }
 
 static int send_session(struct relay_conn *link)
@@ -554,7 +533,7 @@ static int connect_relay(struct relay_conn *link)
 	ret = send_hello(link);
 	if (ret == 0)
 		ret = send_session(link);
-	if (ret == 0 && link->features & RELAY_FEATURE_CLOCK)
+	if (ret == 0)
 		ret = compare_clocks(link);
 	list_for_each(dir, link->traces, node)
 		ret = ret == 0 ? send_trace(link, dir) : ret;
@@ -755,17 +734,16 @@ static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
 				  const struct packet_header *header, const void *body,
 				  const struct splice_source *source, uint32_t *ret_serial)
 {
-	bool summed = !header->crc32c && (link->features & RELAY_FEATURE_SUM_BEHIND);
-	struct packet_header head = *header;
+	bool summed = !header->crc32c;
 	struct req_rel_packet req = {
 		.stream = stream,
-		.header = { (uint8_t *)&head, sizeof(head) },
+		.header = { (const uint8_t *)header, sizeof(*header) },
 		.sum_behind = summed,
 		.packed = link->packer != NULL,
 	};
 	struct wire_body whole = {
 		.data = body,
-		.bytes = packet_body_bytes(&head),
+		.bytes = packet_body_bytes(header),
 		.summed = summed,
 		.packer = link->packer,
 		.source = source,
@@ -774,9 +752,7 @@ static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
 	struct encoder enc;
 
 	if (summed)
-		whole.sum = packet_checksum(&head, NULL, 0);
-	else if (!head.crc32c)
-		head.crc32c = packet_checksum(&head, body, whole.bytes);
+		whole.sum = packet_checksum(header, NULL, 0);
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
 	req_rel_packet_encode(&enc, &req);
 	*ret_serial = link->wire.serial;
@@ -848,11 +824,6 @@ void relay_conn_post_part(struct relay_conn *link, uint32_t stream,
 		relay_conn_fail(link, error, NULL);
 }
 
-bool relay_conn_has_parts(const struct relay_conn *link)
-{
-	return link->features & RELAY_FEATURE_PARTS;
-}
-
 uint64_t relay_conn_part_bytes(const struct relay_conn *link)
 {
 	return MAX(link->wire.rate, (uint64_t)PART_MIN_BYTES);
@@ -862,8 +833,7 @@ bool relay_conn_is_slow(const struct relay_conn *link, uint64_t bytes)
 {
 	uint64_t rate = wire_rate(&link->wire);
 
-	return relay_conn_has_parts(link) && bytes > PART_MIN_BYTES && rate < FAST_RATE &&
-	       bytes > rate / SLOW_PER_S;
+	return bytes > PART_MIN_BYTES && rate < FAST_RATE && bytes > rate / SLOW_PER_S;
 }
 
 bool relay_conn_is_posting(const struct relay_conn *link)

@@ -128,8 +128,6 @@ int relay_conn_beacon(struct relay_conn *link, uint64_t time) MUST_CHECK;
 void relay_conn_post_part(struct relay_conn *link, uint32_t stream,
 			  const struct packet_header *header, const uint8_t *body, uint64_t at,
 			  uint64_t bytes, bool chained, relay_conn_done done, void *data);
-/** Whether the relay accepts packets in parts, as it reported on the last connection. */
-bool relay_conn_has_parts(const struct relay_conn *link);
 /** Size of a part that is transferred in about one second. */
 uint64_t relay_conn_part_bytes(const struct relay_conn *link);
 /** Whether sending @bytes would delay the worker's other duties for too long. */

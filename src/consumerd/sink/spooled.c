@@ -722,12 +722,6 @@ static void begin_packet(struct spooled *sp)
 	sp->begun.bytes = 0;
 }
 
-static bool in_parts(const struct spooled *sp)
-{
-	return relay_conn_has_parts(sp->spool->sink.link) &&
-	       sp->header.packet_size / 8 <= RELAY_PARTS_MAX;
-}
-
 /* Some more of the packet, or all of it. Return: 1. */
 static int send_more(struct spooled *sp)
 {
@@ -747,7 +741,7 @@ static int send_more(struct spooled *sp)
 	return 1;
 }
 
-/* The relay has it, or takes no parts of it. Return: 1 or negative errno. */
+/* The relay has it, or it is too large for parts. Return: 1 or negative errno. */
 static int send_alone(struct spooled *sp)
 {
 	int ret = sp->nr_ahead ? relay_conn_drain(sp->spool->sink.link) : 0;
@@ -798,7 +792,7 @@ static int spool_send_one(struct spooled *sp)
 	}
 	if (ret == CHUNK_DRAIN_DAMAGED)
 		return sp->nr_ahead ? 0 : spool_skip_damaged(sp);
-	if (has(sp, &sp->header) || !in_parts(sp))
+	if (has(sp, &sp->header) || sp->header.packet_size / 8 > RELAY_PARTS_MAX)
 		return send_alone(sp);
 	begin_packet(sp);
 	return send_more(sp);
