@@ -9,9 +9,9 @@
 #include <sys/eventfd.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "consumerd/now.h"
 
-#define STACK_BYTES (512u << 10) /* libc's resolver keeps answers there */
 #define FRESH_NS 10000000000ull	 /* an answer that came late counts for so long */
 
 /** Of the worker and the thread, until both have left it. */
@@ -71,18 +71,12 @@ static void *lookup_main(void *data)
 static struct name_lookup *relay_conn_names_begin(const struct relayurl *url)
 {
 	struct name_lookup *lookup = xalloc(sizeof(*lookup));
-	pthread_attr_t attr;
-	pthread_t thread;
 	int error;
 
 	lookup->url = *url;
 	lookup->users = 2;
 	lookup->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	error = lookup->done_fd < 0 ? -1 : pthread_create(&thread, &attr, lookup_main, lookup);
-	pthread_attr_destroy(&attr);
+	error = lookup->done_fd < 0 ? -1 : thread_start(NULL, lookup_main, lookup);
 	if (!error)
 		return lookup;
 	relay_conn_names_leave(lookup);

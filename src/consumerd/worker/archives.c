@@ -12,6 +12,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "priv.h"
 #include "store/chunk_turn.h"
 
@@ -177,7 +178,7 @@ struct archives *archives_begin(int dir_fd, struct job *job, struct job_queue *d
 	a->job = job;
 	a->jobs_done = done;
 	a->doorbell = doorbell;
-	ret = worker_start_thread(&a->thread, archives_main, a);
+	ret = thread_start(&a->thread, archives_main, a);
 	if (ret == 0)
 		return a;
 	free(a);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "archives.h"
 #include "consumerd/now.h"
 #include "store/chunk_turn.h"
@@ -585,7 +586,7 @@ static void begin_removal(struct worker *w, const char *path, uint64_t output)
 
 	worker_await_removal(w);
 	*removal = (struct removal){ w->config.dir_fd, output, xstrdup(path) };
-	w->removes = worker_start_thread(&w->remover, remove_cleared, removal) == 0;
+	w->removes = thread_start(&w->remover, remove_cleared, removal) == 0;
 	if (!w->removes)
 		remove_cleared(removal);
 }

@@ -69,9 +69,6 @@ struct worker {
 	uint64_t sync_due_ns;  /* with SYNC_PERIOD: time of the next sync; 0: all is synced */
 };
 
-/** Start a thread that receives no signals. Return: 0 or negative errno. */
-int worker_start_thread(pthread_t *ret, void *(*run)(void *), void *data) MUST_CHECK;
-
 /** Enter PACE_FLOWING, and cut packets at once. */
 void worker_flow(struct worker *worker);
 

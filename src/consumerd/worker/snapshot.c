@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "consumerd/now.h"
 #include "io/memfile.h"
 #include "io/memgroup.h"
@@ -381,7 +382,7 @@ struct snapshot *snapshot_begin(struct worker *w, struct job *job)
 	job->snapshot.relay.sync = s->disk.sync == SYNC_NONE ? SYNC_NONE : SYNC_PACKET;
 	if (snapshot_allocate(s, &w->sets) || copy_rings(s, &w->sets))
 		return snapshot_free(s);
-	ret = worker_start_thread(&s->thread, snapshot_main, s);
+	ret = thread_start(&s->thread, snapshot_main, s);
 	if (ret < 0) {
 		err_errno(&job->err, ERR_INTERNAL, -ret,
 			  "can't start a thread that writes the snapshot");

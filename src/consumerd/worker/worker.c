@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "consumerd/now.h"
 
-#define STACK_BYTES (256u << 10)
 #define WORKER_SLICE_NS 100000u
 #define PAUSE_MS 20
 #define MARGIN_NS 10000000u /* between a record's time and its publication, at most */
@@ -506,22 +505,6 @@ static void *worker_main(void *data)
 
 /* --- life --------------------------------------------------------------------- */
 
-int worker_start_thread(pthread_t *ret, void *(*run)(void *), void *data)
-{
-	sigset_t all, old;
-	pthread_attr_t attr;
-	int err;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(ret, &attr, run, data);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
-}
-
 static void worker_release(struct worker *w)
 {
 	doorbell_fini(&w->doorbell);
@@ -617,7 +600,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	if (err == 0)
 		err = doorbell_init(&w->doorbell, config->doorbell_fd);
 	if (err == 0)
-		err = worker_start_thread(&w->thread, worker_main, w);
+		err = thread_start(&w->thread, worker_main, w);
 	if (err < 0) {
 		worker_release(w);
 		return err;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "ctl/print/text.h"
 #include "linger.h"
 
@@ -199,7 +200,7 @@ static void *faults_thread(void *priv)
 void faults_attend(struct faults *faults)
 {
 	faults->stop = faults->fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
-	if (faults->stop >= 0 && pthread_create(&faults->thread, NULL, faults_thread, faults) != 0)
+	if (faults->stop >= 0 && thread_start(&faults->thread, faults_thread, faults) < 0)
 		faults->stop = close_fd(faults->stop);
 }
 

@@ -10,10 +10,10 @@
 #include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "conn.h"
 #include "relayd/relay.h"
 
-#define STACK_BYTES (256u << 10)
 
 void relworker_init(struct relworker *w, struct relay *relay, struct loop *loop)
 {
@@ -116,7 +116,6 @@ static void relworker_free(struct relworker *w)
 
 static int start_thread(struct relworker *w)
 {
-	pthread_attr_t attr;
 	int fd, ret;
 
 	ret = loop_new(&w->loop);
@@ -128,11 +127,7 @@ static int start_thread(struct relworker *w)
 		close_fd(fd);
 		return ret;
 	}
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	ret = -pthread_create(&w->thread, &attr, relworker_run, w);
-	pthread_attr_destroy(&attr);
-	return ret;
+	return thread_start(&w->thread, relworker_run, w);
 }
 
 /* With the lock. Return: NULL: there can be no more. */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "session.h"
 #include "store/chunk_stream.h"
 #include "trace/metapacket.h"
@@ -277,13 +278,13 @@ int repairer_start(struct repairer **ret, struct relay *relay, uint64_t before_n
 	m->before_ns = before_ns;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->changed, NULL);
-	error = pthread_create(&m->thread, NULL, repair_all, m);
+	error = thread_start(&m->thread, repair_all, m);
 	m->started = error == 0;
 	if (error)
 		repairer_free(m);
 	else
 		*ret = m;
-	return -error;
+	return error;
 }
 
 void repairer_stop(struct repairer *m)

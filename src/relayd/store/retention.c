@@ -13,10 +13,10 @@
 #include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "session.h"
 
 #define GONE ".removed" /* a renamed directory, until it is erased */
-#define STACK_BYTES (256u << 10)
 #define LEAST_MS 200u
 #define MAX_TRIES 1000u /* names of directories that wait to be erased */
 
@@ -91,12 +91,9 @@ static bool erase_soon(struct relay *relay)
 {
 	LOCKED(&relay->lock);
 	bool runs = relay->erasing != ERASE_NOTHING;
-	pthread_t thread;
 
-	if (!runs && pthread_create(&thread, NULL, erase_all, relay) != 0)
+	if (!runs && thread_start(NULL, erase_all, relay) < 0)
 		return false;
-	if (!runs)
-		pthread_detach(thread);
 	relay->erasing = ERASE_AGAIN;
 	return true;
 }
@@ -258,17 +255,13 @@ void retention_init(struct retention *r, struct relay *relay, const struct reten
 
 int retention_start(struct retention *r)
 {
-	pthread_attr_t attr;
-	int error;
+	int ret;
 
 	if (!r->relay->retention)
 		return 0;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	error = pthread_create(&r->thread, &attr, retention_watch, r);
-	pthread_attr_destroy(&attr);
-	r->runs = !error;
-	return -error;
+	ret = thread_start(&r->thread, retention_watch, r);
+	r->runs = ret == 0;
+	return ret;
 }
 
 void retention_kick(struct retention *r)

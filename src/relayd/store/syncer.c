@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "store/disk.h"
 
 #define MAX_DEPTH 64 /* of directories */
@@ -256,7 +257,7 @@ int syncer_new(struct syncer **ret, struct loop *loop, int fd, int top_fd)
 	pthread_condattr_destroy(&attr);
 	error = open_fds(s, loop, fd, top_fd);
 	if (error == 0)
-		error = -pthread_create(&s->thread, NULL, commit_all, s);
+		error = thread_start(&s->thread, commit_all, s);
 	if (error < 0)
 		syncer_release(s);
 	else

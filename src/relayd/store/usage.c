@@ -11,6 +11,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 #define MAX_DEPTH 12 /* as repair.c */
 
@@ -167,20 +168,18 @@ static void *count_all(void *data)
 int usage_begin(struct usage_count **ret, int out_fd, bool by_session, const char *host)
 {
 	struct usage_count *count = xalloc(sizeof(*count));
-	pthread_t thread;
 	int error;
 
 	count->out_fd = fcntl(out_fd, F_DUPFD_CLOEXEC, 0);
 	count->by_session = by_session;
 	count->host = xstrdup(host);
 	atomic_store(&count->users, 2);
-	error = count->out_fd < 0 ? errno : pthread_create(&thread, NULL, count_all, count);
+	error = count->out_fd < 0 ? -errno : thread_start(NULL, count_all, count);
 	if (error) {
 		atomic_store(&count->users, 1);
 		put_count(count);
-		return -error;
+		return error;
 	}
-	pthread_detach(thread);
 	*ret = count;
 	return 0;
 }

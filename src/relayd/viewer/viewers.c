@@ -9,11 +9,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "io/tcp_owner.h"
 #include "viewer.h"
 
 #define MAX_VIEWERS 1024u
-#define STACK_BYTES (256u << 10)
 
 /* --- connections ---------------------------------------------------------------------------- */
 
@@ -224,15 +224,10 @@ static void *viewers_run(void *data)
 
 int viewers_start(struct viewers *viewers)
 {
-	pthread_attr_t attr;
-	int error;
+	int ret = thread_start(&viewers->thread, viewers_run, viewers);
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	error = pthread_create(&viewers->thread, &attr, viewers_run, viewers);
-	pthread_attr_destroy(&attr);
-	viewers->runs = !error;
-	return -error;
+	viewers->runs = ret == 0;
+	return ret;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
