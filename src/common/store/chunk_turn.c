@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,21 +71,18 @@ static int archive_open_done(const struct archive *a, uint64_t owner)
 	return archive_part(list, owner) ? TAKE_FD(fd) : -ENOENT;
 }
 
-/* Readers don't miss an archive that is removed by a clear. One whose number can't be written is
- * cleared all the same. */
-static void archive_note_cleared(const struct chunk *chunk, const struct archive *a)
+void chunk_turn_note_cleared(int dir_fd, const char *name, bool sync)
 {
 	const size_t len = strlen(CLEAREDLIST_NAME);
 	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 	AUTO_FREE char *entry = NULL;
 	AUTO_FD int fd = -1;
 
-	if (strncmp(a->name, CLEAREDLIST_NAME, len) != 0)
+	if (strncmp(name, CLEAREDLIST_NAME, len) != 0)
 		return;
-	entry = xasprintf("\n%s" TRACELIST_END, a->name + len);
-	fd = openat(a->dir_fd, CLEAREDLIST_FILE, flags, 0640);
-	if (fd >= 0 && append_bytes(fd, entry, strlen(entry), fd_bytes(fd)) == 0 &&
-	    disk_syncs(chunk->disk))
+	entry = xasprintf("\n%llu" TRACELIST_END, strtoull(name + len, NULL, 10));
+	fd = openat(dir_fd, CLEAREDLIST_FILE, flags, 0640);
+	if (fd >= 0 && append_bytes(fd, entry, strlen(entry), fd_bytes(fd)) == 0 && sync)
 		(void)!fdatasync(fd);
 }
 
@@ -97,7 +95,7 @@ static int archive_take(struct chunk *chunk, const struct archive *a, int fd)
 		return fd;
 	if (chunk_has(a->dir_fd, a->hidden))
 		dir_remove(a->dir_fd, a->hidden);
-	archive_note_cleared(chunk, a);
+	chunk_turn_note_cleared(a->dir_fd, a->name, disk_syncs(chunk->disk));
 	chunk->archive_fd = fd;
 	return 0;
 }

@@ -34,6 +34,9 @@ uint64_t chunk_turn_bytes(const struct chunk *chunk, uint64_t owner);
 /** Hide the archive @path, which will be removed by chunk_turn_remove(). Return: 0 or negative
  *  errno. */
 int chunk_turn_hide(const struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+/** Note in @dir_fd, of archives, the number in the name of one that a clear removes: readers don't
+ *  miss it. One whose number can't be written is cleared all the same. Other names are ignored. */
+void chunk_turn_note_cleared(int dir_fd, const char *name, bool sync);
 /** Remove the archives in the directory of archive @path that @owner has hidden; any thread. */
 void chunk_turn_remove(int fd, const char *path, uint64_t owner);
 /** All streams go on in the new directories. */

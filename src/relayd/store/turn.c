@@ -24,6 +24,7 @@
 #include "retention.h"
 #include "session.h"
 #include "store/append.h"
+#include "store/chunk_turn.h"
 #include "trace/streamlist.h"
 
 #define LIST_FILE "list"
@@ -397,6 +398,16 @@ static int take_in(int next_fd, int session_fd)
 	return ret;
 }
 
+/* Where there is no archive, readers miss none. */
+static void note_cleared(int session_fd, const struct turn *turn)
+{
+	AUTO_FD int fd = chunk_open_dir(session_fd, RELTURN_ARCHIVES);
+	const char *slash = strrchr(turn->name, '/');
+
+	if (turn->kind == TURN_CLEAR && slash && fd >= 0)
+		chunk_turn_note_cleared(fd, slash + 1, true);
+}
+
 /* The rest of steps 3 to 5. Return: as relturn_finish(). */
 static int finish(int session_fd, int next_fd)
 {
@@ -410,6 +421,8 @@ static int finish(int session_fd, int next_fd)
 		return unlinkat(next_fd, TURN_FILE, 0) < 0 ? -errno : 0;
 	if (ret == 0)
 		ret = take_in(next_fd, session_fd);
+	if (ret == 0)
+		note_cleared(session_fd, &turn);
 	if (ret == 0 && renameat(next_fd, TURN_FILE, session_fd, TURNED_FILE) < 0)
 		ret = -errno;
 	return ret < 0 ? ret : 1;

@@ -13,22 +13,12 @@
 
 int rotation_check_clear(const struct session *session, struct err *err)
 {
-	if (session->live_us)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' is live: it can't be cleared yet; destroy it and "
-			       "create it again",
-			       session->name);
-	if (*session->relay)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' records to a relay: it can't be cleared yet; destroy "
-			       "it and create it again",
-			       session->name);
 	if (session->snapshots)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "session '%s' writes only snapshots: it can't be cleared yet; "
 			       "destroy it and create it again",
 			       session->name);
-	if (!*session->path)
+	if (!*session->path && !*session->relay)
 		return err_set(err, ERR_INVALID,
 			       "session '%s' has no output to clear (--no-output)", session->name);
 	return 0;
