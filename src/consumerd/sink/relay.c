@@ -35,17 +35,18 @@ static int relay_settle(struct sink *sink)
 /* A stream that the relay does not know on this connection would lose its position. */
 static int relay_turn(struct sink *sink, const char *name, bool clear)
 {
+	struct relay_conn_turned turned = { 0 };
 	struct sink_stream *out;
-	bool made = false;
 	int ret;
 
 	list_for_each(out, &sink->streams, node)
 		if (!relay_stream_of(out)->id ||
 		    relay_stream_of(out)->epoch != relay_conn_epoch(sink->link))
 			return -EAGAIN;
-	ret = relay_conn_turn(sink->link, name, clear, &made);
+	ret = relay_conn_turn(sink->link, name, clear, &turned);
 	list_for_each(out, &sink->streams, node)
-		out->opened = made;
+		out->opened = turned.made;
+	sink->turned_bytes = turned.bytes;
 	return ret;
 }
 

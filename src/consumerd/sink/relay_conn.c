@@ -881,7 +881,8 @@ int relay_conn_beacon(struct relay_conn *link, uint64_t time)
 	return relay_conn_call(link, &enc, &dec);
 }
 
-int relay_conn_turn(struct relay_conn *link, const char *name, bool clear, bool *ret_made)
+int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
+		    struct relay_conn_turned *ret_turned)
 {
 	/* A clear whose outcome is not known is made again, not only answered: so all that was sent
 	 * before the last one is removed, and counted. */
@@ -900,7 +901,7 @@ int relay_conn_turn(struct relay_conn *link, const char *name, bool clear, bool 
 	if (ret == 0 && rep_rel_turn_decode(&dec, &rep) < 0)
 		ret = relay_conn_fail(link, -EBADMSG, NULL);
 	if (ret == 0)
-		*ret_made = rep.made;
+		*ret_turned = (struct relay_conn_turned){ rep.made, rep.bytes };
 	return ret;
 }
 

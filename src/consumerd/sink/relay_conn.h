@@ -133,10 +133,14 @@ uint64_t relay_conn_part_bytes(const struct relay_conn *link);
 /** Whether sending @bytes would delay the worker's other duties for too long. */
 bool relay_conn_is_slow(const struct relay_conn *link, uint64_t bytes);
 
-/** Turn to the next chunk, on the connection on which all streams were opened. *@ret_made: false:
- *  the relay had made the same turn before. */
+/** A turn that the relay has made. */
+struct relay_conn_turned {
+	bool made;	/* false: it had made the same turn before */
+	uint64_t bytes; /* of the archive */
+};
+/** Turn to the next chunk, on the connection on which all streams were opened. */
 int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
-		    bool *ret_made) MUST_CHECK;
+		    struct relay_conn_turned *ret_turned) MUST_CHECK;
 
 /** End a stream at the relay. @epoch: of the connection on which @stream was opened. Return:
  *  whether the relay was informed, or need not be: the connection is another one. */

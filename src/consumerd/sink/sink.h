@@ -155,6 +155,7 @@ struct sink {
 	struct relay_conn *link;  /* NULL: it has no relay */
 	bool live;		  /* viewers may follow its session at the relay */
 	bool ending, failed;	  /* see sink_begin_end() */
+	uint64_t turned_bytes;	  /* of the archive that the relay made last */
 	uint64_t waiting;	  /* bytes that the relay has not received; atomic */
 	struct list_node streams; /* struct sink_stream */
 	struct splicer splicer;	  /* of the streams whose packets are spliced */

@@ -288,17 +288,18 @@ static bool is_in_step(const struct spool *spool)
  * them, they are sent. Until it has answered, no packet is made that would have the same number. */
 static int turn_at_relay(struct spool *spool, const char *name, bool clear)
 {
+	struct relay_conn_turned turned = { 0 };
 	struct spooled *sp;
-	bool made = false;
 	int ret = 0;
 
 	spool_handle(spool, SPOOL_SEND_BEGIN);
 	list_for_each(sp, &spool->streams, node)
 		ret = ret ? ret : spool_begin_turn(sp);
 	if (ret == 0)
-		ret = relay_conn_turn(spool->sink.link, name, clear, &made);
+		ret = relay_conn_turn(spool->sink.link, name, clear, &turned);
 	list_for_each(sp, &spool->streams, node)
-		spool_end_turn(sp, made);
+		spool_end_turn(sp, turned.made);
+	spool->sink.turned_bytes = turned.bytes;
 	spool_handle(spool, SPOOL_SEND_END);
 	if (ret < 0)
 		spool_link_failed(spool, ret);

@@ -255,17 +255,18 @@ int spool_send_mark(struct spool *spool)
 {
 	struct spool_mark *mark = first_mark(spool);
 	char file[MARK_NAME_BYTES];
+	struct relay_conn_turned turned;
 	struct spooled *sp;
-	bool made;
 	int ret;
 
 	if (!mark || spool->host->adopts(spool->host->data))
 		return 0;
-	ret = relay_conn_turn(spool->sink.link, mark->name, mark->clear, &made);
+	ret = relay_conn_turn(spool->sink.link, mark->name, mark->clear, &turned);
 	if (ret < 0)
 		return ret;
 	list_for_each(sp, &spool->streams, node)
-		spool_pass_mark(sp, made);
+		spool_pass_mark(sp, turned.made);
+	spool->sink.turned_bytes = turned.bytes;
 	mark_file(mark->number, file);
 	unlinkat(spool->dir_fd, file, 0);
 	mark_free(mark);

@@ -661,6 +661,8 @@ static void make_turn(struct worker *w, struct job *job)
 	if (!sink_state(w->sink).trouble)
 		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, 2 * RELAY_TIMEOUT_NS);
 	job->turn.waits = sink_state(w->sink).turns;
+	if (w->sink->link && !job->turn.waits)
+		job->turn.bytes = w->sink->turned_bytes;
 }
 
 static bool do_turn(struct worker *w, struct job *job)

@@ -157,13 +157,12 @@ static int on_rel_beacon(const struct relconn_request *rq, struct req_rel_beacon
 static int on_rel_turn(const struct relconn_request *rq, struct req_rel_turn *req, struct err *err)
 {
 	struct rep_rel_turn rep;
-	bool made, broken;
+	bool broken;
 
-	(void)relturn(rq->conn->session, req, &made, &broken, err);
+	(void)relturn(rq->conn->session, req, &rep, &broken, err);
 	rq->conn->unkept |= broken;
 	if (err->code)
 		return err->code;
-	rep.made = made;
 	begin_answer(rq);
 	rep_rel_turn_encode(rq->enc, &rep);
 	return 0;

@@ -38,6 +38,7 @@
 #define FILES_OF_TURN 4u   /* the archive, the directory that it is in, its list, the turn's name */
 #define FILES_OF_TRACE 12u /* metadata, index, .streams; and its directories */
 #define FILES_OF_STREAM 2u
+#define ARCHIVE_DEPTH (CHUNK_MAX_DEPTH + 2) /* with its own directory, and index/ */
 
 /** A turn, as its file has it: a letter and the name. */
 struct turn {
@@ -132,6 +133,13 @@ static int archive_open(struct archive *ret, int session_fd, const struct turn *
 static struct chunk_place archive_place(const struct archive *archive)
 {
 	return (struct chunk_place){ archive->fd, archive->hidden, archive->name };
+}
+
+static uint64_t archive_bytes(const struct archive *archive, const struct turn *turn)
+{
+	return turn->kind == TURN_CLEAR ?
+		       0 :
+		       chunk_tree_bytes(archive->fd, archive->name, ARCHIVE_DEPTH);
 }
 
 /* Return: 0, or negative errno: no traces can be moved there. */
@@ -517,23 +525,28 @@ static int turn_over(struct relsession *session, const struct archive *archive, 
 			 "can't move the traces of %s", session->path);
 }
 
-int relturn(struct relsession *session, const struct req_rel_turn *req, bool *ret_made,
+int relturn(struct relsession *session, const struct req_rel_turn *req, struct rep_rel_turn *ret,
 	    bool *ret_broken, struct err *err)
 {
 	struct archive archive CLEANUP(archive_fini) = { .fd = -1 };
 	struct turn turn = { .kind = req->clear ? TURN_CLEAR : TURN_ROTATE };
 	uint64_t bytes;
-	int ret;
+	int result;
 
-	*ret_made = *ret_broken = false;
-	if (turn_check(req, err) || was_done(session->fd, req->name))
+	*ret = (struct rep_rel_turn){ 0 };
+	*ret_broken = false;
+	if (turn_check(req, err))
 		return err->code;
 	memcpy(turn.name, req->name, strlen(req->name));
-	ret = archive_open(&archive, session->fd, &turn);
-	if (ret == 0)
-		ret = archive_check(&archive, session->fd);
-	if (ret < 0)
-		return err_errno(err, ERR_OUTPUT, -ret, "can't move the traces of %s to %s",
+	result = archive_open(&archive, session->fd, &turn);
+	if (result == 0 && was_done(session->fd, req->name)) {
+		ret->bytes = archive_bytes(&archive, &turn);
+		return 0;
+	}
+	if (result == 0)
+		result = archive_check(&archive, session->fd);
+	if (result < 0)
+		return err_errno(err, ERR_OUTPUT, -result, "can't move the traces of %s to %s",
 				 session->path, req->clear ? CLEARED : req->name);
 	if (turn_charge(session, &bytes, err))
 		return err->code;
@@ -542,7 +555,8 @@ int relturn(struct relsession *session, const struct req_rel_turn *req, bool *re
 		return err->code;
 	}
 	relpeer_commit(session->conn->peer, bytes);
-	*ret_made = true;
+	ret->made = true;
+	ret->bytes = archive_bytes(&archive, &turn);
 	log_info("%s: %s", session->path, req->clear ? "cleared" : req->name);
 	return 0;
 }

@@ -21,10 +21,10 @@
 
 struct relsession;
 
-/** Turn @session. *@ret_made: false for the name of its last turn: nothing is done. *@ret_broken:
+/** Turn @session. @ret: the answer; for the name of its last turn, nothing is done. *@ret_broken:
  *  the session must be closed, as its files are in an intermediate state.
  *  Return: 0 or the code in @err. */
-int relturn(struct relsession *session, const struct req_rel_turn *req, bool *ret_made,
+int relturn(struct relsession *session, const struct req_rel_turn *req, struct rep_rel_turn *ret,
 	    bool *ret_broken, struct err *err);
 /** Finish a turn that was begun in the session's directory @fd, or undo it, if nothing was moved.
  *  Return: 1: it was finished; 0: there was none, or it was undone; or negative errno. */
