@@ -310,10 +310,10 @@ static int turn_at_relay(struct spool *spool, const char *name, bool clear)
 static int spool_turn(struct sink *sink, const char *name, bool clear)
 {
 	struct spool *spool = spool_of(sink);
-	int ret = -EAGAIN;
+	int ret = spool_settle(sink);
 
-	if (is_in_step(spool))
-		ret = turn_at_relay(spool, name, clear);
+	if (ret == 0)
+		ret = is_in_step(spool) ? turn_at_relay(spool, name, clear) : -EAGAIN;
 	return ret == 0 || ret == -EREMOTEIO ? ret : spool_add_mark(spool, name, clear);
 }
 
