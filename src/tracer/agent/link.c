@@ -269,8 +269,8 @@ static int try_connect(struct agent_link *link)
 	struct stat st;
 	int fd, err;
 
-	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%s%s", dir, SOCKET_NAME) >=
-	    (int)sizeof(addr.sun_path))
+	if (tracer_join(addr.sun_path, sizeof(addr.sun_path), dir, SOCKET_NAME, NULL) >=
+	    sizeof(addr.sun_path))
 		return -ENOENT;
 	if (sys_stat(addr.sun_path, &st) < 0)
 		return errno == ENOTDIR ? -ENOENT : -errno;
@@ -294,7 +294,7 @@ static bool has_state(const struct agent_link *link)
 	char path[AGENT_PATH_MAX + sizeof(STATE_NAME)];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s" STATE_NAME, tracer_env.dir[link->index]);
+	tracer_join(path, sizeof(path), tracer_env.dir[link->index], STATE_NAME, NULL);
 	return sys_stat(path, &st) == 0;
 }
 

@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -31,7 +31,7 @@
 #include "tracer/statedump/statedump.h"
 
 #define STACK_BYTES (128u << 10)
-#define THREAD_NAME "%.11s-ltt" /* the process's, so that state dump events have it */
+#define THREAD_NAME "-ltt" /* behind the process's, so that state dump events have it */
 #define PAUSE_MS 100
 #define LOOK_MS 1000  /* for libraries that came or went; ltt_statedump_libraries() */
 #define UNWOKEN_MS 50 /* a filter forbids signalfd() */
@@ -268,7 +268,8 @@ static void *helper(void *arg)
 	helper_self = pthread_self();
 	helper_process = getpid();
 	__atomic_store_n(&thread_id, tid, __ATOMIC_RELEASE);
-	snprintf(name, sizeof(name), THREAD_NAME, program_invocation_short_name);
+	tracer_join(name, sizeof(name) - strlen(THREAD_NAME), program_invocation_short_name, NULL);
+	strcat(name, THREAD_NAME);
 	prctl(PR_SET_NAME, name);
 	site_mute(); /* permanently: this thread's own allocations are not the program's */
 	if (start_delay_ms)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,7 +46,7 @@ int agent_watch_arm(struct agent_watch *watch, const char *dir, int thread)
 	int is_dir = 1;
 
 	agent_watch_disarm(watch);
-	snprintf(path, sizeof(path), "%s", dir);
+	tracer_join(path, sizeof(path), dir, NULL);
 	for (;;) {
 		watch->dir_fd = watch_dir(path, thread);
 		if (watch->dir_fd >= 0)

@@ -12,6 +12,22 @@
 
 struct tracer_env tracer_env;
 
+size_t tracer_join(char *to, size_t size, ...)
+{
+	size_t all = 0;
+	const char *text;
+	va_list args;
+
+	va_start(args, size);
+	while ((text = va_arg(args, const char *)))
+		for (; *text; text++, all++)
+			if (all + 1 < size)
+				to[all] = *text;
+	va_end(args);
+	to[all < size ? all : size - 1] = '\0';
+	return all;
+}
+
 static bool is_set(const char *name)
 {
 	const char *value = secure_getenv(name);
@@ -35,15 +51,13 @@ static void add_dir(const char *base, const char *rest)
 	char *dir = tracer_env.dir[tracer_env.nr_dirs];
 	char here[AGENT_PATH_MAX] = "";
 	const char *slash = "";
-	int len;
 
 	if (base[0] != '/') {
 		if (!getcwd(here, sizeof(here)))
 			return;
 		slash = "/";
 	}
-	len = snprintf(dir, AGENT_PATH_MAX, "%s%s%s%s", here, slash, base, rest);
-	if (len >= AGENT_PATH_MAX)
+	if (tracer_join(dir, AGENT_PATH_MAX, here, slash, base, rest, NULL) >= AGENT_PATH_MAX)
 		return;
 	if (tracer_env.nr_dirs > 0 && strcmp(dir, tracer_env.dir[0]) == 0)
 		return;
@@ -70,7 +84,7 @@ static void read_scopes(void)
 
 	if (len >= sizeof(tracer_env.scopes))
 		value += len + 1 - sizeof(tracer_env.scopes);
-	snprintf(tracer_env.scopes, sizeof(tracer_env.scopes), "%s", value ? value : "");
+	tracer_join(tracer_env.scopes, sizeof(tracer_env.scopes), value ? value : "", NULL);
 }
 
 void tracer_env_read(void)

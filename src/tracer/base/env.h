@@ -16,6 +16,7 @@
 #define TRACER_BASE_ENV_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define AGENT_LINKS 2	      /* daemons to which an application connects */
 #define AGENT_PATH_MAX 1024   /* longer runtime directories are not used */
@@ -34,6 +35,13 @@ struct tracer_env {
 extern struct tracer_env tracer_env;
 
 void tracer_env_read(void);
+
+/**
+ * tracer_join() - write texts, the last of which is followed by NULL, behind each other, cut off at
+ * @size bytes. A program starts without the pages that snprintf() needs of libc.
+ * Return: the length of all, without the final NUL.
+ */
+size_t tracer_join(char *to, size_t size, ...) __attribute__((sentinel));
 
 /** One line on stderr, with LTT_DEBUG only. Keeps errno. */
 void tracer_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
