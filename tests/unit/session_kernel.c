@@ -4,6 +4,7 @@
  * before their buffer is on and their description is written; messages when rules change and when
  * the session stops; contexts, tracked processes; refusals.
  */
+#include "filter/program.h"
 #include "lib/kernel_fake.h"
 
 static void recording(void)
@@ -385,6 +386,54 @@ static struct answer filtered(int client, uint8_t kind, const char *pattern, con
 	return harness_answer(client);
 }
 
+static struct answer kernel_sampled(int client, uint8_t kind, const char *pattern,
+				    const char *filter, const char *sampling)
+{
+	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = pattern,
+		     .exclude = "", .kind = kind, .location = kind == RULE_EVENTS ? "" : "vfs_read",
+		     .filter = filter, .sampling = sampling);
+	kernel_fake_settle();
+	return harness_answer(client);
+}
+
+static bool kernel_samples(const struct kernel_fake_filter *filter)
+{
+	return filter->nr_programs == 1 && ltt_filter_samples((const void *)filter->first);
+}
+
+/* Each sampling has a class of its own, which an event exchanges while it stays enabled. */
+static void sampling(void)
+{
+	int client = kernel_fake_begin(true);
+	struct answer a;
+	uint32_t id;
+
+	a = kernel_sampled(client, RULE_EVENTS, "sched_switch", "", "1/2 by f1");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'f0'?"));
+	kernel_fake.old = true;
+	a = kernel_sampled(client, RULE_EVENTS, "sched_switch", "", "1/2");
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "older than this daemon"));
+	kernel_fake.old = false;
+	CHECK_IS(kernel_sampled(client, RULE_EVENTS, "sched_switch", "", "1/2").code, ==, 0);
+	CHECK_IS(kernel_sampled(client, RULE_PROBE, "p", "", "first 9").code, ==, 0);
+	start_and_stop(client, true);
+	CHECK(kernel_samples(&kernel_fake.filters[0]) && kernel_fake.on[0]);
+	CHECK(kernel_samples(&kernel_fake.probes[0].filter));
+	CHECK(strstr(harness.consumer.metadata, "1/2 */"));
+	id = kernel_fake.event_ids[0];
+	CHECK_IS(kernel_sampled(client, RULE_EVENTS, "sched_switch", "f0 < 5", "1/2").code, ==, 0);
+	CHECK(kernel_fake.event_ids[0] == id && kernel_fake.refiltered == 1);
+	CHECK_IS(kernel_sampled(client, RULE_EVENTS, "sched_switch", "", "1/4").code, ==, 0);
+	CHECK(kernel_fake.event_ids[0] != id && kernel_fake.instead == 1 && kernel_fake.on[0]);
+	CHECK(strstr(harness.consumer.metadata, "1/4 */") && kernel_fake.refiltered == 1);
+	CHECK_IS(kernel_sampled(client, RULE_EVENTS, "sched_switch", "", "").code, ==, 0);
+	CHECK(kernel_fake.instead == 2 && !kernel_fake.filters[0].nr_programs);
+	start_and_stop(client, false); /* the numbers of those not sampled are written first */
+	CHECK_IS(kernel_fake_nr_on(), ==, 0);
+	close(client);
+	harness_end();
+}
+
 static void wrong_filters(int client)
 {
 	struct answer a = filtered(client, RULE_EVENTS, "sched_switch", "f0 == ");
@@ -399,11 +448,6 @@ static void wrong_filters(int client)
 	      strstr(a.text, "no floating point"));
 	a = filtered(client, RULE_PROBE, "p", "f0 == 1");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "fields: ip (u64)"));
-	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "sched_switch",
-		     .exclude = "", .filter = "f0 == 1", .sampling = "1/2");
-	kernel_fake_settle();
-	a = harness_answer(client);
-	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "can't be sampled yet"));
 }
 
 /* A filter is there when its event is enabled, and replaced while the event stays enabled. */
@@ -479,6 +523,7 @@ static void filtered_places(void)
 int main(void)
 {
 	filters();
+	sampling();
 	filtered_places();
 	recording();
 	newcomers();

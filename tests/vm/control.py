@@ -806,6 +806,48 @@ def test_filters():
         run("busybox", "rmmod", example)
 
 
+SAMPLED = {"one_in": ("power:cpu_frequency", "--sample=1/10"), "of_value": ("power:cpu_frequency", "--sample=1/4", "--by=state"),
+           "limit": ("power:cpu_frequency", "--first=100"), "pace": ("power:cpu_frequency", "--rate=50/s"),
+           "half": ("power:cpu_frequency", "--filter", "state < 500", "--sample=1/5")}
+
+
+def test_sampling():
+    """Beside a session with all events: those that are sampled are some of them, and those that are recorded, lost and not
+    sampled are all that were emitted, though the daemons are killed and a sampling is changed."""
+    out = {name: filtered_session(name, [rule]) for name, rule in {"all": ("power:cpu_frequency",), **SAMPLED}.items()}
+    for name in out:
+        ctl("start", name)
+    began = time.monotonic()
+    emit()
+    kill("ltt-consumerd")
+    emit()
+    kill("ltt-sessiond")
+    ctl("enable-event", "-k", "-s", "one_in", "-c", "c", "power:cpu_frequency", "--sample=1/5")
+    emit()
+    totals = {name: ctl("stop", name)["result"]["sessions"][0]["totals"] for name in out}
+    seconds = time.monotonic() - began
+    for name in out:
+        run("lttctl", "verify", out[name])
+        ctl("destroy", name)
+    events = {name: collections.Counter((e[2]["cpu_id"], e[2]["state"]) for e in read_fields(out[name])) for name in out}
+    for name, total in totals.items():
+        emitted = (3 if name != "half" else 1.5) * EMITTED
+        taken = total["recorded"] + total["lost"]
+        print(f"control: sampling: {name}: {taken} of {emitted}", flush=True)
+        check(taken + total["not_sampled"] == emitted, f"{name}: {total} of {emitted}")
+        check(total["lost"] == 0 and sum(events[name].values()) == taken, f"{name}: {total}")
+        check(events[name] <= events["all"], f"{name}: {(events[name] - events['all'])}")
+        check(name == "all" or f"not sampled: " in open(f"{out[name]}/kernel/metadata", errors="replace").read(), name)
+    near = {"one_in": 2 * EMITTED / 10 + EMITTED / 5, "of_value": 3 * EMITTED / 4, "half": 1.5 * EMITTED / 5}
+    for name, want in near.items():
+        check(abs(sum(events[name].values()) - want) < want * 0.15, f"{name}: {totals[name]}, not {want}")
+    check(totals["limit"]["recorded"] == 100, totals["limit"])
+    check(50 <= totals["pace"]["recorded"] <= 50 * (seconds + 1), f"{totals['pace']} in {seconds} s")
+    states = {state for _, state in events["of_value"]}
+    check(events["of_value"] == {e: n for e, n in events["all"].items() if e[1] in states}, "some of a value")
+    check("/* sampled: 0 1 1/5 */" in open(f"{out['one_in']}/kernel/metadata", errors="replace").read(), "1/5")
+
+
 CALLER = """
 import ctypes, sys, time
 libc = ctypes.CDLL(None)
@@ -2645,7 +2687,7 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes, test_sampling,
          test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

@@ -372,6 +372,11 @@ static char *core_channel_line(const struct rule *rule, uint32_t starts)
 			 sampling.first ? starts : 0);
 }
 
+char *channel_filter_of_rule(const struct rule *rule, uint32_t starts)
+{
+	return *rule->filter || *rule->sampling ? core_channel_line(rule, starts) : NULL;
+}
+
 static char *core_channel_join(char *before, char *line)
 {
 	char *both = before ? xasprintf("%s\n%s", before, line) : xstrdup(line);

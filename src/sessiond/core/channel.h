@@ -96,6 +96,8 @@ char *channel_filter(const struct channel *channel, const char *name, int loglev
 char *channel_filter_by(const struct channel *channel,
 			bool (*records)(const struct rule *rule, const void *event),
 			const void *event, uint32_t starts);
+/** The line of one rule; NULL: it has neither filter nor sampling. To be freed. */
+char *channel_filter_of_rule(const struct rule *rule, uint32_t starts);
 /** Check that the channel's limit of rules with a rate or number of events allows the sampling of
  *  @spec, for an existing or a new rule. Return: 0 or the code set in @err. */
 int channel_check_budget(struct channel *channel, const struct rule_spec *spec, struct err *err);

@@ -192,6 +192,17 @@ struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int log
 	return shape_ref(shape);
 }
 
+struct shape *shape_extended(struct shapes *shapes, struct shape *shape, const char *text)
+{
+	AUTO_FREE char *body = NULL;
+
+	if (!*text)
+		return shape_ref(shape);
+	body = xasprintf("%s%s", shape->body, text);
+	return shape_restore(shapes, shape->kind, shape->loglevel, shape->name, shape->format,
+			     body);
+}
+
 struct shape *shape_ref(struct shape *shape)
 {
 	shape->refs++;

@@ -67,6 +67,9 @@ struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const 
  *  classes refer to it. Return: the shape with one more reference. */
 struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int loglevel,
 			    const char *name, const char *format, const char *body);
+/** The shape of a class of its points whose body goes on with @text; "": the same shape. Return: the
+ *  shape with one more reference. */
+struct shape *shape_extended(struct shapes *shapes, struct shape *shape, const char *text);
 struct shape *shape_ref(struct shape *shape);
 void shape_unref(struct shapes *shapes, struct shape *shape);
 

@@ -184,7 +184,10 @@ static int kernel_fake_enable(int fd, const struct ltt_kmod_enable *enable)
 
 	if (fd == kernel_fake.counting)
 		return kernel_fake_count(enable);
-	CHECK(fd == kernel_fake.channel && !kernel_fake.on[i] && harness.consumer.rings_on);
+	CHECK(fd == kernel_fake.channel && harness.consumer.rings_on);
+	CHECK(!kernel_fake.on[i] || (enable->flags & LTT_KMOD_INSTEAD &&
+				     enable->id != kernel_fake.event_ids[i]));
+	kernel_fake.instead += kernel_fake.on[i];
 	if (kernel_fake.refuses)
 		return errno = ENOENT, -1;
 	snprintf(described, sizeof(described), "id = %u;\n\tstream_id = 0;\n\tname = \"%s\";\n",
@@ -341,6 +344,8 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 	switch (request) {
 	case LTT_KMOD_HELLO:
 		((struct ltt_kmod_hello *)arg)->nr_events = KERNEL_FAKE_NR - kernel_fake.missing;
+		((struct ltt_kmod_hello *)arg)->features =
+			kernel_fake.old ? 0 : LTT_KMOD_SAMPLES;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

@@ -21,9 +21,11 @@ struct kernel_fake_filter {
 
 struct kernel_fake {
 	unsigned int missing; /* of the last events, which modules bring later */
+	bool old;	      /* a module that does not sample */
 	bool on[KERNEL_FAKE_NR];
 	uint32_t event_ids[KERNEL_FAKE_NR];
 	unsigned int changes; /* events enabled or disabled */
+	unsigned int instead; /* events that were on with another id */
 	unsigned int dumps;
 	int refuse;  /* errno of LTT_KMOD_CHANNEL */
 	int channel; /* the descriptor that the daemon has */

@@ -220,10 +220,12 @@ int kernel_check_rule(struct domain_tracer *domain, const struct session *sessio
 	int ret;
 
 	(void)session;
-	if (*spec->sampling)
+	if (*spec->sampling && !kmod_has(kernel->kmod, LTT_KMOD_SAMPLES))
 		return err_set(err, ERR_UNSUPPORTED,
-			       "events of the kernel can't be sampled yet; choose fewer by name, "
-			       "or omit --sample, --rate and --first");
+			       "the kernel module that is loaded is older than this daemon and "
+			       "can't sample events: load that of this release (end the sessions "
+			       "that record the kernel, `rmmod ltt`, and start ltt-sessiond "
+			       "again), or omit --sample, --rate and --first");
 	if (*spec->by)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "events of the kernel can't be counted by keys yet; omit --by, or "
@@ -259,9 +261,10 @@ static bool kernel_filter_records(const struct rule *rule, const void *event)
 	return rule->enabled && kernel_rule_matches(rule, event);
 }
 
-char *kernel_filter_of(const struct channel *channel, const struct kernel_event *event)
+char *kernel_filter_of(const struct channel *channel, const struct kernel_event *event,
+		       uint32_t starts)
 {
-	return channel_filter_by(channel, kernel_filter_records, event, 0);
+	return channel_filter_by(channel, kernel_filter_records, event, starts);
 }
 
 void kernel_filter_fill(struct ltt_kmod_filter *request, uint32_t id,
@@ -327,11 +330,15 @@ static void kernel_filter_judge_probe(struct kernel_domain *kernel,
 void kernel_filter_search(struct kernel_domain *kernel, const struct rule *rule,
 			  struct kernel_filter_search *ret)
 {
+	struct err ignored = { 0 };
+
 	*ret = (struct kernel_filter_search){
 		.rule = rule,
 		.verdicts = { .tracer = kernel_filter_tracer(kernel), .expression = rule->filter },
 	};
-	if (!*rule->filter)
+	(void)sampling_parse(rule->sampling, &ret->sampling, &ignored);
+	ret->verdicts.by = ret->sampling.by;
+	if (!*rule->filter && !*ret->sampling.by)
 		return;
 	if (!rule_chooses(rule->kind)) {
 		kernel_filter_judge_probe(kernel, ret);
@@ -354,7 +361,8 @@ static int kernel_filter_check_events(struct kernel_domain *kernel, const struct
 
 	kernel_filter_search(kernel, rule, &search);
 	if (kernel_filter_never(&search) && !glob_is_pattern(spec->pattern))
-		err_set(err, ERR_INVALID, "filter of event %.100s, column %u: %s", spec->pattern,
+		err_set(err, ERR_INVALID, "%s of event %.100s, column %u: %s",
+			search.first->of_key ? "field" : "filter", spec->pattern,
 			search.first->column, search.first->why);
 	filter_verdicts_fini(&search.verdicts);
 	rule_free(rule);
@@ -363,13 +371,15 @@ static int kernel_filter_check_events(struct kernel_domain *kernel, const struct
 
 int kernel_check_filter(struct kernel_domain *kernel, const struct rule_spec *spec, struct err *err)
 {
-	if (!spec->filter || !*spec->filter)
+	bool filters = spec->filter && *spec->filter;
+
+	if (!filters && !(spec->sampling && *spec->sampling))
 		return 0;
-	if (rule_counts(spec->kind))
+	if (rule_counts(spec->kind) && filters)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "events of the kernel that are counted can't be filtered yet; omit "
 			       "--filter, or choose by name and lttctl track");
-	if (filter_check_syntax(kernel_filter_tracer(kernel), spec->filter, err))
+	if (filters && filter_check_syntax(kernel_filter_tracer(kernel), spec->filter, err))
 		return err->code;
 	return kernel_filter_check_events(kernel, spec, err);
 }

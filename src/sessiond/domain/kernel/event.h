@@ -10,6 +10,7 @@
 #include "kmod.h"
 #include "sessiond/domain/rec/recording.h"
 #include "probe.h"
+#include "sessiond/core/sampling.h"
 #include "sessiond/domain/rec/filter.h"
 
 struct kernel_domain;
@@ -48,9 +49,9 @@ struct kernel_event *kernel_event_find(const struct kernel_domain *kernel, const
 /** The contexts that filters in the module can read. */
 const struct filter_tracer *kernel_filter_tracer(struct kernel_domain *kernel);
 
-/** The filters of the enabled rules that record an event, one on each line; NULL: a rule has none,
- *  or no rule matches. To be freed. */
-char *kernel_filter_of(const struct channel *channel, const struct kernel_event *event);
+/** The filters of the enabled rules that record an event, as channel_filter() returns them. */
+char *kernel_filter_of(const struct channel *channel, const struct kernel_event *event,
+		       uint32_t starts);
 
 /** Fill in the request to the module. @filter: NULL: none. */
 void kernel_filter_fill(struct ltt_kmod_filter *request, uint32_t id,
@@ -63,6 +64,7 @@ void kernel_filters_sweep(struct kernel_session *ks);
  *  on the first of these. */
 struct kernel_filter_search {
 	const struct rule *rule;
+	struct sampling sampling; /* of @rule */
 	uint32_t events, never;
 	struct filter_verdicts verdicts;
 	const struct filter_verdict *first;

@@ -142,7 +142,7 @@ static uint32_t kernel_count_points(struct domain_tracer *domain, const struct s
 
 	*ret_never = 0;
 	(void)session;
-	if (*rule->filter && kernel_events_load(kernel) == 0) {
+	if ((*rule->filter || strstr(rule->sampling, " by ")) && kernel_events_load(kernel) == 0) {
 		kernel_filter_search(kernel, rule, &search);
 		filter_verdicts_fini(&search.verdicts);
 		*ret_never = search.never;
@@ -213,6 +213,21 @@ static void kernel_restore(struct domain_tracer *domain, struct session *session
 
 	recording_restore(&ks->rec, msg);
 	kernel_tracker_restore(ks);
+	kernel_touch(ks);
+}
+
+static void kernel_write_not_sampled(struct domain_tracer *domain, struct session *session,
+				     const struct msg_con_stream *streams, size_t nr,
+				     domain_done done, void *data)
+{
+	struct kernel_session *ks = kernel_find(domain, session);
+
+	if (!ks) {
+		done(data, 0, 0, NULL);
+		return;
+	}
+	rings_note_not_sampled(&ks->rec, streams, nr);
+	kernel_wait_new(ks, done, data);
 	kernel_touch(ks);
 }
 
@@ -294,6 +309,7 @@ static const struct domain_ops kernel_ops = {
 	.restore = kernel_restore,
 	.adopt = recording_adopt,
 	.keep = recording_keep,
+	.write_not_sampled = kernel_write_not_sampled,
 };
 
 struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *kmod)
@@ -442,7 +458,8 @@ static void kernel_refusal_report_never(struct kernel_domain *kernel,
 
 	kernel_filter_search(kernel, rule, &search);
 	if (kernel_filter_never(&search)) {
-		snprintf(why, sizeof(why), "its filter holds for no event that there is now: %s",
+		snprintf(why, sizeof(why), "its %s no event that there is now: %s",
+			 search.first->of_key ? "field of --by is in" : "filter holds for",
 			 search.first->why);
 		reporter->fn(&(struct domain_refusal){ DOMAIN_KERNEL, rule->pattern, why, true },
 			     reporter->data);
@@ -457,7 +474,8 @@ static void kernel_refusal_report_filters(struct kernel_domain *kernel,
 	const struct rule *rule;
 
 	list_for_each(rule, &channel->rules, node)
-		if (rule->enabled && *rule->filter && (!reporter->rule || reporter->rule == rule))
+		if (rule->enabled && (*rule->filter || *rule->sampling) &&
+		    (!reporter->rule || reporter->rule == rule))
 			kernel_refusal_report_never(kernel, reporter, rule);
 }
 

@@ -47,6 +47,14 @@ enum ltt_clock_kind kmod_clock(const struct kmod *kmod, enum ltt_clock_kind fall
 	return hello.clock == LTT_CLOCK_CYCLES ? LTT_CLOCK_CYCLES : LTT_CLOCK_MONOTONIC;
 }
 
+bool kmod_has(const struct kmod *kmod, uint32_t feature)
+{
+	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
+
+	return kmod->fd >= 0 && kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello) == 0 &&
+	       hello.features & feature;
+}
+
 static int open_device(struct kmod *kmod)
 {
 	kmod->fd = open(LTT_KMOD_DEVICE, O_RDWR | O_CLOEXEC);

@@ -33,6 +33,8 @@ void kmod_fini(struct kmod *kmod);
 int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg) MUST_CHECK;
 
 
+/** Whether the module has a feature, of enum ltt_kmod_features. */
+bool kmod_has(const struct kmod *kmod, uint32_t feature);
 /** The clock that the module has chosen; @fallback: there is no module, or it has none. */
 enum ltt_clock_kind kmod_clock(const struct kmod *kmod, enum ltt_clock_kind fallback);
 

@@ -7,6 +7,7 @@
 #include "walk.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,9 +53,9 @@ static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *
 }
 
 static int kernel_walk_enable_event(struct kernel_session *ks, const struct ring *ring,
-				    const struct target *target, uint32_t id)
+				    const struct target *target, uint32_t id, uint32_t flags)
 {
-	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id };
+	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id, .flags = flags };
 	struct ltt_kmod_filter filter;
 
 	kernel_filter_fill(&filter, id, target->filter);
@@ -96,47 +97,109 @@ static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
 			 "its fields can't be read (see the log of ltt-sessiond)");
 }
 
+/** The classes of a shape, one for each sampling; all but @id's are disabled. */
+struct class_walk {
+	struct kernel_session *ks;
+	const struct ring *ring;
+	const struct shape *shape;
+	uint32_t id;
+};
+
+static void kernel_walk_visit_class(const void *node, VISIT visit, void *data)
+{
+	const struct event_class *class = *(struct event_class *const *)node;
+	const struct class_walk *walk = data;
+
+	if ((visit == postorder || visit == leaf) && class->id != walk->id &&
+	    strcmp(class->shape->name, walk->shape->name) == 0 &&
+	    strncmp(class->shape->body, walk->shape->body, strlen(walk->shape->body)) == 0)
+		disable_event(walk->ks, walk->ring, class->id);
+}
+
+/* An earlier daemon may have enabled it, by the id of a restored class. @id: not of this one. */
+static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
+			   const struct target *target, uint32_t id)
+{
+	struct class_walk walk = { ks, ring, shape_of(ks, target), id };
+
+	if (walk.shape)
+		twalk_r(ring->trace_channel->classes.by_body, kernel_walk_visit_class, &walk);
+}
+
+/* Its id is another one where an earlier daemon, or another sampling, had enabled it. The module
+ * exchanges an event of its list without a gap. Return: flags to enable it. */
+static uint32_t kernel_walk_release(struct kernel_session *ks, const struct ring *ring,
+				    const struct slot *slot, const struct target *target,
+				    uint32_t id)
+{
+	if (!target->probe)
+		return slot->state != SLOT_OFF && kmod_has(ks->kernel->kmod, LTT_KMOD_SAMPLES) ?
+			       LTT_KMOD_INSTEAD :
+			       0;
+	if (slot->state == SLOT_ON && slot->id != id)
+		disable_event(ks, ring, slot->id);
+	else if (slot->state == SLOT_UNKNOWN)
+		disarm_unknown(ks, ring, target, id);
+	return 0;
+}
+
 /* One that was enabled by an earlier daemon has its id, too, and some filter. */
 static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel *kc,
 			       struct slot *slot, const struct target *target, uint32_t id)
 {
 	const struct ring *ring = kernel_ring_find(ks, kc->channel);
-	int err = kernel_walk_enable_event(ks, ring, target, id);
-	bool is_new = err == 0;
+	uint32_t flags = kernel_walk_release(ks, ring, slot, target, id);
+	int err = kernel_walk_enable_event(ks, ring, target, id, flags);
+	uint32_t before = slot->state == SLOT_ON ? slot->id : id;
+	bool is_new = err == 0 && slot->state != SLOT_ON;
 
 	slot->id = id;
 	slot->state = SLOT_ON;
 	slot->filter = target->filter;
 	if (err == -EEXIST)
 		err = kernel_walk_refilter(ks, ring, id, target->filter);
+	if (err < 0 && before != id)
+		disable_event(ks, ring, before);
 	if (err < 0)
 		kernel_walk_refuse(ks, slot, target, -err);
 	if (is_new && target->event && target->event->flags & LTT_KMOD_STATE)
 		kc->dump_due = true;
 }
 
-static struct event_class *get_class(struct trace_channel *trace_channel, struct shape *shape)
+/* Each sampling has a class of its own: so each record shows its sampling, also during a change. */
+static struct event_class *get_class(struct trace_channel *trace_channel, struct shape *bare,
+				     const struct event_filter *filter)
 {
+	char *remark AUTO_FREE = event_filter_remark(filter);
+	struct shape *shape = shape_extended(trace_channel->classes.shapes, bare, remark);
 	struct event_class *class = NULL;
 	enum class_outcome outcome = class_get(&trace_channel->classes, shape, &class);
 
+	shape_unref(trace_channel->classes.shapes, shape);
 	if (outcome == CLASS_NEW)
-		class->batch = trace_append(trace_channel->trace,
-					    metadata_event(trace_channel->channel->number,
-							   class->id, shape->body));
+		class->batch = trace_append(
+			trace_channel->trace,
+			event_filter_describe(trace_channel->channel, class, filter));
 	return outcome == CLASS_NEW || outcome == CLASS_KNOWN ? class : NULL;
 }
 
+/* One that is on with another class stays on until it can be enabled with this one. */
 static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
 			    const struct target *target)
 {
 	struct shape *shape = shape_of(ks, target);
 	struct ring *ring = kernel_ring_get(ks, kc->channel);
 	struct trace *trace = ring->trace_channel->trace;
-	struct event_class *class = shape ? get_class(ring->trace_channel, shape) : NULL;
+	struct event_class *class =
+		shape ? get_class(ring->trace_channel, shape, target->filter) : NULL;
+	bool is_known = slot->state != SLOT_UNKNOWN;
 
-	slot->state = SLOT_OFF;
-	slot->filter = target->filter;
+	if (!class && slot->state == SLOT_ON)
+		disable_event(ks, ring, slot->id);
+	if (!class || (slot->state != SLOT_ON && is_known)) {
+		slot->state = SLOT_OFF;
+		slot->filter = target->filter;
+	}
 	if (!class)
 		kernel_walk_refuse(ks, slot, target, 0);
 	if (!class || ring->state == RING_FAILED || trace->state == TRACE_FAILED ||
@@ -144,21 +207,11 @@ static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc
 		return;
 	if (ring_is_on(ring) && class->batch <= trace->saved) {
 		kernel_walk_enable(ks, kc, slot, target, class->id);
-	} else {
-		slot->state = SLOT_WAITS;
-		kc->nr_waits++;
+		return;
 	}
-}
-
-/* An earlier daemon may have enabled it, by the id of the restored class. */
-static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
-			   const struct target *target)
-{
-	struct shape *shape = shape_of(ks, target);
-	struct event_class *class;
-
-	if (shape && class_find(&ring->trace_channel->classes, shape, &class) == CLASS_KNOWN)
-		disable_event(ks, ring, class->id);
+	if (slot->state == SLOT_OFF)
+		slot->state = SLOT_WAITS;
+	kc->nr_waits++;
 }
 
 static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel *kc,
@@ -169,7 +222,7 @@ static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel 
 	if (ring && ring->module >= 0 && slot->state == SLOT_ON)
 		disable_event(ks, ring, slot->id);
 	else if (ring && ring->module >= 0 && slot->state != SLOT_REFUSED)
-		disarm_unknown(ks, ring, target);
+		disarm_unknown(ks, ring, target, UINT32_MAX);
 	slot->state = SLOT_OFF;
 	slot->filter = NULL;
 }
@@ -189,14 +242,24 @@ static void kernel_walk_change_filter(struct kernel_session *ks, struct kernel_c
 	kernel_walk_refuse(ks, slot, target, -err);
 }
 
+/* Whether both have one class. */
+static bool kernel_walk_is_same_class(const struct event_filter *a, const struct event_filter *b)
+{
+	char *remark_a AUTO_FREE = event_filter_remark(a), *remark_b AUTO_FREE = NULL;
+
+	remark_b = event_filter_remark(b);
+	return strcmp(remark_a, remark_b) == 0;
+}
+
 static void kernel_walk_update_slot(struct kernel_session *ks, struct kernel_channel *kc,
 				    struct slot *slot, const struct target *target, bool wanted)
 {
 	bool refiltered = wanted && slot->filter != target->filter;
 
-	if (refiltered && slot->state == SLOT_ON)
+	if (refiltered && slot->state == SLOT_ON &&
+	    kernel_walk_is_same_class(slot->filter, target->filter))
 		kernel_walk_change_filter(ks, kc, slot, target);
-	else if (wanted && slot->state != SLOT_ON && (slot->state != SLOT_REFUSED || refiltered))
+	else if (wanted && (refiltered || (slot->state != SLOT_ON && slot->state != SLOT_REFUSED)))
 		kernel_walk_arm(ks, kc, slot, target);
 	else if (!wanted && slot->state != SLOT_OFF)
 		kernel_walk_disarm(ks, kc, slot, target);
@@ -216,7 +279,9 @@ static void step_event(struct kernel_session *ks, struct kernel_channel *kc, uin
 {
 	struct target target = { .event = &ks->kernel->events[nr] };
 	bool wanted = ks->rec.recording && kernel_wants(kc->channel, target.event);
-	char *expressions AUTO_FREE = wanted ? kernel_filter_of(kc->channel, target.event) : NULL;
+	char *expressions AUTO_FREE =
+		wanted ? kernel_filter_of(kc->channel, target.event, ks->rec.session->starts) :
+			 NULL;
 
 	wanted = wanted && kernel_walk_filter(ks, &target, expressions);
 	kernel_walk_update_slot(ks, kc, &kc->slots[nr], &target, wanted);
@@ -229,12 +294,12 @@ static void step_probe(struct kernel_session *ks, struct kernel_channel *kc,
 {
 	const struct rule *rule = probe->rule;
 	bool wanted = ks->rec.recording && kc->channel->enabled && rule->enabled;
+	char *expressions AUTO_FREE = channel_filter_of_rule(rule, ks->rec.session->starts);
 
 	for (uint32_t i = 0; i < kernel_probe_parts(rule->kind) && wanted == arming; i++) {
 		struct target target = { .probe = probe, .part = i };
 		struct slot *slot = &probe->slots[i];
-		bool holds =
-			!wanted || !*rule->filter || kernel_walk_filter(ks, &target, rule->filter);
+		bool holds = !wanted || kernel_walk_filter(ks, &target, expressions);
 
 		if (!wanted && slot->state == SLOT_UNKNOWN &&
 		    kernel_probe_shared(ks->kernel, kc, probe, i))
@@ -374,8 +439,8 @@ static bool has_waits(const struct kernel_session *ks)
 /* Whether an answer in flight will cause another walk. A full disk, for one, is not waited for. */
 static bool awaits_more(const struct kernel_session *ks)
 {
-	return ks->rec.recording && session_is_writable(ks->rec.session, DOMAIN_KERNEL) &&
-	       (traces_busy(&ks->rec) || has_waits(ks));
+	return session_is_writable(ks->rec.session, DOMAIN_KERNEL) &&
+	       (traces_busy(&ks->rec) || (ks->rec.recording && has_waits(ks)));
 }
 
 /* The module does it by and by; the state is recorded like any other event. */

@@ -9,8 +9,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "sessiond/core/channel.h"
+#include "sessiond/core/class.h"
 #include "sessiond/core/sampling.h"
 #include "trace/clock.h"
+#include "trace/metadata.h"
 
 #define FILTER_PROVIDED "$app."
 #define SWEEP_AT 1024u	 /* filters; then at twice those in use */
@@ -492,6 +494,25 @@ struct event_filter *event_filter_get(struct event_filters *filters, struct shap
 	list_append(&filters->all, &f->node);
 	filters->nr++;
 	return f;
+}
+
+char *event_filter_remark(const struct event_filter *filter)
+{
+	const char *label = filter ? filter->label : NULL;
+
+	return label ? xasprintf("\t/* recorded: %s */\n", label) : xstrdup("");
+}
+
+char *event_filter_describe(const struct channel *channel, const struct event_class *class,
+			    const struct event_filter *filter)
+{
+	char *event AUTO_FREE = metadata_event(channel->number, class->id, class->shape->body);
+	char *remark AUTO_FREE =
+		filter && filter->label ?
+			metadata_sampled(channel->number, class->id, filter->label) :
+			xstrdup("");
+
+	return xasprintf("%s%s", event ? event : "", remark ? remark : "");
 }
 
 bool event_filters_sweep_due(struct event_filters *filters)

@@ -20,6 +20,7 @@
 
 struct channel;
 struct clock_facts;
+struct event_class;
 struct rule_spec;
 
 #define FILTER_MAX_CONTEXTS 64u /* LTT_FILTER_CONTEXTS_MAX */
@@ -81,6 +82,11 @@ void event_filters_fini(struct event_filters *filters);
 /** @expressions: as channel_filter() returns them, not empty. The filter belongs to @filters. */
 struct event_filter *event_filter_get(struct event_filters *filters, struct shape *shape,
 				      const char *expressions);
+/** How its events are sampled, behind the fields of their class; "": not at all. To be freed. */
+char *event_filter_remark(const struct event_filter *filter);
+/** The metadata of a new class of such events. @filter: NULL: none. */
+char *event_filter_describe(const struct channel *channel, const struct event_class *class,
+			    const struct event_filter *filter);
 /** Return: whether there are so many filters that a sweep is due; the `used` marks are then
  *  cleared. */
 bool event_filters_sweep_due(struct event_filters *filters);

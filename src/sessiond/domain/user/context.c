@@ -213,17 +213,6 @@ char *user_context_text(const char *names)
 	return text ? text : xstrdup("");
 }
 
-struct shape *user_context_shape(struct shapes *shapes, struct shape *shape, const char *text)
-{
-	AUTO_FREE char *body = NULL;
-
-	if (!*text)
-		return shape_ref(shape);
-	body = xasprintf("%s%s", shape->body, text);
-	return shape_restore(shapes, shape->kind, shape->loglevel, shape->name, shape->format,
-			     body);
-}
-
 _Static_assert(sizeof("$app.") + LTT_CONTEXT_NAME_MAX <= FILTER_CONTEXT_BYTES, "each fits");
 
 static void user_filter_add_context(const struct layout_field *context, void *data)

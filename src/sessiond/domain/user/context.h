@@ -22,9 +22,6 @@ int user_check_context(const char *type, struct err *err);
 /** The declaration of the contexts of an event class. @names: comma-separated. Return: text, to be
  *  freed; "" for no contexts. */
 char *user_context_text(const char *names);
-/** The shape of the events of @shape with contexts. @text: their declaration. Return: it with one
- *  more reference. */
-struct shape *user_context_shape(struct shapes *shapes, struct shape *shape, const char *text);
 
 /* Filters of applications' points (rec/filter.h). Runs on the daemon's loop. */
 

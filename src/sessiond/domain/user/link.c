@@ -541,25 +541,10 @@ static bool plan_admits(struct plan *plan, struct shape *shape, struct event_fil
 static struct shape *plan_shape(struct plan *plan, struct shape *shape,
 				const struct event_filter *filter)
 {
-	const char *label = filter ? filter->label : NULL;
-	char *text AUTO_FREE =
-		label ? xasprintf("%s\t/* recorded: %s */\n", plan->context_text, label) :
-			xstrdup(plan->context_text);
+	char *remark AUTO_FREE = event_filter_remark(filter);
+	char *text AUTO_FREE = xasprintf("%s%s", plan->context_text, remark);
 
-	return user_context_shape(plan->trace_channel->classes.shapes, shape, text);
-}
-
-static void plan_describe(const struct plan *plan, struct event_class *class,
-			  const struct event_filter *filter)
-{
-	uint32_t channel = plan->channel->number;
-	char *event AUTO_FREE = metadata_event(channel, class->id, class->shape->body);
-	char *remark AUTO_FREE = filter && filter->label ?
-					 metadata_sampled(channel, class->id, filter->label) :
-					 xstrdup("");
-
-	class->batch = trace_append(plan->trace_channel->trace,
-				    xasprintf("%s%s", event ? event : "", remark ? remark : ""));
+	return shape_extended(plan->trace_channel->classes.shapes, shape, text);
 }
 
 static void user_plan_visit_point(struct app_point *point, void *data)
@@ -585,7 +570,8 @@ static void user_plan_visit_point(struct app_point *point, void *data)
 	if (refused(outcome, plan, trace_channel, point, class))
 		return;
 	if (outcome == CLASS_NEW)
-		plan_describe(plan, class, filter);
+		class->batch = trace_append(trace,
+					    event_filter_describe(plan->channel, class, filter));
 	if (!class->contexts)
 		class->contexts = xstrdup(plan->contexts);
 	ring = get_ring(plan);
