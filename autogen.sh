@@ -105,7 +105,7 @@ lists()
 	find man -type f | LC_ALL=C sort | list MAN_FILES
 	find include/ltt -name '*.h' | LC_ALL=C sort | list INCLUDE_FILES
 	for file in src/wrappers/*.c; do
-		target "lib/libltt-$(base "$file").so" WRAPPER "$file"
+		target "lib/libltt-$(base "$file").so" WRAPPER "$file" src/wrappers/*.h
 	done
 	for file in tests/unit/*.c tests/unit/*.cc; do
 		[ -e "$file" ] || continue

@@ -79,6 +79,7 @@ void allocations_free(struct allocations *allocations)
 		free(block);
 	while ((site = allocations->sites)) {
 		allocations->sites = site->next;
+		free(site->callers);
 		free(site);
 	}
 	free(allocations);
@@ -96,19 +97,31 @@ static struct allocations_site *allocations_site_of(struct allocations *allocati
 						    enum allocations_action action,
 						    const struct event *event, uint64_t address)
 {
-	struct callsite *place =
-		callsites_find(allocations->callsites, process, event, address, true);
+	struct callsites *sites = allocations->callsites;
+	struct callsite *place = callsites_find(sites, process, event, address, true);
+	struct callsite *callers[CALLSITES_CALLERS];
+	uint32_t nr = 0;
 	uint64_t hash = allocations_hash(place, action);
-	struct idmap_node *node = idmap_find(&allocations->sites_map, hash);
 	struct allocations_site *site;
+	struct idmap_node *node;
 
+	if (allocations->nr_chains < ALLOCATIONS_CHAINS_MOST)
+		nr = callsites_callers(sites, process, event, callers);
+	for (uint32_t i = 0; i < nr; i++)
+		hash = allocations_hash(callers[i], hash);
+	node = idmap_find(&allocations->sites_map, hash);
 	for (; node; node = idmap_next(&allocations->sites_map, node)) {
 		site = container_of(node, struct allocations_site, node);
-		if (site->place == place && site->action == action)
+		if (site->place == place && site->action == action && site->nr_callers == nr &&
+		    memcmp(site->callers, callers, nr * sizeof(*callers)) == 0)
 			return site;
 	}
 	site = xalloc(sizeof(*site));
 	site->place = place;
+	site->callers = xalloc((nr + 1) * sizeof(*callers));
+	memcpy(site->callers, callers, nr * sizeof(*callers));
+	site->nr_callers = nr;
+	allocations->nr_chains += nr > 0;
 	site->action = action;
 	site->from_ns = event->ns;
 	site->next = allocations->sites;

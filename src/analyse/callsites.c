@@ -141,6 +141,23 @@ uint64_t callsites_address(const struct event *event)
 	return value && value->type->kind == TYPE_INT ? value->u : 0;
 }
 
+uint32_t callsites_callers(struct callsites *sites, const struct overview_process *process,
+			   const struct event *event, struct callsite *ret[CALLSITES_CALLERS])
+{
+	const struct value *value = value_member(event->fields, "callers");
+	uint32_t nr = 0;
+
+	if (!value || !value_is_packed(value) || value->type->elem->kind != TYPE_INT)
+		return 0;
+	while (nr < value->count && nr < CALLSITES_CALLERS) {
+		ret[nr] = callsites_find(sites, process, event, value_element(value, nr).u, true);
+		if (!ret[nr] || !ret[nr]->object)
+			return nr;
+		nr++;
+	}
+	return nr;
+}
+
 bool callsites_frame(const struct callsite *site, uint32_t nr, struct symbol_inline *ret)
 {
 	const struct symbol *symbol = &site->symbol;
@@ -165,6 +182,13 @@ static void callsites_skip_servants(struct callsite *site)
 		}
 		site->shown++;
 	}
+}
+
+bool callsites_serves(const struct callsite *site)
+{
+	struct symbol_inline frame;
+
+	return callsites_frame(site, 0, &frame) && is_servant(frame.function, frame.file);
 }
 
 static char *callsites_make_label(const struct callsite *site, bool is_code)

@@ -53,10 +53,20 @@ struct callsite *callsites_find(struct callsites *sites, const struct overview_p
  *  or its context ip; 0: neither. */
 uint64_t callsites_address(const struct event *event);
 
+#define CALLSITES_CALLERS 15u
+
+/** The places from which the function at callsites_address() was called, the innermost one
+ *  first, as our wrappers have them. Return: number in @ret. */
+uint32_t callsites_callers(struct callsites *sites, const struct overview_process *process,
+			   const struct event *event, struct callsite *ret[CALLSITES_CALLERS]);
+
 /** The name: of a function, of data with an offset, of an object with an offset, or an address.
  *  @is_code: without the offset in the function; of those inlined there, the first one that is no
  *  servant's (servants.h), if there is one. */
 const char *callsites_label(struct callsites *sites, struct callsite *site, bool is_code);
+
+/** Whether all functions at a place that callsites_label() named only serve others. */
+bool callsites_serves(const struct callsite *site);
 
 /** The function that callsites_label() named, and those that it is inlined in: the first one is 0.
  *  Return: false: there are no more. */

@@ -21,7 +21,9 @@ static bool names_is_address(const struct ctf_type *type)
 /* The address behind a call: the call's line and function are those of the byte before. */
 static bool names_is_return(const struct value *value, int64_t element)
 {
-	return element > 0 || (value->field && strcmp(value->field->shown, "call_site") == 0);
+	const char *name = value->field ? value->field->shown : "";
+
+	return element > 0 || strcmp(name, "call_site") == 0 || strcmp(name, "callers") == 0;
 }
 
 static void names_take(struct search *s, const struct value *value, int64_t element,

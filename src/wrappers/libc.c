@@ -18,75 +18,96 @@
 
 #include <ltt/tracepoint.h>
 
+#include "frames.h"
+
 #define EXPORT __attribute__((visibility("default")))
 
-LTT_TRACEPOINT(ltt_libc, malloc, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
+#define CALL_SITES \
+	ltt_ptr(call_site, (uintptr_t)site), \
+		ltt_sequence_hex(uintptr_t, callers, callers->at, uint8_t, callers->nr)
+
+LTT_TRACEPOINT(ltt_libc, malloc, (size_t size, void *result, void *site,
+		const struct frames *callers),
+	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       CALL_SITES)
 LTT_TRACEPOINT(ltt_libc, free, (void *gone), LTT_DEBUG_FUNCTION,
 	       ltt_ptr(ptr, (uintptr_t)gone))
-LTT_TRACEPOINT(ltt_libc, calloc, (size_t count, size_t size, void *result, void *site),
+LTT_TRACEPOINT(ltt_libc, calloc, (size_t count, size_t size, void *result, void *site,
+		const struct frames *callers),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, nmemb, count),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, realloc, (void *old, size_t size, void *result, void *site),
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, realloc, (void *old, size_t size, void *result, void *site,
+		const struct frames *callers),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(in_ptr, (uintptr_t)old),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       CALL_SITES)
 LTT_TRACEPOINT(ltt_libc, reallocarray, (void *old, size_t count, size_t size, void *result,
-		void *site),
+		void *site, const struct frames *callers),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(in_ptr, (uintptr_t)old),
 	       ltt_int(size_t, nmemb, count),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, memalign, (size_t align, size_t size, void *result, void *site),
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, memalign, (size_t align, size_t size, void *result, void *site,
+		const struct frames *callers),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, aligned_alloc, (size_t align, size_t size, void *result, void *site),
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, aligned_alloc, (size_t align, size_t size, void *result, void *site,
+		const struct frames *callers),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       CALL_SITES)
 LTT_TRACEPOINT(ltt_libc, posix_memalign, (void *out, size_t align, size_t size, int status,
-		void *site),
+		void *site, const struct frames *callers),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(out_ptr, (uintptr_t)out),
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
 	       ltt_int(int, result, status),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, valloc, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
-	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
-	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, strdup, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
-	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, operator_new, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
-	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_libc, operator_new_array, (size_t size, void *result, void *site),
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, valloc, (size_t size, void *result, void *site,
+		const struct frames *callers),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result, void *site,
+		const struct frames *callers),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, strdup, (size_t size, void *result, void *site,
+		const struct frames *callers),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, operator_new, (size_t size, void *result, void *site,
+		const struct frames *callers),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       CALL_SITES)
+LTT_TRACEPOINT(ltt_libc, operator_new_array, (size_t size, void *result, void *site,
+		const struct frames *callers),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       CALL_SITES)
 
 /* --- memory for the time before the real allocator is known ----------------------- */
 
@@ -146,6 +167,7 @@ static struct {
 	void *(*pvalloc)(size_t);
 	char *(*strdup)(const char *);
 	char *(*strndup)(const char *, size_t);
+	int (*pthread_getattr_np)(pthread_t, pthread_attr_t *);
 } real;
 
 static int state; /* 0: not looked up yet, 1: lookup in progress, 2: complete */
@@ -153,6 +175,9 @@ static int state; /* 0: not looked up yet, 1: lookup in progress, 2: complete */
 /* Not 0 while this thread is inside: an allocator's own allocations are
  * not requests of the program. */
 static __thread int depth;
+
+/* Not 0 while it is in pthread_getattr_np(), which allocates with a lock of the thread. */
+static __thread int in_getattr;
 
 static void find_real(void)
 {
@@ -173,6 +198,7 @@ static void find_real(void)
 	real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
 	real.strdup = dlsym(RTLD_NEXT, "strdup");
 	real.strndup = dlsym(RTLD_NEXT, "strndup");
+	real.pthread_getattr_np = dlsym(RTLD_NEXT, "pthread_getattr_np");
 	__atomic_store_n(&state, 2, __ATOMIC_RELEASE);
 }
 
@@ -187,6 +213,7 @@ static bool libc_ready(void)
 
 __attribute__((constructor(101))) static void libc_start(void)
 {
+	frames_start();
 	libc_ready();
 }
 
@@ -195,10 +222,18 @@ __attribute__((constructor(101))) static void libc_start(void)
 /* Of the exported function. */
 #define CALL_SITE __builtin_return_address(0)
 
+#define RECORD_CALL(name, ...) \
+	do { \
+		struct frames callers; \
+\
+		ltt_trace(ltt_libc, name, __VA_ARGS__, CALL_SITE, \
+			  libc_callers(&callers, __builtin_frame_address(0))); \
+	} while (0)
+
 #define RECORD(name, ...) \
 	do { \
 		if (!depth) \
-			ltt_trace(ltt_libc, name, __VA_ARGS__); \
+			RECORD_CALL(name, __VA_ARGS__); \
 	} while (0)
 
 /* The result of `call`, made one level down. */
@@ -225,6 +260,19 @@ static bool is_of_new(const void *p)
 	return inside && p;
 }
 
+/* The stack of a thread is found by a function that allocates. In one that the program calls, it
+ * would wait for itself. */
+static const struct frames *libc_callers(struct frames *to, const void *frame)
+{
+	to->nr = 0;
+	if (in_getattr)
+		return to;
+	depth++;
+	frames_take(to, frame);
+	depth--;
+	return to;
+}
+
 static void *no_memory(void)
 {
 	errno = ENOMEM;
@@ -239,7 +287,7 @@ EXPORT void *malloc(size_t size)
 		return boot_alloc(BOOT_ALIGN, size);
 	p = DEEPER(real.malloc(size));
 	if (!depth && !is_of_new(p))
-		ltt_trace(ltt_libc, malloc, size, p, CALL_SITE);
+		RECORD_CALL(malloc, size, p);
 	return p;
 }
 
@@ -247,7 +295,8 @@ EXPORT void free(void *p)
 {
 	if (!p || is_boot(p))
 		return;
-	RECORD(free, p); /* before another thread may get the same address */
+	if (!depth)
+		ltt_trace(ltt_libc, free, p); /* before another thread may get the same address */
 	if (!libc_ready() || !real.free)
 		return;
 	depth++;
@@ -264,7 +313,7 @@ EXPORT void *calloc(size_t count, size_t size)
 		return __builtin_mul_overflow(count, size, &bytes) ? no_memory() :
 								     boot_alloc(BOOT_ALIGN, bytes);
 	p = DEEPER(real.calloc(count, size));
-	RECORD(calloc, count, size, p, CALL_SITE);
+	RECORD(calloc, count, size, p);
 	return p;
 }
 
@@ -290,7 +339,7 @@ EXPORT void *realloc(void *old, size_t size)
 		return old ? no_memory() : boot_alloc(BOOT_ALIGN, size);
 	else
 		p = DEEPER(real.realloc(old, size));
-	RECORD(realloc, old, size, p, CALL_SITE);
+	RECORD(realloc, old, size, p);
 	return p;
 }
 
@@ -309,7 +358,7 @@ EXPORT void *reallocarray(void *old, size_t count, size_t size)
 		p = DEEPER(real.reallocarray(old, count, size));
 	else
 		p = DEEPER(real.realloc(old, bytes));
-	RECORD(reallocarray, old, count, size, p, CALL_SITE);
+	RECORD(reallocarray, old, count, size, p);
 	return p;
 }
 
@@ -320,7 +369,7 @@ EXPORT void *memalign(size_t align, size_t size)
 	if (!libc_ready() || !real.memalign)
 		return boot_alloc(align, size);
 	p = DEEPER(real.memalign(align, size));
-	RECORD(memalign, align, size, p, CALL_SITE);
+	RECORD(memalign, align, size, p);
 	return p;
 }
 
@@ -332,7 +381,7 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
 		return boot_alloc(align, size);
 	p = DEEPER(real.aligned_alloc(align, size));
 	if (!depth && !is_of_new(p))
-		ltt_trace(ltt_libc, aligned_alloc, align, size, p, CALL_SITE);
+		RECORD_CALL(aligned_alloc, align, size, p);
 	return p;
 }
 
@@ -345,7 +394,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 		return *out ? 0 : ENOMEM;
 	}
 	status = DEEPER(real.posix_memalign(out, align, size));
-	RECORD(posix_memalign, status ? NULL : *out, align, size, status, CALL_SITE);
+	RECORD(posix_memalign, status ? NULL : *out, align, size, status);
 	return status;
 }
 
@@ -356,7 +405,7 @@ EXPORT void *valloc(size_t size)
 	if (!libc_ready() || !real.valloc)
 		return boot_alloc(4096, size);
 	p = DEEPER(real.valloc(size));
-	RECORD(valloc, size, p, CALL_SITE);
+	RECORD(valloc, size, p);
 	return p;
 }
 
@@ -367,7 +416,7 @@ EXPORT void *pvalloc(size_t size)
 	if (!libc_ready() || !real.pvalloc)
 		return boot_alloc(4096, (size + 4095) / 4096 * 4096);
 	p = DEEPER(real.pvalloc(size));
-	RECORD(pvalloc, size, p, CALL_SITE);
+	RECORD(pvalloc, size, p);
 	return p;
 }
 
@@ -383,7 +432,7 @@ EXPORT char *strndup(const char *s, size_t most)
 		return p ? memcpy(p, s, len) : NULL; /* the memory is zero */
 	}
 	p = DEEPER(real.strndup(s, most));
-	RECORD(strdup, len + 1, p, CALL_SITE);
+	RECORD(strdup, len + 1, p);
 	return p;
 }
 
@@ -397,8 +446,21 @@ EXPORT char *strdup(const char *s)
 		return p ? memcpy(p, s, size) : NULL;
 	}
 	p = DEEPER(real.strdup(s));
-	RECORD(strdup, size, p, CALL_SITE);
+	RECORD(strdup, size, p);
 	return p;
+}
+
+/* Not recorded. */
+EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
+{
+	int error;
+
+	if (!libc_ready() || !real.pthread_getattr_np)
+		return ENOSYS;
+	in_getattr++;
+	error = real.pthread_getattr_np(thread, attr);
+	in_getattr--;
+	return error;
 }
 
 /* The next function of this name. One of a library that was loaded for its user alone is searched
@@ -441,7 +503,7 @@ static void *libc_find_new(void **known, const char *name, void *caller)
 		if (outer) { \
 			new_frame = NULL; \
 			if (p) \
-				ltt_trace(ltt_libc, event, size, p, CALL_SITE); \
+				RECORD_CALL(event, size, p); \
 		} \
 		return p; \
 	}

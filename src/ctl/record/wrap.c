@@ -117,6 +117,19 @@ bool wrap_can_load(const char *program)
 	       elf_has_glibc(&facts);
 }
 
+char *wrap_depth_environment(struct ctl *ctl, const char *depth)
+{
+	uint64_t nr = WRAP_DEPTH;
+
+	if (depth && (parse_u64(depth, &nr) != 0 || !nr || nr > WRAP_DEPTH_MOST)) {
+		err_set(&ctl->err, ERR_INVALID,
+			"--call-site=%s: this is not a number of calls, 1 to %u", depth,
+			WRAP_DEPTH_MOST);
+		return NULL;
+	}
+	return xasprintf(WRAP_DEPTH_VARIABLE "=%u", (unsigned int)nr);
+}
+
 #define ASAN_ORDER "verify_asan_link_order"
 
 char *wrap_sanitizer_environment(void)

@@ -14,6 +14,13 @@
  * with the libraries of the current value behind them; allocated. NULL: ctl->err is set.
  */
 char *wrap_environment(struct ctl *ctl, const char *list);
+#define WRAP_DEPTH_VARIABLE "LTT_CALL_SITE"
+#define WRAP_DEPTH 8u
+#define WRAP_DEPTH_MOST 16u
+
+/** The number of calls that wrappers record with an event. @depth: of the user; NULL: WRAP_DEPTH.
+ *  Return: "LTT_CALL_SITE=..."; allocated. NULL: ctl->err is set. */
+char *wrap_depth_environment(struct ctl *ctl, const char *depth);
 /** Whether the program starts with wrappers: one that has another C library than glibc does not. */
 bool wrap_can_load(const char *program);
 /** "ASAN_OPTIONS=..." with the current value, so that gcc's AddressSanitizer accepts libraries before

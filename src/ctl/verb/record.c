@@ -42,7 +42,7 @@
 
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
-	char *flight, *limit;
+	char *flight, *limit, *call_site;
 	int kernel, user, no_wait, no_context, no_limit, no_symbols, all;
 	struct names contexts, pids, tids;
 } opt;
@@ -72,6 +72,9 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
 	OPTION_EACH("wrap", 'w', WRAP, 0, "record calls of libc, pthread, dl too; may be repeated",
 		    "LIB[,...]"),
+	OPTION_TEXT("call-site", 0, &opt.call_site,
+		    "with --wrap: record so many calls that led to an allocation; default: 8",
+		    "DEPTH"),
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
 		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
@@ -147,6 +150,9 @@ static void record_verb_check_attached(struct ctl *ctl)
 			operand(ctl, 0));
 	else if (!!opt.pids.nr + !!opt.tids.nr + opt.all > 1)
 		err_set(&ctl->err, ERR_INVALID, "--pid, --thread and --all exclude each other");
+	else if (opt.call_site && !opt.wrap)
+		err_set(&ctl->err, ERR_INVALID,
+			"--call-site: only wrappers record calls; add --wrap=libc");
 	else if (opt.wrap && attaches)
 		err_set(&ctl->err, ERR_INVALID,
 			"--wrap: wrappers are loaded when a program starts; those that a running "
@@ -729,8 +735,9 @@ static enum status record_verb_run_attached(struct ctl *ctl)
 
 static enum status record_verb_run_program(struct ctl *ctl)
 {
-	const char *environment[] = { NULL, NULL, NULL, NULL, NULL };
+	const char *environment[] = { NULL, NULL, NULL, NULL, NULL, NULL };
 	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL, *sanitizer AUTO_FREE = NULL;
+	char *depth AUTO_FREE = NULL;
 	char *scope AUTO_FREE = make_scope(ctl);
 	unsigned int nr = 0;
 	enum status status;
@@ -743,11 +750,15 @@ static enum status record_verb_run_program(struct ctl *ctl)
 		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
 	if (opt.wrap) {
 		preload = wrap_environment(ctl, opt.wrap);
-		if (!preload)
+		if (opt.call_site || !getenv(WRAP_DEPTH_VARIABLE))
+			depth = wrap_depth_environment(ctl, opt.call_site);
+		if (!preload || ctl->err.code)
 			return STATUS_ERROR;
 	}
 	if (opt.wrap && wrap_can_load(ctl->operands[0])) {
 		environment[nr++] = preload;
+		if (depth)
+			environment[nr++] = depth;
 		sanitizer = wrap_sanitizer_environment();
 		environment[nr++] = sanitizer;
 	}

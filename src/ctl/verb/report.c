@@ -164,11 +164,24 @@ static struct json_object *report_verb_caller(const struct symbol_inline *frame)
 	return o;
 }
 
+/* Frames of @site from @from on. */
+static void report_verb_add_callers(struct json_object *place, const struct callsite *site,
+				    uint32_t from)
+{
+	struct symbol_inline frame;
+
+	for (uint32_t i = from; callsites_frame(site, i, &frame); i++) {
+		if (!json_get(place, "callers"))
+			json_set(place, "callers", json_object_new_array());
+		json_append(place, "callers", report_verb_caller(&frame));
+	}
+}
+
 /* The place of a call, or of data. */
 static void report_verb_set_place(struct json_object *o, const char *key, struct callsites *sites,
 				  struct callsite *site, bool is_code)
 {
-	struct json_object *place, *callers;
+	struct json_object *place;
 	struct symbol_inline frame;
 
 	if (!site)
@@ -176,14 +189,37 @@ static void report_verb_set_place(struct json_object *o, const char *key, struct
 	json_set(o, key, place = json_object_new_object());
 	json_set_str(place, "name", callsites_label(sites, site, is_code));
 	json_set_str(place, "object", site->object ? site->object->path : "");
-	if (!is_code || !callsites_frame(site, 0, &frame))
-		return;
-	report_verb_set_line(place, &frame);
-	if (!callsites_frame(site, 1, &frame))
-		return;
-	json_set(place, "callers", callers = json_object_new_array());
-	for (uint32_t i = 1; callsites_frame(site, i, &frame); i++)
-		json_object_array_add(callers, report_verb_caller(&frame));
+	if (is_code && callsites_frame(site, 0, &frame)) {
+		report_verb_set_line(place, &frame);
+		report_verb_add_callers(place, site, 1);
+	}
+}
+
+/* The first place whose function is no servant, and its callers. */
+static void report_verb_set_chain(struct json_object *o, struct callsites *sites,
+				  const struct allocations_site *from)
+{
+	struct callsite *site = from->place;
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; site && i < from->nr_callers; i++) {
+		callsites_label(sites, from->callers[i], true);
+		if (site == from->place)
+			callsites_label(sites, site, true);
+		if (!callsites_serves(site))
+			break;
+		site = from->callers[i];
+		next = i + 1;
+	}
+	if (site && next && callsites_serves(site)) { /* all do */
+		site = from->place;
+		next = 0;
+	}
+	report_verb_set_place(o, "place", sites, site, true);
+	for (; next < from->nr_callers; next++) {
+		callsites_label(sites, from->callers[next], true);
+		report_verb_add_callers(json_get(o, "place"), from->callers[next], 0);
+	}
 }
 
 static struct json_object *report_verb_hold(const struct locks_hold *hold, struct callsites *sites)
@@ -310,7 +346,7 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 	for (size_t i = 0; i < nr && i < top; i++) {
 		json_append(o, key, site = json_object_new_object());
 		json_set_str(site, "function", allocations_name(sites[i]->action));
-		report_verb_set_place(site, "place", overview->callsites, sites[i]->place, true);
+		report_verb_set_chain(site, overview->callsites, sites[i]);
 		json_set_num(site, "count", sites[i]->calls);
 		json_set_num(site, "bytes", sites[i]->bytes);
 		json_set_num(site, "live", sites[i]->live);
@@ -574,7 +610,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	if (show_select(view, path, &chosen, NULL, &select, &ctl->err) != 0 ||
 	    (show_selects(&chosen) && show_origin(path, false, &origin_ns, &ctl->err) != 0))
 		return ctl->err.code;
-	select.hidden = NULL; /* state dumps name things */
+	select.hidden = NULL;  /* state dumps name things */
 	select.threads = NULL; /* others hold mutexes */
 	while ((r = event_next(view, &select, &event)) > 0)
 		overview_take(overview, &event);

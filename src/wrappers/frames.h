@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * frames.h - the callers of a recorded function's caller, found in any thread, also in a signal's
+ * handler. Only memory of the thread's own stack is read, between the current frame and the
+ * stack's end: on another stack (of a handler, of a coroutine) there are no callers.
+ *
+ * Frame pointers are followed where they fit the code. Where they don't, the stack is searched a
+ * little for return addresses of the program itself: behind a call of the function that is known
+ * to be below.
+ */
+#ifndef WRAPPERS_FRAMES_H
+#define WRAPPERS_FRAMES_H
+
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FRAMES_ENVIRONMENT "LTT_CALL_SITE"
+#define FRAMES_MOST 16u		    /* with the call site itself */
+#define FRAMES_SEARCHED 64u	    /* words, for a caller */
+#define FRAMES_FUNCTION (32u << 10) /* bytes of code from a function's begin to one of its calls */
+#define FRAMES_MAIN_STACK (8u << 20)
+
+struct frames {
+	uintptr_t at[FRAMES_MOST];
+	uint8_t nr;
+};
+
+/** @depth: 0 and 1: no callers. @begin, @end: code of the program. */
+static struct {
+	unsigned int depth;
+	uintptr_t begin, end;
+} frames_of;
+
+/** A thread's stack. @end: 0: not yet known; 1: unknown. */
+static __thread struct {
+	uintptr_t begin, end;
+} frames_stack;
+
+/* The first object is the program. */
+static int frames_find_code(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size, (void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD ||
+		    (segment->p_flags & (PF_X | PF_R)) != (PF_X | PF_R))
+			continue;
+		frames_of.begin = info->dlpi_addr + segment->p_vaddr;
+		frames_of.end = frames_of.begin + segment->p_memsz;
+	}
+	return 1;
+}
+
+static void frames_start(void)
+{
+	const char *text = getenv(FRAMES_ENVIRONMENT);
+	unsigned long depth = text ? strtoul(text, NULL, 10) : 1;
+
+	dl_iterate_phdr(frames_find_code, NULL);
+	frames_of.depth = depth < FRAMES_MOST ? (unsigned int)depth : FRAMES_MOST;
+}
+
+extern void *__libc_stack_end __attribute__((weak));
+
+/* pthread_getattr_np() reads a file for the main thread. */
+static void frames_find_stack(void)
+{
+	const int error = errno;
+	pthread_attr_t attr;
+	size_t bytes;
+	void *begin;
+
+	frames_stack.end = 1;
+	if (getpid() == (pid_t)syscall(SYS_gettid)) {
+		if (&__libc_stack_end)
+			frames_stack.end = (uintptr_t)__libc_stack_end & -sizeof(uintptr_t);
+		frames_stack.begin = frames_stack.end - FRAMES_MAIN_STACK;
+	} else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+		if (pthread_attr_getstack(&attr, &begin, &bytes) == 0) {
+			frames_stack.begin = (uintptr_t)begin;
+			frames_stack.end = (uintptr_t)begin + bytes;
+		}
+		pthread_attr_destroy(&attr);
+	}
+	errno = error;
+}
+
+static bool frames_is_program(uintptr_t at)
+{
+	return at - frames_of.begin < frames_of.end - frames_of.begin;
+}
+
+enum frames_call {
+	FRAMES_NO_CALL,
+	FRAMES_CALL,  /* of an unknown function */
+	FRAMES_OTHER, /* of another function */
+	FRAMES_FITS,  /* of the function */
+};
+
+/* Whether the code @at jumps to a library: an entry of the linkage table. */
+static bool frames_is_link(uintptr_t at)
+{
+	if (!frames_is_program(at) || frames_of.end - at < 16)
+		return false;
+#if defined(__x86_64__)
+	static const unsigned char branch_target[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const unsigned char *code = (const unsigned char *)at;
+
+	if (memcmp(code, branch_target, sizeof(branch_target)) == 0)
+		code += sizeof(branch_target);
+	code += code[0] == 0xf2;
+	return code[0] == 0xff && code[1] == 0x25;
+#elif defined(__aarch64__)
+	uint32_t code;
+
+	memcpy(&code, (const void *)at, sizeof(code));
+	return (code & 0x9f00001fu) == 0x90000010u; /* adrp x16 */
+#else
+	return false;
+#endif
+}
+
+/* Whether the code before @at, of the program, calls the function with the code @inner. */
+static enum frames_call frames_calls(uintptr_t at, uintptr_t inner)
+{
+	uintptr_t target;
+#if defined(__x86_64__)
+	const unsigned char *code = (const unsigned char *)at;
+	int32_t distance;
+
+	if (at - frames_of.begin < 8)
+		return FRAMES_NO_CALL;
+	if (code[-5] != 0xe8)
+		return (code[-2] == 0xff && (code[-1] & 0x38) == 0x10) ||
+				       (code[-3] == 0xff && (code[-2] & 0x38) == 0x10) ||
+				       (code[-6] == 0xff && (code[-5] & 0x38) == 0x10) ?
+			       FRAMES_CALL :
+			       FRAMES_NO_CALL;
+	memcpy(&distance, code - 4, sizeof(distance));
+	target = at + (uintptr_t)(intptr_t)distance;
+#elif defined(__aarch64__)
+	uint32_t code;
+
+	if (at - frames_of.begin < 8 || at % 4)
+		return FRAMES_NO_CALL;
+	memcpy(&code, (const void *)(at - 4), sizeof(code));
+	if ((code & 0xfffffc1fu) == 0xd63f0000u)
+		return FRAMES_CALL;
+	if ((code & 0xfc000000u) != 0x94000000u)
+		return FRAMES_NO_CALL;
+	target = at - 4 + (uintptr_t)((intptr_t)(int32_t)(code << 6) >> 4);
+#else
+	(void)at;
+	return FRAMES_NO_CALL;
+#endif
+	if (!frames_is_program(inner))
+		return frames_is_link(target) ? FRAMES_CALL : FRAMES_OTHER;
+	return inner - target < FRAMES_FUNCTION && !frames_is_link(target) ? FRAMES_FITS :
+									     FRAMES_OTHER;
+}
+
+/* Return: where the stack has the return address of a call of @inner; 0: nowhere near. */
+static uintptr_t frames_search(uintptr_t from, uintptr_t to, uintptr_t inner)
+{
+	const enum frames_call wanted = frames_is_program(inner) ? FRAMES_FITS : FRAMES_CALL;
+	const uintptr_t *word = (const uintptr_t *)from;
+
+	for (unsigned int i = 0; i < FRAMES_SEARCHED && (uintptr_t)(word + 1) <= to; i++, word++)
+		if (frames_is_program(*word) && frames_calls(*word, inner) == wanted)
+			return (uintptr_t)word;
+	return 0;
+}
+
+/* Whether the frame pointer @frame, of the thread's stack, is that of a caller of @inner. */
+static bool frames_is_sound(uintptr_t frame, uintptr_t from, uintptr_t inner)
+{
+	enum frames_call call;
+	uintptr_t back;
+
+	if (frame < from || frame % sizeof(uintptr_t) ||
+	    frame > frames_stack.end - 2 * sizeof(uintptr_t))
+		return false;
+	back = ((const uintptr_t *)frame)[1];
+	if (back - frames_stack.begin < frames_stack.end - frames_stack.begin || back < 4096)
+		return false;
+	if (!frames_is_program(back))
+		return true;
+	call = frames_calls(back, inner);
+	return call == FRAMES_FITS || call == FRAMES_CALL;
+}
+
+/* The frame pointer that code before @to saved for its caller @inner; 0: none. */
+static uintptr_t frames_saved(uintptr_t from, uintptr_t to, uintptr_t inner)
+{
+	uintptr_t saved = 0;
+
+	for (const uintptr_t *word = (const uintptr_t *)from; (uintptr_t)word < to; word++)
+		if (frames_is_sound(*word, to + sizeof(*word), inner))
+			saved = *word;
+	return saved;
+}
+
+static void frames_walk(struct frames *to, const uintptr_t *frame)
+{
+	uintptr_t pointer = frame[0], inner = frame[1], from = (uintptr_t)(frame + 2), found, saved;
+
+	while (to->nr + 1u < frames_of.depth) {
+		bool sound = frames_is_sound(pointer, from, inner);
+		bool safe = sound && frames_is_program(((const uintptr_t *)pointer)[1]);
+
+		/* code of libraries has no frame pointers, or passes them on */
+		found = safe && frames_is_program(inner) ?
+				0 :
+				frames_search(from, safe ? pointer : frames_stack.end, inner);
+		if (found) {
+			saved = frames_saved(from, found, *(const uintptr_t *)found);
+			pointer = saved ? saved : pointer;
+		} else if (sound) {
+			found = pointer + sizeof(uintptr_t);
+			pointer = *(const uintptr_t *)pointer;
+		} else {
+			return;
+		}
+		inner = *(const uintptr_t *)found;
+		from = found + sizeof(uintptr_t);
+		to->at[to->nr++] = inner;
+	}
+}
+
+/* @frame: that of the recorded function. */
+static const struct frames *frames_take(struct frames *to, const void *frame)
+{
+	to->nr = 0;
+	if (frames_of.depth <= 1)
+		return to;
+	if (__builtin_expect(!frames_stack.end, 0))
+		frames_find_stack();
+	if ((uintptr_t)frame - frames_stack.begin < frames_stack.end - frames_stack.begin)
+		frames_walk(to, frame);
+	return to;
+}
+
+#endif
