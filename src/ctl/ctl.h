@@ -52,7 +52,10 @@ struct verb {
 	enum status (*option)(struct ctl *ctl, int number, const char *argument);
 	enum status (*check)(struct ctl *ctl); /* checks the arguments, before connecting */
 	enum status (*run)(struct ctl *ctl);
+	/** Print the record as text; NULL: by @form, if there is one. */
 	void (*text)(FILE *out, struct json_object *record);
+	/** See text_form(): of the record, or of each of its "sessions", if it has these. */
+	const char *form;
 };
 
 /** All verbs, NULL at the end, in the order of the help. */

@@ -265,12 +265,17 @@ static void ctl_print_text(struct ctl *ctl)
 {
 	struct json_object *printable AUTO_RECORD = NULL;
 
-	if (!ctl->record || !ctl->verb || !ctl->verb->text || ctl->quiet)
+	if (!ctl->record || !ctl->verb || ctl->quiet)
 		return;
 	printable = text_printable(ctl->record);
 	if (ctl->verb->paged && !ctl->no_pager)
 		screen_page();
-	ctl->verb->text(ctl->verb->text_on_stderr ? stderr : stdout, printable);
+	if (ctl->verb->text)
+		ctl->verb->text(ctl->verb->text_on_stderr ? stderr : stdout, printable);
+	else if (ctl->verb->form && json_get(printable, "sessions"))
+		text_forms(stdout, printable, "sessions", ctl->verb->form);
+	else if (ctl->verb->form)
+		text_form(stdout, printable, ctl->verb->form);
 }
 
 /* A closed pipe is no error. Anything else is: the output is incomplete. */

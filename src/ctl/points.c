@@ -90,49 +90,20 @@ const char *points_nearest(const struct points *points, const char *name)
 	return near;
 }
 
-static bool is_kernel(struct json_object *point)
-{
-	return strcmp(json_str(point, "domain"), "kernel") == 0;
-}
-
 static void point_text(FILE *out, struct json_object *point)
 {
-	const char *format = json_str(point, "format"), *refused = json_str(point, "refused");
 	uint64_t active = json_num(point, "active");
 
-	fprintf(out, "  %s", json_str(point, "name"));
-	if (*refused)
-		fprintf(out, " (%s)", json_str(point, "kind"));
-	else if (!is_kernel(point))
-		fprintf(out, " (%s, %s)", json_str(point, "kind"), json_str(point, "loglevel"));
-	if (active)
-		fputs(" recorded", out);
+	text_form(out, point,
+		  "  {name}[{?refused} ({kind})|[{domain=user} ({kind}, {loglevel})]]"
+		  "[{?active} recorded]");
 	if (active > 1)
 		fprintf(out, " by %" PRIu64 " sessions", active);
-	if (*json_str(point, "file"))
-		fprintf(out, " %s:%" PRIu64, json_str(point, "file"), json_num(point, "line"));
-	fputc('\n', out);
-	if (*refused)
-		fprintf(out, "      is never recorded: it %s\n", refused);
-	if (*format)
-		fprintf(out, "      format: \"%s\"\n", format);
-	for (size_t i = 0; i < json_len(point, "field_list"); i++) {
-		struct json_object *field = json_at(point, "field_list", i);
-
-		fprintf(out, "      %s: %s%s\n", json_str(field, "name"),
-			json_str(field, "type"),
-			json_flag(field, "is_recorded") ? "" : ", for filters only");
-	}
-}
-
-/* The process, or the kernel's subsystem, of the points that follow. */
-static void head_text(FILE *out, struct json_object *point)
-{
-	fputs(json_str(point, "process"), out);
-	if (!is_kernel(point))
-		fprintf(out, " (process %" PRIu64 ", user %" PRIu64 ")", json_num(point, "pid"),
-			json_num(point, "uid"));
-	fputc('\n', out);
+	text_form(out, point,
+		  "[ {file?}:{line}]\n[      is never recorded: it {refused?}\n]"
+		  "[      format: \"{format?}\"\n]");
+	text_forms(out, point, "field_list",
+		   "      {name}: {type}[{!is_recorded}, for filters only]\n");
 }
 
 static bool same_head(const struct points_output *output, const struct ltt_ctl_point *point)
@@ -160,7 +131,8 @@ static void write_point(const struct ltt_ctl_point *point, void *data)
 	text = text_printable(record);
 	if (!same_head(output, point)) {
 		fputs(output->nr ? "\n" : "", output->out);
-		head_text(output->out, text);
+		text_form(output->out, text,
+			  "{process}[{domain=user} (process {pid}, user {uid})]\n");
 		output->pid = point->pid;
 		free(output->process);
 		output->process = xstrdup(point->process);
@@ -182,29 +154,14 @@ int points_write(struct ctl *ctl, enum domain_id domain, struct points_output *o
 }
 
 /* Sizes that it does not set are the defaults. */
-static void preset_text(FILE *out, struct json_object *preset)
-{
-	uint64_t size = json_num(preset, "subbuf_size"), nr = json_num(preset, "num_subbuf");
-	char buf[TEXT_BYTES];
-
-	fprintf(out, "  %s: %s", json_str(preset, "name"), json_str(preset, "pattern"));
-	if (nr)
-		fprintf(out, ", %" PRIu64 " sub-buffers", nr);
-	if (size)
-		fprintf(out, "%s %s", nr ? " of" : ", sub-buffers of", text_size(buf, size));
-	if (*json_str(preset, "unused"))
-		fprintf(out, " (not used: %s)", json_str(preset, "unused"));
-	fputc('\n', out);
-}
-
 void points_presets_text(FILE *out, struct json_object *presets)
 {
-	size_t nr = json_object_array_length(presets);
-
-	if (nr)
+	if (json_object_array_length(presets))
 		fputs("\nChannels that modules or libraries registered for their events\n", out);
-	for (size_t i = 0; i < nr; i++)
-		preset_text(out, json_object_array_get_idx(presets, i));
+	for (size_t i = 0; i < json_object_array_length(presets); i++)
+		text_form(out, json_object_array_get_idx(presets, i),
+			  "  {name}: {pattern}[, {num_subbuf?} sub-buffers[ of {subbuf_size:b?}]|"
+			  "[, sub-buffers of {subbuf_size:b?}]][ (not used: {unused?})]\n");
 }
 
 void points_probes_text(FILE *out, struct json_object *probes)

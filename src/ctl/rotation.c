@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "rotation.h"
 
-#include <inttypes.h>
-
 #include "base/macros.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
@@ -32,60 +30,27 @@ static bool is_scheduled(struct json_object *session)
 }
 
 /* "after 1 h, or when 1.0 GiB are written". */
-static void print_schedule(FILE *out, struct json_object *session)
-{
-	uint64_t us = json_num(session, "rotate_us"), size = json_num(session, "rotate_size");
-	char buf[TEXT_BYTES];
-
-	if (us)
-		fprintf(out, "after %s", text_duration(buf, us * 1000));
-	if (size)
-		fprintf(out, "%swhen %s are written", us ? ", or " : "", text_size(buf, size));
-}
+#define SCHEDULE                                                                   \
+	"[{?rotate_us}after {rotate_us:u}[, or when {rotate_size:b?} are written]" \
+	"|when {rotate_size:b} are written]"
 
 /* "; kept: the last 24, for 1 d". */
-static void print_limits(FILE *out, struct json_object *session)
-{
-	uint64_t most = json_num(session, "keep_archives"), us = json_num(session, "keep_us"),
-		 size = json_num(session, "keep_size");
-	char buf[TEXT_BYTES];
-
-	if (most || us || size)
-		fputs("; kept: ", out);
-	if (most)
-		fprintf(out, "the last %" PRIu64, most);
-	if (us)
-		fprintf(out, "%sfor %s", most ? ", " : "", text_duration(buf, us * 1000));
-	if (size)
-		fprintf(out, "%sup to %s", most || us ? ", " : "", text_size(buf, size));
-}
+#define LIMITS                                                                             \
+	"[{?keep_archives}; kept: the last {keep_archives}[, for {keep_us:u?}]"            \
+	"[, up to {keep_size:b?}]|[; kept: for {keep_us:u?}[, up to {keep_size:b?}]|"      \
+	"[; kept: up to {keep_size:b?}]]]\n"
 
 void rotation_text(FILE *out, struct json_object *record)
 {
-	const char *session = json_str(record, "session");
-
-	if (!is_scheduled(record)) {
-		fprintf(out, "Session %s is not rotated by itself\n", session);
-		return;
-	}
-	fprintf(out, "Session %s is rotated ", session);
-	print_schedule(out, record);
-	print_limits(out, record);
-	fputc('\n', out);
+	text_form(out, record,
+		  is_scheduled(record) ? "Session {session} is rotated " SCHEDULE LIMITS :
+					 "Session {session} is not rotated by itself\n");
 }
 
 void rotation_show(FILE *out, struct json_object *session)
 {
-	uint64_t archives = json_num(session, "archives");
-
-	if (is_scheduled(session)) {
-		fputs("Rotated: ", out);
-		print_schedule(out, session);
-		fputc('\n', out);
-	}
-	if (!archives && !is_scheduled(session))
-		return;
-	fprintf(out, "Archives: %" PRIu64, archives);
-	print_limits(out, session);
-	fputc('\n', out);
+	if (is_scheduled(session))
+		text_form(out, session, "Rotated: " SCHEDULE "\n");
+	if (is_scheduled(session) || json_num(session, "archives"))
+		text_form(out, session, "Archives: {archives}" LIMITS);
 }

@@ -92,20 +92,14 @@ static void report_text_print_head(FILE *out, struct json_object *record)
 		report_text_print_time(out, (int64_t)(begin_ns + ns), "%H:%M:%S");
 		fprintf(out, ", %s", text_time(time, ns));
 	}
-	fprintf(out, "\nevents:  %s", text_count(nr, events));
+	text_form(out, record, "\nevents:  {events:n}");
 	if (ns)
 		fprintf(out, ", %s a second",
 			text_count(nr, (uint64_t)((double)events * 1e9 / (double)ns)));
-	if (json_num(record, "state_dump"))
-		fprintf(out, "; and %s of state dumps",
-			text_count(nr, json_num(record, "state_dump")));
-	fprintf(out, "\nfrom:    %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " CPU%s, ",
-		json_num(record, "all_processes"),
-		json_num(record, "all_processes") == 1 ? "" : "es",
-		json_num(record, "all_threads"), text_plural(json_num(record, "all_threads")),
-		json_num(record, "cpus"), text_plural(json_num(record, "cpus")));
-	fprintf(out, "%" PRIu64 " stream%s\n", json_num(record, "nr_streams"),
-		text_plural(json_num(record, "nr_streams")));
+	text_form(out, record,
+		  "[; and {state_dump:n?} of state dumps]\nfrom:    {all_processes} process"
+		  "[{all_processes=1}|es], {all_threads} thread{all_threads:s}, "
+		  "{cpus} CPU{cpus:s}, {nr_streams} stream{nr_streams:s}\n");
 }
 
 static void report_text_print_others(FILE *out, uint64_t all, size_t shown)
@@ -266,23 +260,15 @@ static void report_text_print_mutexes(FILE *out, struct json_object *locks)
 static void report_text_print_locks(FILE *out, struct json_object *record)
 {
 	struct json_object *locks = json_get(record, "locks");
-	char acquired[TEXT_BYTES], waited[TEXT_BYTES], ns[TEXT_BYTES], nr[TEXT_BYTES];
 
 	if (!locks) {
 		fprintf(out, "\nlocks: not recorded; record with --wrap=pthread\n");
 		return;
 	}
-	fprintf(out, "\nlocks: %s acquisition%s of %s lock%s; ",
-		text_count(acquired, json_num(locks, "acquired")),
-		text_plural(json_num(locks, "acquired")),
-		text_count(nr, json_num(locks, "all_mutexes")),
-		text_plural(json_num(locks, "all_mutexes")));
-	if (json_num(locks, "waited"))
-		fprintf(out, "%s had to wait, %s in total; the longest:\n",
-			text_count(waited, json_num(locks, "waited")),
-			text_time(ns, json_num(locks, "wait_ns")));
-	else
-		fprintf(out, "none had to wait\n");
+	text_form(out, locks,
+		  "\nlocks: {acquired:n} acquisition{acquired:s} of {all_mutexes:n} "
+		  "lock{all_mutexes:s}; [{waited:n?} had to wait, {wait_ns:T} in total; "
+		  "the longest:|none had to wait]\n");
 	report_text_print_waits(out, record, locks);
 	if (json_num(locks, "waited_mutexes") > 1)
 		report_text_print_mutexes(out, locks);
@@ -316,13 +302,10 @@ static void report_text_print_other_waits(FILE *out, struct json_object *record)
 	struct json_object *waits = json_get(record, "other_waits");
 	size_t nr = json_len(waits, "sites");
 	struct table table = { .columns = "rrrrll" };
-	char count[TEXT_BYTES], ns[TEXT_BYTES];
 
 	if (!nr)
 		return;
-	fprintf(out, "\nother waits: %s call%s, %s in total:\n",
-		text_count(count, json_num(waits, "count")),
-		text_plural(json_num(waits, "count")), text_time(ns, json_num(waits, "wait_ns")));
+	text_form(out, waits, "\nother waits: {count:n} call{count:s}, {wait_ns:T} in total:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < nr; i++)
@@ -396,28 +379,21 @@ static void report_text_print_frequent(FILE *out, struct json_object *allocation
 static void report_text_print_allocations(FILE *out, struct json_object *record)
 {
 	struct json_object *o = json_get(record, "allocations");
-	char calls[TEXT_BYTES], bytes[TEXT_BYTES], most[TEXT_BYTES], since[TEXT_BYTES];
+	char since[TEXT_BYTES];
 
 	if (!o) {
 		fprintf(out, "%sallocations: not recorded; record with --wrap=libc\n",
 			json_get(record, "locks") ? "\n" : "");
 		return;
 	}
-	fprintf(out, "\nallocations: %s of %s; at most %s at a time, at %s s",
-		text_count(calls, json_num(o, "count")), text_size(bytes, json_num(o, "bytes")),
-		text_size(most, json_num(o, "most_bytes")),
-		report_text_since(since, record, json_num(o, "most_ns")));
-	if (json_num(o, "failed"))
-		fprintf(out, "; %s failed", text_count(calls, json_num(o, "failed")));
-	fputc('\n', out);
+	text_form(out, o,
+		  "\nallocations: {count:n} of {bytes:b}; at most {most_bytes:b} at a time");
+	fprintf(out, ", at %s s", report_text_since(since, record, json_num(o, "most_ns")));
+	text_form(out, o, "[; {failed:n?} failed]\n");
 	report_text_print_sites(out, o, "largest", false);
 	report_text_print_frequent(out, o);
-	if (!json_num(o, "live")) {
-		fprintf(out, "all of it was freed\n");
-		return;
-	}
-	fprintf(out, "never freed: %s of %s:\n", text_count(calls, json_num(o, "live")),
-		text_size(bytes, json_num(o, "live_bytes")));
+	text_form(out, o,
+		  "[never freed: {live:n?} of {live_bytes:b}:\n|all of it was freed\n]");
 	report_text_print_sites(out, o, "leaks", true);
 }
 
@@ -462,40 +438,33 @@ static void report_text_print_lost(FILE *out, struct json_object *o)
 		comma = ", ";
 	}
 	fprintf(out, "%s; times and counts marked with ~ lack some\n", comma[0] == ',' ? ")" : "");
-	for (size_t i = 0; i < json_len(o, "streams"); i++) {
-		struct json_object *stream = json_at(o, "streams", i);
-
-		fprintf(out, "  %s of %s/%s\n", text_count(nr, json_num(stream, "lost")),
-			json_str(stream, "trace"), json_str(stream, "name"));
-	}
+	text_forms(out, o, "streams", "  {lost:n} of {trace}/{name}\n");
 	report_text_print_others(out, json_num(o, "all_streams"), json_len(o, "streams"));
+}
+
+static void report_text_bad(FILE *out, struct json_object *o, const char *word, const char *form)
+{
+	fprintf(out, "%s%s%s", color_on(out, COLOR_BAD), word, color_off(out));
+	text_form(out, o, form);
 }
 
 static void report_text_print_losses(FILE *out, struct json_object *record)
 {
 	struct json_object *o = json_get(record, "losses");
-	char packets[TEXT_BYTES], missing[TEXT_BYTES], bytes[TEXT_BYTES];
 
 	if (json_num(o, "lost") || json_num(o, "lost_before"))
 		report_text_print_lost(out, o);
 	if (json_num(o, "lost_buffers"))
-		fprintf(out, "%slost%s: %s buffer%s, with an unknown number of events\n",
-			color_on(out, COLOR_BAD), color_off(out),
-			text_count(packets, json_num(o, "lost_buffers")),
-			text_plural(json_num(o, "lost_buffers")));
-	if (json_num(o, "not_sampled"))
-		fprintf(out, "not sampled: %s event%s, by the rules\n",
-			text_count(missing, json_num(o, "not_sampled")),
-			text_plural(json_num(o, "not_sampled")));
+		report_text_bad(out, o, "lost",
+				": {lost_buffers:n} buffer{lost_buffers:s}, with an unknown number "
+				"of events\n");
+	text_form(out, o, "[not sampled: {not_sampled:n?} event{not_sampled:s}, by the rules\n]");
 	if (json_num(o, "damaged_packets") || json_num(o, "missing_packets"))
-		fprintf(out, "%sdamaged%s: %s packet%s; missing: %s\n", color_on(out, COLOR_BAD),
-			color_off(out), text_count(packets, json_num(o, "damaged_packets")),
-			text_plural(json_num(o, "damaged_packets")),
-			text_count(missing, json_num(o, "missing_packets")));
-	if (json_num(o, "skipped_bytes"))
-		fprintf(out, "left out: %s byte%s that can't be read\n",
-			text_count(bytes, json_num(o, "skipped_bytes")),
-			text_plural(json_num(o, "skipped_bytes")));
+		report_text_bad(out, o, "damaged",
+				": {damaged_packets:n} packet{damaged_packets:s}; "
+				"missing: {missing_packets:n}\n");
+	text_form(out, o,
+		  "[left out: {skipped_bytes:n?} byte{skipped_bytes:s} that can't be read\n]");
 	if (!json_num(o, "lost") && !json_num(o, "lost_before") &&
 	    !json_num(o, "lost_buffers") && !json_num(o, "skipped_bytes") &&
 	    !json_num(o, "problems"))

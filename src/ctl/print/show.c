@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "show.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 
@@ -99,36 +98,20 @@ enum status show_warnings(struct ctl *ctl, struct json_object *session)
 
 /* ---- text ---- */
 
-/* The session's options for its output, if there are any. */
-static void show_disk(FILE *out, struct json_object *session)
-{
-	uint64_t keep_free = json_num(session, "keep_free");
-	uint64_t max_size = json_num(session, "max_size");
-	const char *sync = json_str(session, "sync");
-	char buf[TEXT_BYTES];
+/* The session's options for its output. */
+static const char disk_form[] =
+	"[Free space to leave on the file system: {keep_free:b?}\n]"
+	"[Greatest size of the trace: {max_size:b?}\n]"
+	"[{sync=packet}Synced to the disk: each packet\n]"
+	"[{sync=period}Synced to the disk: every {sync_us:u}\n]";
 
-	if (keep_free)
-		fprintf(out, "Free space to leave on the file system: %s\n",
-			text_size(buf, keep_free));
-	if (max_size)
-		fprintf(out, "Greatest size of the trace: %s\n", text_size(buf, max_size));
-	if (strcmp(sync, "packet") == 0)
-		fputs("Synced to the disk: each packet\n", out);
-	else if (strcmp(sync, "period") == 0)
-		fprintf(out, "Synced to the disk: every %s\n",
-			text_duration(buf, json_num(session, "sync_us") * 1000));
-}
-
-static void show_spool(FILE *out, struct json_object *session)
-{
-	uint64_t spooled = json_num(session, "spooled");
-	char used[TEXT_BYTES], size[TEXT_BYTES];
-
-	if (spooled)
-		fprintf(out, "Spool: %s of %s wait for the relay in %s\n", text_size(used, spooled),
-			text_size(size, json_num(session, "spool_size")),
-			json_str(session, "spool"));
-}
+static const char link_form[] =
+	"[Live: viewers see events within {live_us:u?}\n]"
+	"[{?compress}Compressed on its way to the relay\n]"
+	"[{link=up}Link to the relay: up\n]"
+	"[{link=down}Link to the relay: down[{state=recording}; recorded data "
+	"[{?spool_size}goes to the spool|waits in the buffers]]\n]"
+	"[Spool: {spooled:b?} of {spool_size:b} wait for the relay in {spool}\n]";
 
 static void show_clock(FILE *out, struct json_object *session)
 {
@@ -140,38 +123,6 @@ static void show_clock(FILE *out, struct json_object *session)
 		fprintf(out, "Clock of the relay: %s %s this host's, +-%s\n",
 			text_duration(text, (uint64_t)(offset < 0 ? -offset : offset)),
 			offset < 0 ? "behind" : "ahead of", text_duration(about, error));
-}
-
-static void show_clock_change(FILE *out, struct json_object *session)
-{
-	const char *change = json_str(session, "clock_change");
-
-	if (*change)
-		fprintf(out, "Clock: %s\n", change);
-}
-
-static void show_link(FILE *out, struct json_object *session)
-{
-	const char *link = json_str(session, "link");
-	uint64_t live_us = json_num(session, "live_us");
-	char buf[TEXT_BYTES];
-
-	if (live_us)
-		fprintf(out, "Live: viewers see events within %s\n",
-			text_duration(buf, live_us * 1000));
-	if (json_object_get_boolean(json_get(session, "compress")))
-		fputs("Compressed on its way to the relay\n", out);
-	if (strcmp(link, "down") == 0 && strcmp(json_str(session, "state"), "recording") != 0)
-		fputs("Link to the relay: down\n", out);
-	else if (strcmp(link, "up") == 0)
-		fputs("Link to the relay: up\n", out);
-	else if (strcmp(link, "down") == 0)
-		fprintf(out, "Link to the relay: down; recorded data %s\n",
-			json_num(session, "spool_size") ? "goes to the spool" :
-							    "waits in the buffers");
-	show_spool(out, session);
-	show_clock(out, session);
-	show_clock_change(out, session);
 }
 
 static void ctl_show_trackers(FILE *out, struct json_object *session)
@@ -197,27 +148,17 @@ static void ctl_show_trackers(FILE *out, struct json_object *session)
 
 static void show_head(FILE *out, struct json_object *session)
 {
-	uint64_t ns = json_num(session, "recording_ns");
-	uint64_t apps = json_num(session, "applications");
-	const char *state = json_str(session, "state");
-	char buf[TEXT_BYTES];
-
-	fprintf(out, "%sSession %s%s: ", color_on(out, COLOR_TITLE), json_str(session, "name"),
+	fprintf(out, "%sSession %s%s", color_on(out, COLOR_TITLE), json_str(session, "name"),
 		color_off(out));
-	if (strcmp(state, "new") == 0)
-		fputs("not started yet", out);
-	else if (ns)
-		fprintf(out, "%s%s %s", state,
-			strcmp(state, "recording") == 0 ? " for" : ", recorded for",
-			text_duration(buf, ns));
-	else
-		fputs(state, out);
-	fprintf(out, ", %" PRIu64 " application%s\n", apps, text_plural(apps));
-	fprintf(out, "Output: %s%s\n",
-		*json_str(session, "output") ? json_str(session, "output") : "none",
-		json_flag(session, "snapshots") ? ", for snapshots" : "");
-	show_link(out, session);
-	show_disk(out, session);
+	text_form(out, session,
+		  ": [{state=new}not started yet|{state}[{?recording_ns}"
+		  "[{state=recording} for|, recorded for] {recording_ns:t}]]"
+		  ", {applications} application{applications:s}\n"
+		  "Output: [{output?}|none][{?snapshots}, for snapshots]\n");
+	text_form(out, session, link_form);
+	show_clock(out, session);
+	text_form(out, session, "[Clock: {clock_change?}\n]");
+	text_form(out, session, disk_form);
 	rotation_show(out, session);
 	ctl_show_trackers(out, session);
 	if (*json_str(session, "problem"))
@@ -231,37 +172,26 @@ static void show_lost_cell(FILE *out, struct table *table, struct json_object *t
 	enum color color = color_of_loss(json_num(totals, "lost"));
 	char buf[TEXT_BYTES];
 
-	table_cell(table, "%s%s%s", color_on(out, color), totals_count(totals, "lost", buf),
+	table_cell(table, "%s%s%s", color_on(out, color),
+		   totals ? text_count(buf, json_num(totals, "lost")) : "?",
 		   color == COLOR_NONE ? "" : color_off(out));
 }
 
-static void channel_cells(FILE *out, struct table *table, struct json_object *channel)
+/* Of a channel, or of the session. */
+static void channel_cells(FILE *out, struct table *table, struct json_object *o, const char *name)
 {
-	struct json_object *totals = json_get(channel, "totals");
-	uint64_t used = json_num(channel, "used"), size = json_num(channel, "size");
+	uint64_t used = json_num(o, "used"), size = json_num(o, "size");
 	char buf[TEXT_BYTES];
 
-	table_cell(table, "%s%s", json_str(channel, "name"),
-		   json_flag(channel, "enabled") ? "" : " (disabled)");
+	table_form(table, o, name);
 	if (size)
 		table_cell(table, "%.0f%% of %s", 100.0 * (double)used / (double)size,
 			   text_size(buf, size));
 	else
 		table_cell(table, "-");
-	table_cell(table, "%s", totals_count(totals, "recorded", buf));
-	show_lost_cell(out, table, totals);
-	table_cell(table, "%s", totals ? text_size(buf, json_num(totals, "bytes")) : "?");
-}
-
-static void total_cells(FILE *out, struct table *table, struct json_object *totals)
-{
-	char buf[TEXT_BYTES];
-
-	table_cell(table, "total");
-	table_cell(table, "-");
-	table_cell(table, "%s", totals_count(totals, "recorded", buf));
-	show_lost_cell(out, table, totals);
-	table_cell(table, "%s", totals ? text_size(buf, json_num(totals, "bytes")) : "?");
+	table_form(table, o, "[{?totals}{totals.recorded:n}|?]");
+	show_lost_cell(out, table, json_get(o, "totals"));
+	table_form(table, o, "[{?totals}{totals.bytes:b}|?]");
 }
 
 static void show_channels(FILE *out, struct json_object *session)
@@ -277,73 +207,40 @@ static void show_channels(FILE *out, struct json_object *session)
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < json_len(session, "channels"); i++)
-		channel_cells(out, &table, json_at(session, "channels", i));
+		channel_cells(out, &table, json_at(session, "channels", i),
+			      "{name}[{!enabled} (disabled)]");
 	if (json_len(session, "channels") > 1)
-		total_cells(out, &table, json_get(session, "totals"));
+		channel_cells(out, &table, session, "total");
 	fputc('\n', out);
 	table_print(out, &table);
 }
 
-static void show_place(FILE *out, struct json_object *rule)
-{
-	const char *fetch = json_str(rule, "fetch");
+static const char place_form[] =
+	"    {pattern}[{!enabled}, disabled]: [{kind=function}entry and exit of|probe at] "
+	"{location}[, with {fetch?}]\n";
 
-	fprintf(out, "    %s%s: %s %s%s%s\n", json_str(rule, "pattern"),
-		json_flag(rule, "enabled") ? "" : ", disabled",
-		strcmp(json_str(rule, "kind"), "function") == 0 ? "entry and exit of" :
-								    "probe at",
-		json_str(rule, "location"), *fetch ? ", with " : "", fetch);
-}
-
-static void show_filter(FILE *out, struct json_object *rule, uint64_t points)
-{
-	const char *filter = json_str(rule, "filter");
-	uint64_t never = json_num(rule, "points_never");
-
-	if (!*filter)
-		return;
-	fprintf(out, "      if %s", filter);
-	if (never)
-		fprintf(out, " (%" PRIu64 " of %" PRIu64 " points can never match)", never, points);
-	fputc('\n', out);
-}
-
-static void show_sampling(FILE *out, struct json_object *rule)
-{
-	const char *sampling = json_str(rule, "sampling");
-
-	if (*sampling)
-		fprintf(out, "      only %s\n", sampling);
-}
+/* Up to the number of points, and from there on. */
+static const char rule_form[] =
+	"    {pattern}[, not {exclude?}][{loglevel_type=only} ({loglevel} only)]"
+	"[{loglevel_type=at-least} ({loglevel} or more severe)][{!enabled}, disabled]: ";
+static const char kernel_form[] = "{nr_points} event{nr_points:s}";
+static const char user_form[] = "[{nr_points?} instrumentation point{nr_points:s}|"
+				"no instrumentation point in running applications]";
+static const char counted_form[] =
+	"[{kind=histogram}, counted by {location}][{kind=count}, counted]\n"
+	"[      a count for each {by?}\n]"
+	"[      if {filter?}[ ({points_never?} of {nr_points} points can never match)]\n]"
+	"[      only {sampling?}\n]";
 
 static void show_rule(FILE *out, struct json_object *rule, bool kernel)
 {
-	uint64_t points = json_num(rule, "nr_points");
-	const char *exclude = json_str(rule, "exclude");
-	char level[64];
-	const char *loglevel = json_loglevel(rule, level, sizeof(level));
-	const char *kind = json_str(rule, "kind");
-	const char *field = strcmp(kind, "histogram") == 0 ? json_str(rule, "location") : "";
-
-	if (*json_str(rule, "location") && !*field) {
-		show_place(out, rule);
+	if (*json_str(rule, "location") && strcmp(json_str(rule, "kind"), "histogram") != 0) {
+		text_form(out, rule, place_form);
 		return;
 	}
-	fprintf(out, "    %s%s%s%s%s%s%s: ", json_str(rule, "pattern"), *exclude ? ", not " : "",
-		exclude, *loglevel ? " (" : "", loglevel, *loglevel ? ")" : "",
-		json_flag(rule, "enabled") ? "" : ", disabled");
-	if (kernel)
-		fprintf(out, "%" PRIu64 " event%s", points, text_plural(points));
-	else if (points)
-		fprintf(out, "%" PRIu64 " instrumentation point%s", points, text_plural(points));
-	else
-		fputs("no instrumentation point in running applications", out);
-	fprintf(out, "%s%s%s\n", *field || strcmp(kind, "count") == 0 ? ", counted" : "",
-		*field ? " by " : "", field);
-	if (*json_str(rule, "by"))
-		fprintf(out, "      a count for each %s\n", json_str(rule, "by"));
-	show_filter(out, rule, points);
-	show_sampling(out, rule);
+	text_form(out, rule, rule_form);
+	text_form(out, rule, kernel ? kernel_form : user_form);
+	text_form(out, rule, counted_form);
 }
 
 static void show_contexts(FILE *out, struct json_object *channel)
@@ -367,19 +264,6 @@ static void ctl_show_rules(FILE *out, struct json_object *channel)
 		show_rule(out, json_at(channel, "rules", i), kernel);
 }
 
-static void show_conflicts(FILE *out, struct json_object *channel)
-{
-	for (size_t i = 0; i < json_len(channel, "conflicts"); i++) {
-		struct json_object *c = json_at(channel, "conflicts", i);
-
-		fprintf(out,
-			"    marker %s of process %" PRIu64 " is not recorded: its format \"%s\" "
-			"differs from the recorded \"%s\"\n",
-			json_str(c, "name"), json_num(c, "pid"), json_str(c, "refused"),
-			json_str(c, "armed"));
-	}
-}
-
 static void show_refusals(FILE *out, struct json_object *channel)
 {
 	for (size_t i = 0; i < json_len(channel, "refusals"); i++) {
@@ -390,33 +274,13 @@ static void show_refusals(FILE *out, struct json_object *channel)
 	}
 }
 
-static void show_attributes(FILE *out, struct json_object *channel)
-{
-	uint64_t file_size = json_num(channel, "tracefile_size");
-	uint64_t file_count = json_num(channel, "tracefile_count");
-	uint64_t timer_us = json_num(channel, "switch_timer_us");
-	char buf[TEXT_BYTES];
-
-	fprintf(out, "    buffers: %" PRIu64 " x %s a CPU, per %s, %s mode",
-		json_num(channel, "num_subbuf"),
-		text_size(buf, json_num(channel, "subbuf_size")),
-		json_str(channel, "ownership"),
-		json_flag(channel, "remember")  ? "remember" :
-		json_flag(channel, "overwrite") ? "overwrite" :
-						    "discard");
-	fprintf(out, "; %s of memory now\n", text_size(buf, json_num(channel, "memory")));
-	if (timer_us)
-		fprintf(out, "    written at least every %s\n",
-			text_duration(buf, timer_us * 1000));
-	if (file_size)
-		fprintf(out, "    trace files: of %s each", text_size(buf, file_size));
-	if (file_size && file_count)
-		fprintf(out, ", the last %" PRIu64 " of each stream", file_count);
-	if (file_size)
-		fputc('\n', out);
-	if (strcmp(json_str(channel, "output_type"), "splice") == 0)
-		fputs("    written and sent by splice()\n", out);
-}
+static const char attributes_form[] =
+	"    buffers: {num_subbuf} x {subbuf_size:b} a CPU, per {ownership}, "
+	"[{?remember}remember|[{?overwrite}overwrite|discard]] mode; {memory:b} of memory now\n"
+	"[    written at least every {switch_timer_us:u?}\n]"
+	"[    trace files: of {tracefile_size:b?} each"
+	"[, the last {tracefile_count?} of each stream]\n]"
+	"[{output_type=splice}    written and sent by splice()\n]";
 
 static void show_not_sampled(FILE *out, struct json_object *channel)
 {
@@ -430,19 +294,6 @@ static void show_not_sampled(FILE *out, struct json_object *channel)
 			text_count(all, left_out + taken));
 }
 
-static void show_overwritten(FILE *out, struct json_object *channel, bool is_kept)
-{
-	struct json_object *totals = json_get(channel, "totals");
-	char old[TEXT_BYTES], saved[TEXT_BYTES], kept[TEXT_BYTES];
-
-	is_kept |= json_flag(channel, "overwrite") || json_flag(channel, "remember");
-	if (totals && is_kept)
-		fprintf(out, "    %s overwritten, %s in snapshots, %s others in the buffers\n",
-			totals_count(totals, "overwritten", old),
-			totals_count(totals, "written", saved),
-			totals_count(totals, "waiting", kept));
-}
-
 static void show_session(FILE *out, struct json_object *session, bool attributes)
 {
 	show_head(out, session);
@@ -450,19 +301,23 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 	for (size_t i = 0; i < json_len(session, "channels"); i++) {
 		struct json_object *channel = json_at(session, "channels", i);
 
-		fprintf(out, "\n  %s (%s)%s\n", json_str(channel, "name"),
-			json_str(channel, "domain"),
-			!json_flag(channel, "preset") ? "" :
-			strcmp(json_str(channel, "domain"), "user") == 0 ?
-							  ", registered by a library" :
-							  ", registered by a module");
+		text_form(out, channel,
+			  "\n  {name} ({domain})[{?preset}, registered by a "
+			  "[{domain=user}library|module]]\n");
 		if (attributes)
-			show_attributes(out, channel);
+			text_form(out, channel, attributes_form);
 		show_contexts(out, channel);
 		show_not_sampled(out, channel);
-		show_overwritten(out, channel, json_flag(session, "snapshots"));
+		if (json_flag(session, "snapshots") || json_flag(channel, "overwrite") ||
+		    json_flag(channel, "remember"))
+			text_form(out, channel,
+				  "[{?totals}    {totals.overwritten:n} overwritten, "
+				  "{totals.written:n} in snapshots, "
+				  "{totals.waiting:n} others in the buffers\n]");
 		ctl_show_rules(out, channel);
-		show_conflicts(out, channel);
+		text_forms(out, channel, "conflicts",
+			   "    marker {name} of process {pid} is not recorded: its format "
+			   "\"{refused}\" differs from the recorded \"{armed}\"\n");
 		show_refusals(out, channel);
 	}
 }

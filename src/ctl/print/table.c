@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "show/screen.h"
+#include "text.h"
 
 void table_cell(struct table *table, const char *fmt, ...)
 {
@@ -73,4 +74,29 @@ void table_print(FILE *out, struct table *table)
 	free(table->cells);
 	table->cells = NULL;
 	table->nr_cells = 0;
+}
+
+void table_form(struct table *table, struct json_object *record, const char *form)
+{
+	char *cell = NULL;
+	size_t len;
+	FILE *to = open_memstream(&cell, &len);
+
+	text_form(to, record, form);
+	fclose(to);
+	table_cell(table, "%s", cell);
+	free(cell);
+}
+
+void table_records(FILE *out, const char *align, const char *const (*cells)[2],
+		   struct json_object *array)
+{
+	struct table table = { .columns = align };
+	size_t nr = strlen(align);
+
+	for (size_t i = 0; i < nr; i++)
+		table_cell(&table, "%s", cells[i][0]);
+	for (size_t i = 0; i < nr * json_object_array_length(array); i++)
+		table_form(&table, json_object_array_get_idx(array, i / nr), cells[i % nr][1]);
+	table_print(out, &table);
 }

@@ -230,6 +230,122 @@ struct json_object *text_json_stored(FILE *stored)
 	return array;
 }
 
+/* ---- forms ---- */
+
+static bool form_holds(struct json_object *value)
+{
+	switch (json_object_get_type(value)) {
+	case json_type_null:
+		return false;
+	case json_type_string:
+		return *json_object_get_string(value) != '\0';
+	case json_type_array:
+		return json_object_array_length(value) > 0;
+	default:
+		return json_object_get_boolean(value);
+	case json_type_object:
+		return true;
+	}
+}
+
+static void form_value(FILE *out, struct json_object *value, char kind)
+{
+	uint64_t n = json_object_get_uint64(value);
+	const char *text = json_object_get_string(value);
+	char buf[TEXT_BYTES];
+
+	if (kind == 'n')
+		text = text_count(buf, n);
+	else if (kind == 'b')
+		text = text_size(buf, n);
+	else if (kind == 't' || kind == 'u')
+		text = text_duration(buf, kind == 'u' ? n * 1000 : n);
+	else if (kind == 'T')
+		text = text_time(buf, n);
+	else if (kind == 's')
+		text = text_plural(n);
+	fputs(text ? text : "", out);
+}
+
+/* A field without its braces. Return: whether it holds; one that is only printed always does. */
+static bool form_field(FILE *out, struct json_object *record, char *field)
+{
+	bool only = *field == '?' || *field == '!', tested = only;
+	char *key = field + only, *end = key + strcspn(key, ":=?"), mark = *end;
+	char *word = end + 1, *dot;
+
+	*end = '\0';
+	while ((dot = strchr(key, '.'))) {
+		*dot = '\0';
+		record = json_get(record, key);
+		key = dot + 1;
+	}
+	if (mark == '=')
+		return strcmp(json_str(record, key), word) == 0;
+	if (!only)
+		form_value(out, json_get(record, key), mark == ':' ? *word : '\0');
+	tested |= mark == '?' || (mark == ':' && word[1] == '?');
+	return !tested || form_holds(json_get(record, key)) == (*field != '!');
+}
+
+static const char *form_part(FILE *out, struct json_object *record, const char *form,
+			     bool *ret_holds);
+
+/* Print the first part that holds. Return: the rest of the form. */
+static const char *form_choice(FILE *out, struct json_object *record, const char *form)
+{
+	bool printed = false, holds;
+
+	do {
+		char *part = NULL;
+		size_t len;
+		FILE *to = open_memstream(&part, &len);
+
+		form = form_part(to, record, form + 1, &holds);
+		fclose(to);
+		fputs(holds && !printed ? part : "", out);
+		printed |= holds;
+		free(part);
+	} while (*form == '|');
+	return form + 1;
+}
+
+/* Print a part. Return: the rest of the form, from its end. */
+static const char *form_part(FILE *out, struct json_object *record, const char *form,
+			     bool *ret_holds)
+{
+	char field[64];
+
+	*ret_holds = true;
+	while (*form && *form != '|' && *form != ']') {
+		size_t len = strcspn(form + 1, "}");
+
+		if (*form == '[') {
+			form = form_choice(out, record, form);
+		} else if (*form == '{') {
+			snprintf(field, sizeof(field), "%.*s", (int)len, form + 1);
+			*ret_holds &= form_field(out, record, field);
+			form += len + 2;
+		} else {
+			fputc(*form++, out);
+		}
+	}
+	return form;
+}
+
+void text_form(FILE *out, struct json_object *record, const char *form)
+{
+	bool holds;
+
+	form_part(out, record, form, &holds);
+}
+
+void text_forms(FILE *out, struct json_object *record, const char *key, const char *form)
+{
+	for (size_t i = 0; i < json_len(record, key); i++)
+		text_form(out, json_at(record, key, i), form);
+}
+
 size_t text_read(const char *path, char *buf, size_t len)
 {
 	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a FIFO */

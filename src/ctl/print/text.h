@@ -39,4 +39,16 @@ struct json_object *text_json_stored(FILE *stored);
 /** Copy a file that was written to, from its beginning. */
 void text_stored(FILE *out, FILE *stored);
 
+/**
+ * text_form() - print a text with members of a record.
+ * @form: {NAME} is the member, {NAME.NAME} one of a member. {NAME:KIND} is a number as a count (n),
+ *	size (b), duration of ns (t) or us (u), time of ns to the thousandth (T), or the "s" of a
+ *	plural (s). [PART|PART...]: the first part that holds is printed. A part holds unless one of
+ *	these in it doesn't: {NAME?}, {NAME:KIND?}, and, which print nothing, {?NAME}, {NAME=WORD}
+ *	and {!NAME}, which holds if {?NAME} doesn't. Nothing, "", 0 and false don't hold.
+ */
+void text_form(FILE *out, struct json_object *record, const char *form);
+/** The same for each element of the array @key. */
+void text_forms(FILE *out, struct json_object *record, const char *key, const char *form);
+
 #endif

@@ -8,11 +8,6 @@
 /* A larger trace takes too long to be read for a number. */
 #define EXAMINED_BYTES (4u << 20)
 
-const char *totals_count(struct json_object *totals, const char *key, char *buf)
-{
-	return totals ? text_count(buf, json_num(totals, key)) : "?";
-}
-
 uint64_t totals_events(struct json_object *totals)
 {
 	return json_num(totals, "recorded") - json_num(totals, "state_dump");
@@ -54,21 +49,10 @@ void totals_text(FILE *out, struct json_object *totals)
 	else
 		fprintf(out, ", %s%s lost", unknown ? "at least " : "",
 			text_count(buf, json_num(totals, "lost")));
-	if (json_flag(totals, "with_state_dump"))
-		fputs(", state dumps included", out);
-	if (json_num(totals, "state_dump"))
-		fprintf(out, ", %s of state dumps",
-			text_count(buf, json_num(totals, "state_dump")));
-	if (json_num(totals, "not_sampled"))
-		fprintf(out, ", %s not sampled",
-			text_count(buf, json_num(totals, "not_sampled")));
-	if (json_num(totals, "overwritten"))
-		fprintf(out, ", %s overwritten",
-			text_count(buf, json_num(totals, "overwritten")));
-	fprintf(out, ", %s written", text_size(buf, json_num(totals, "bytes")));
-	if (json_num(totals, "waiting"))
-		fprintf(out, ", %s events still in the buffers",
-			text_count(buf, json_num(totals, "waiting")));
+	text_form(out, totals,
+		  "[{?with_state_dump}, state dumps included][, {state_dump:n?} of state dumps]"
+		  "[, {not_sampled:n?} not sampled][, {overwritten:n?} overwritten]"
+		  ", {bytes:b} written[, {waiting:n?} events still in the buffers]");
 }
 
 void totals_end(FILE *out, struct json_object *totals)

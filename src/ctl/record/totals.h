@@ -18,7 +18,4 @@ void totals_text(FILE *out, struct json_object *totals);
 /** Print ": " and the text above, if there are totals, and end the line. */
 void totals_end(FILE *out, struct json_object *totals);
 
-/** One of the counts for a table, in @buf of TEXT_BYTES; "?" if it is not known. */
-const char *totals_count(struct json_object *totals, const char *key, char *buf);
-
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* add_context.c - lttctl add-context: record a fact about the task with each event. */
-#include <inttypes.h>
-
 #include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/names.h"
@@ -147,26 +145,19 @@ static enum status add_context_run(struct ctl *ctl)
 static void add_context_text(FILE *out, struct json_object *record)
 {
 	const char *channel = json_str(record, "channel");
-	struct table table = { .columns = "lll" };
+	static const char *const cells[][2] = {
+		{ "TYPE", "{name}" },
+		{ "DOMAIN", "{domain}" },
+		{ "VALUE", "{type}" },
+	};
 
 	for (size_t i = 0; i < json_len(record, "contexts"); i++)
 		fprintf(out, "%s context %s added to %s%s of session %s\n", domain_title(record),
 			json_object_get_string(json_at(record, "contexts", i)),
 			*channel ? "channel " : "all channels", channel,
 			json_str(record, "session"));
-	if (!json_len(record, "types"))
-		return;
-	table_cell(&table, "TYPE");
-	table_cell(&table, "DOMAIN");
-	table_cell(&table, "VALUE");
-	for (size_t i = 0; i < json_len(record, "types"); i++) {
-		struct json_object *type = json_at(record, "types", i);
-
-		table_cell(&table, "%s", json_str(type, "name"));
-		table_cell(&table, "%s", json_str(type, "domain"));
-		table_cell(&table, "%s", json_str(type, "type"));
-	}
-	table_print(out, &table);
+	if (json_len(record, "types"))
+		table_records(out, "lll", cells, json_get(record, "types"));
 }
 
 const struct verb verb_add_context = {

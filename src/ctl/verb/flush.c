@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* flush.c - lttctl flush [SESSION]...: write the events that the buffers have, while recording. */
-#include <inttypes.h>
-
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
@@ -33,13 +31,6 @@ static enum status flush_verb_run(struct ctl *ctl)
 	return target_each(ctl, flush_verb_flush);
 }
 
-static void flush_verb_text(FILE *out, struct json_object *record)
-{
-	for (size_t i = 0; i < json_len(record, "sessions"); i++)
-		fprintf(out, "Buffers written for session %s\n",
-			json_str(json_at(record, "sessions", i), "session"));
-}
-
 const struct verb verb_flush = {
 	.name = "flush",
 	.operands = TARGET_OPERANDS,
@@ -49,5 +40,5 @@ const struct verb verb_flush = {
 	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = flush_verb_run,
-	.text = flush_verb_text,
+	.form = "Buffers written for session {session}\n",
 };

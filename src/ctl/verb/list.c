@@ -316,20 +316,17 @@ static enum status list_verb_run(struct ctl *ctl)
 
 static void session_cells(struct table *table, struct json_object *session)
 {
-	struct json_object *totals = json_get(session, "totals");
 	uint64_t uid = json_num(session, "uid");
-	char owner[TEXT_BYTES + 8] = "", buf[TEXT_BYTES];
+	char owner[TEXT_BYTES + 8] = "";
 
 	if (uid != getuid())
 		snprintf(owner, sizeof(owner), " (user %" PRIu64 ")", uid);
 	table_cell(table, "%s %s%s", json_flag(session, "current") ? "*" : " ",
 		   json_str(session, "name"), owner);
-	table_cell(table, "%s", json_str(session, "state"));
-	table_cell(table, "%s", totals_count(totals, "recorded", buf));
-	table_cell(table, "%s", totals_count(totals, "lost", buf));
-	table_cell(table, "%s%s",
-		   *json_str(session, "output") ? json_str(session, "output") : "none",
-		   strcmp(json_str(session, "link"), "down") == 0 ? " (link down)" : "");
+	table_form(table, session, "{state}");
+	table_form(table, session, "[{?totals}{totals.recorded:n}|?]");
+	table_form(table, session, "[{?totals}{totals.lost:n}|?]");
+	table_form(table, session, "[{output?}|none][{link=down} (link down)]");
 }
 
 static void sessions_text(FILE *out, struct json_object *record)

@@ -3,7 +3,6 @@
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/print/text.h"
 #include "ctl/target.h"
 
 static int no_wait;
@@ -37,28 +36,6 @@ static enum status rotate_run(struct ctl *ctl)
 	return target_each(ctl, rotate_session);
 }
 
-static void rotate_text(FILE *out, struct json_object *record)
-{
-	char buf[TEXT_BYTES];
-
-	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
-		struct json_object *o = json_at(record, "sessions", i);
-
-		if (json_flag(o, "complete"))
-			fprintf(out, "Session %s rotated; its archive, %s: %s\n",
-				json_str(o, "session"), text_size(buf, json_num(o, "bytes")),
-				json_str(o, "archive"));
-		else if (json_flag(o, "waits_for_relay"))
-			fprintf(out,
-				"Session %s rotated; its archive is complete when the relay, which "
-				"is away, has received the rest: %s\n",
-				json_str(o, "session"), json_str(o, "archive"));
-		else
-			fprintf(out, "Session %s is being rotated; its archive: %s\n",
-				json_str(o, "session"), json_str(o, "archive"));
-	}
-}
-
 const struct verb verb_rotate = {
 	.name = "rotate",
 	.operands = TARGET_OPERANDS,
@@ -68,5 +45,8 @@ const struct verb verb_rotate = {
 	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = rotate_run,
-	.text = rotate_text,
+	.form = "[{?complete}Session {session} rotated; its archive, {bytes:b}: {archive}\n|"
+		"{?waits_for_relay}Session {session} rotated; its archive is complete when the relay, "
+		"which is away, has received the rest: {archive}\n|"
+		"Session {session} is being rotated; its archive: {archive}\n]",
 };

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* shutdown.c - lttctl shutdown: end the session daemon. */
-#include <inttypes.h>
-
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/print/text.h"
 #include "ctl/ctl.h"
 
 static struct {
@@ -39,17 +36,6 @@ static enum status shutdown_run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void shutdown_text(FILE *out, struct json_object *record)
-{
-	uint64_t sessions = json_num(record, "nr_sessions");
-
-	fprintf(out, "Session daemon (pid %" PRIu64 ") ended", json_num(record, "pid"));
-	if (sessions)
-		fprintf(out, ", and %" PRIu64 " session%s with it", sessions,
-			text_plural(sessions));
-	fputc('\n', out);
-}
-
 const struct verb verb_shutdown = {
 	.name = "shutdown",
 	.operands = "",
@@ -57,5 +43,6 @@ const struct verb verb_shutdown = {
 	.options = options,
 	.daemon = DAEMON_WELCOME,
 	.run = shutdown_run,
-	.text = shutdown_text,
+	.form = "Session daemon (pid {pid}) ended"
+		"[, and {nr_sessions?} session{nr_sessions:s} with it]\n",
 };

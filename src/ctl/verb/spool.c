@@ -220,35 +220,22 @@ static enum status spool_verb_run(struct ctl *ctl)
 
 /* --- as text -------------------------------------------------------------------------------- */
 
-static void spool_verb_add_row(struct table *table, struct json_object *o)
-{
-	char buf[TEXT_BYTES];
-
-	table_cell(table, "%s", json_str(o, "spool"));
-	table_cell(table, "%s", text_size(buf, json_num(o, "bytes")));
-	table_cell(table, "%s", text_count(buf, json_num(o, "packets")));
-	table_cell(table, "%s", *json_str(o, "since") ? json_str(o, "since") : "-");
-	table_cell(table, "%s", *json_str(o, "session") ? json_str(o, "session") : "?");
-	table_cell(table, "%s",
-		   json_flag(o, "sendable") ? json_str(o, "relay") : "not written down");
-	table_cell(table, "%s", json_flag(o, "in_use") ? "in use" : "");
-}
-
 static void spool_verb_list_text(FILE *out, struct json_object *record)
 {
-	static const char *const heads[] = { "SPOOL",	"BYTES", "PACKETS", "SINCE",
-					     "SESSION", "RELAY", "" };
-	struct table table = { .columns = "lrrllll" };
+	static const char *const cells[][2] = {
+		{ "SPOOL", "{spool}" },
+		{ "BYTES", "{bytes:b}" },
+		{ "PACKETS", "{packets:n}" },
+		{ "SINCE", "[{since?}|-]" },
+		{ "SESSION", "[{session?}|?]" },
+		{ "RELAY", "[{?sendable}{relay}|not written down]" },
+		{ "", "[{?in_use}in use]" },
+	};
 
-	if (!json_len(record, "spools")) {
+	if (json_len(record, "spools"))
+		table_records(out, "lrrllll", cells, json_get(record, "spools"));
+	else
 		fputs("there are no spools\n", out);
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-		table_cell(&table, "%s", heads[i]);
-	for (size_t i = 0; i < json_len(record, "spools"); i++)
-		spool_verb_add_row(&table, json_at(record, "spools", i));
-	table_print(out, &table);
 }
 
 static void spool_verb_text(FILE *out, struct json_object *record)

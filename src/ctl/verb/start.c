@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* start.c - lttctl start [SESSION]...: start recording. */
-#include <inttypes.h>
-
 #include "ctl/connect.h"
 #include "ctl/record/loss.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/target.h"
-#include "ctl/print/text.h"
 
 static const struct poptOption options[] = {
 	OPTIONS_TARGET,
@@ -47,19 +44,6 @@ static enum status start_verb_run(struct ctl *ctl)
 	return target_each(ctl, start_verb_start);
 }
 
-static void start_verb_text(FILE *out, struct json_object *record)
-{
-	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
-		struct json_object *o = json_at(record, "sessions", i);
-		uint64_t apps = json_num(o, "applications");
-
-		fprintf(out, "Tracing started for session %s", json_str(o, "session"));
-		if (apps)
-			fprintf(out, " (%" PRIu64 " application%s)", apps, text_plural(apps));
-		fputc('\n', out);
-	}
-}
-
 const struct verb verb_start = {
 	.name = "start",
 	.operands = TARGET_OPERANDS,
@@ -69,5 +53,6 @@ const struct verb verb_start = {
 	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = start_verb_run,
-	.text = start_verb_text,
+	.form = "Tracing started for session {session}"
+		"[ ({applications?} application{applications:s})]\n",
 };

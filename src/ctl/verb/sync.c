@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "ctl/durable.h"
 #include "ctl/print/json.h"
-#include "ctl/print/text.h"
 #include "ctl/target.h"
 #include "ctl/viewing.h"
 
@@ -38,20 +37,6 @@ static enum status sync_verb_run(struct ctl *ctl)
 				      sync_verb_sync(ctl, operand(ctl, 0), &ctl->record);
 }
 
-static void sync_verb_print_text(FILE *out, struct json_object *record)
-{
-	char files[TEXT_BYTES], size[TEXT_BYTES];
-
-	for (size_t i = 0; i < json_len(record, "sessions"); i++)
-		sync_verb_print_text(out, json_at(record, "sessions", i));
-	if (json_get(record, "sessions"))
-		return;
-	fprintf(out, "%s is on the disk: %s in %s file%s\n", json_str(record, "path"),
-		text_size(size, json_num(record, "bytes")),
-		text_count(files, json_num(record, "files")),
-		text_plural(json_num(record, "files")));
-}
-
 const struct verb verb_sync = {
 	.name = "sync",
 	.operands = "[SESSION | DIR]...",
@@ -59,5 +44,5 @@ const struct verb verb_sync = {
 	.daemon = DAEMON_WELCOME,
 	.max_operands = TARGET_MOST,
 	.run = sync_verb_run,
-	.text = sync_verb_print_text,
+	.form = "{path} is on the disk: {bytes:b} in {files:n} file{files:s}\n",
 };

@@ -170,32 +170,12 @@ static struct json_object *record_trace(struct ctl *ctl, const char *path,
 
 /* --- as text ------------------------------------------------------------------ */
 
-static void print_stream(FILE *out, struct json_object *s)
-{
-	char recorded[TEXT_BYTES], lost[TEXT_BYTES], emitted[TEXT_BYTES], packets[TEXT_BYTES];
-
-	fprintf(out, "%s/%s: %s recorded + %s lost = %s emitted; %s packet%s",
-		json_str(s, "trace"), json_str(s, "name"),
-		text_count(recorded, json_num(s, "recorded")),
-		text_count(lost, json_num(s, "lost")),
-		text_count(emitted, json_num(s, "emitted")),
-		text_count(packets, json_num(s, "packets")),
-		text_plural(json_num(s, "packets")));
-	if (json_num(s, "given_up"))
-		fprintf(out, "; %s older events discarded for newer ones",
-			text_count(lost, json_num(s, "given_up")));
-	if (json_num(s, "lost_before"))
-		fprintf(out, "; %s lost before the end of the oldest packet",
-			text_count(lost, json_num(s, "lost_before")));
-	if (json_num(s, "damaged_packets"))
-		fprintf(out, "; %s damaged", text_count(lost, json_num(s, "damaged_packets")));
-	if (json_num(s, "missing_packets"))
-		fprintf(out, "; %s missing", text_count(lost, json_num(s, "missing_packets")));
-	if (json_num(s, "unindexed_packets"))
-		fprintf(out, "; %s not in the index",
-			text_count(lost, json_num(s, "unindexed_packets")));
-	fputc('\n', out);
-}
+static const char stream_form[] =
+	"{trace}/{name}: {recorded:n} recorded + {lost:n} lost = {emitted:n} emitted; "
+	"{packets:n} packet{packets:s}[; {given_up:n?} older events discarded for newer ones]"
+	"[; {lost_before:n?} lost before the end of the oldest packet]"
+	"[; {damaged_packets:n?} damaged][; {missing_packets:n?} missing]"
+	"[; {unindexed_packets:n?} not in the index]\n";
 
 /* @path: of one of several sessions; else "". */
 static void print_unended(FILE *out, struct json_object *unended, const char *path)
@@ -234,11 +214,9 @@ static void verify_verb_print_trace(FILE *out, struct json_object *record)
 	size_t nr_unended = json_len(record, "unended");
 	char events[TEXT_BYTES], lost[TEXT_BYTES];
 
-	for (size_t i = 0; i < json_len(record, "streams"); i++)
-		print_stream(out, json_at(record, "streams", i));
-	if (json_num(record, "not_sampled"))
-		fprintf(out, "%s events were left out by the sampling of rules\n",
-			text_count(events, json_num(record, "not_sampled")));
+	text_forms(out, record, "streams", stream_form);
+	text_form(out, record,
+		  "[{not_sampled:n?} events were left out by the sampling of rules\n]");
 	if (json_num(record, "unlisted_traces"))
 		limits = json_len(record, "streams") ?
 				 " of the streams that are here: the trace does not list them" :
