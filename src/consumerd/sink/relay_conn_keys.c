@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "relay_conn_keys.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -48,6 +51,14 @@ static void warn_of_expiry(const struct tls_keys *keys, const char *dir)
 		log_warn("%s", sentence);
 }
 
+/* As of a user's own consumer, where the keys are root's. */
+static bool is_denied(const char *dir)
+{
+	AUTO_FREE char *key = xasprintf("%s/" TLS_FILE_KEY, dir);
+
+	return faccessat(AT_FDCWD, key, R_OK, AT_EACCESS) < 0 && errno == EACCES;
+}
+
 int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct tls_keys **ret,
 		      struct err *err)
 {
@@ -65,6 +76,11 @@ int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct 
 		warn_of_expiry(*ret, dir);
 		return 0;
 	}
+	if (is_denied(dir))
+		return err_set(err, why.code,
+			       "user %u, as whom the session is written, may not read the keys in "
+			       "%s; use a relay without keys, or a directory",
+			       (unsigned int)geteuid(), dir);
 	return err_set(err, why.code,
 		       "%s; make keys (ltt-keys), or ask for clear text (create --clear-text)",
 		       why.text);
