@@ -78,7 +78,7 @@ int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct 
 	}
 	if (is_denied(dir))
 		return err_set(err, why.code,
-			       "user %u, as whom the session is written, may not read the keys in "
+			       "the session is written by user %u, which may not read the keys in "
 			       "%s; use a relay without keys, or a directory",
 			       (unsigned int)geteuid(), dir);
 	return err_set(err, why.code,
