@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "analyse/demangle.h"
+#include "base/mem.h"
 #include "color.h"
 #include "json.h"
 #include "read/view.h"
@@ -52,6 +53,13 @@ static const char *report_text_task(char buf[WHERE_BYTES], struct json_object *o
 	return buf;
 }
 
+/* Functions of libc that call main() and those of threads. */
+static bool begins_thread(const char *function)
+{
+	return !strncmp(function, "__libc_start", strlen("__libc_start")) ||
+	       !strcmp(function, "start_thread");
+}
+
 static const char *report_text_where(char buf[WHERE_BYTES], struct json_object *place)
 {
 	const char *file = json_str(place, "file"), *slash = strrchr(file, '/');
@@ -66,9 +74,12 @@ static const char *report_text_where(char buf[WHERE_BYTES], struct json_object *
 	else
 		snprintf(buf, WHERE_BYTES, "%s", name);
 	for (size_t i = 0; i < json_len(place, "callers") && i < CALLERS_SHOWN; i++) {
+		const char *caller = json_str(json_at(place, "callers", i), "name");
 		size_t len = strlen(buf);
 
-		demangle_brief(json_str(json_at(place, "callers", i), "name"), name, sizeof(name));
+		if (begins_thread(caller))
+			break;
+		demangle_brief(caller, name, sizeof(name));
 		if (len + strlen(" <- ") + strlen(name) < WHERE_BYTES)
 			snprintf(buf + len, WHERE_BYTES - len, " <- %s", name);
 	}
@@ -316,34 +327,65 @@ static void report_text_print_other_waits(FILE *out, struct json_object *record)
 
 /* --- allocations ------------------------------------------------------------------ */
 
-static void report_text_site_row(struct table *table, struct json_object *site, bool live)
-{
-	const char *mark = json_flag(site, "lossy") ? "~" : "";
-	char calls[TEXT_BYTES], bytes[TEXT_BYTES], where[WHERE_BYTES];
+/* Sites that are shown as the same: their calls came from other lines. */
+struct site_row {
+	uint64_t calls, bytes;
+	bool lossy;
+	char label[WHERE_BYTES + 64];
+};
 
-	table_cell(table, "%s%s", mark,
-		   text_count(calls, json_num(site, live ? "live" : "count")));
-	table_cell(table, "%s%s", mark,
-		   text_count(bytes, json_num(site, live ? "live_bytes" : "bytes")));
+/* Return: the number of rows. */
+static size_t report_text_add_site(struct site_row *rows, size_t nr, struct json_object *site,
+				   bool live)
+{
+	char where[WHERE_BYTES];
+	struct site_row *row = &rows[nr];
+	size_t i = 0;
+
 	report_text_where(where, json_get(site, "place"));
-	table_cell(table, "%s%s%s", json_str(site, "function"), *where ? " in " : "", where);
+	snprintf(row->label, sizeof(row->label), "%s%s%s", json_str(site, "function"),
+		 *where ? " in " : "", where);
+	while (strcmp(rows[i].label, row->label) != 0)
+		i++;
+	if (i == nr) {
+		row->calls = row->bytes = 0;
+		row->lossy = false;
+	}
+	rows[i].calls += json_num(site, live ? "live" : "count");
+	rows[i].bytes += json_num(site, live ? "live_bytes" : "bytes");
+	rows[i].lossy |= json_flag(site, "lossy");
+	return MAX(nr, i + 1);
+}
+
+static void report_text_site_row(struct table *table, const struct site_row *row)
+{
+	const char *mark = row->lossy ? "~" : "";
+	char calls[TEXT_BYTES], bytes[TEXT_BYTES];
+
+	table_cell(table, "%s%s", mark, text_count(calls, row->calls));
+	table_cell(table, "%s%s", mark, text_count(bytes, row->bytes));
+	table_cell(table, "%s", row->label);
 }
 
 static void report_text_print_sites(FILE *out, struct json_object *allocations, const char *key,
 				    bool live)
 {
 	struct table table = { .columns = "rrl" };
-	size_t nr = json_len(allocations, key);
+	size_t nr = json_len(allocations, key), shown = 0;
+	AUTO_FREE struct site_row *rows = NULL;
 
 	if (!nr)
 		return;
+	rows = xalloc(nr * sizeof(*rows));
 	if (!live) {
 		table_cell(&table, "CALLS");
 		table_cell(&table, "BYTES");
 		table_cell(&table, "ALLOCATED BY");
 	}
 	for (size_t i = 0; i < nr; i++)
-		report_text_site_row(&table, json_at(allocations, key, i), live);
+		shown = report_text_add_site(rows, shown, json_at(allocations, key, i), live);
+	for (size_t i = 0; i < shown; i++)
+		report_text_site_row(&table, &rows[i]);
 	table_print(out, &table);
 	report_text_print_others(out, json_num(allocations, live ? "all_leaks" : "all_sites"),
 				 nr);
@@ -361,18 +403,20 @@ static bool report_text_has(struct json_object *array, struct json_object *site)
 static void report_text_print_frequent(FILE *out, struct json_object *allocations)
 {
 	struct table table = { .columns = "rrl" };
-	bool first = true;
+	AUTO_FREE struct site_row *rows = xalloc((json_len(allocations, "sites") + 1) * sizeof(*rows));
+	size_t shown = 0;
 
 	for (size_t i = 0; i < json_len(allocations, "sites"); i++) {
 		struct json_object *site = json_at(allocations, "sites", i);
 
 		if (report_text_has(json_get(allocations, "largest"), site))
 			continue;
-		if (first)
-			fprintf(out, "of the others, with the most calls:\n");
-		first = false;
-		report_text_site_row(&table, site, false);
+		shown = report_text_add_site(rows, shown, site, false);
 	}
+	if (shown)
+		fprintf(out, "of the others, with the most calls:\n");
+	for (size_t i = 0; i < shown; i++)
+		report_text_site_row(&table, &rows[i]);
 	table_print(out, &table);
 }
 
