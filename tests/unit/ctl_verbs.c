@@ -220,12 +220,18 @@ static void rotations(void)
 {
 	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl rotate", 0, "Session demo rotated; its archive, 7 B: \n", NULL);
+	ctl_model.flag = 1;
+	EXPECT("lttctl rotate", 0,
+	       "Session demo rotated; its archive is complete when the relay, which is away, has "
+	       "received the rest: \n",
+	       NULL);
+	ctl_model.flag = 0;
 	EXPECT("lttctl rotate --no-wait", 0, "Session demo is being rotated; its archive: \n",
 	       NULL);
 	EXPECT("lttctl clear", 0, "Session demo cleared: 7 events removed\n", NULL);
 	EXPECT("lttctl clear -n", 0, "Session demo is being cleared\n", NULL);
 	EXPECT("lttctl rotate nosuch", 1, "", "there is no session 'nosuch'");
-	EXPECT_REQUESTS("session_rotate demo\nsession_rotate demo\nsession_clear demo\n"
+	EXPECT_REQUESTS("session_rotate demo\nsession_rotate demo\nsession_rotate demo\nsession_clear demo\n"
 			"session_clear demo\nsession_rotate nosuch\n");
 	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl enable-rotation --timer=1h --keep=24 demo", 0,

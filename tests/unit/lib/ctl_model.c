@@ -702,13 +702,13 @@ static void ctl_model_follow(struct ctl_answer *a, struct decoder *dec)
 	ctl_model_send(a);
 }
 
-/* A command that needs no model: each number of its reply is 7. */
+/* A command that needs no model: each number of its reply is 7, each flag ctl_model.flag. */
 static void ctl_model_plain(struct ctl_answer *a, struct decoder *dec)
 {
 	const char *session = decode_str(dec);
 
 	switch (a->request.type) {
-#define SAMPLE_u8 7
+#define SAMPLE_u8 ctl_model.flag
 #define SAMPLE_u32 7
 #define SAMPLE_u64 7
 #define SAMPLE_i64 7

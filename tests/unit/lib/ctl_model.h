@@ -21,6 +21,7 @@
 struct ctl_model {
 	char session[300]; /* exists if not empty */
 	char path[500];
+	uint8_t flag; /* of replies that need no model */
 	char requests[4000]; /* a line for each command */
 	struct msg_totals totals;
 	unsigned int lists_left; /* until one in which all is written; 0: totals stay */
