@@ -242,7 +242,7 @@ static int channel_file_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static const struct file_operations fops = {
+static const struct file_operations channel_fops = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = channel_file_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
@@ -305,7 +305,7 @@ static int files_new(struct channel *channel, struct file *files[NR_FILES])
 
 	files[DATA] = memory_file_data(kmod_channel_set(channel));
 	files[CTL] = memory_file_ctl(kmod_channel_set(channel));
-	files[CHANNEL] = anon_inode_getfile("[ltt-channel]", &fops, channel, O_RDWR);
+	files[CHANNEL] = anon_inode_getfile("[ltt-channel]", &channel_fops, channel, O_RDWR);
 	for (i = 0; i < NR_FILES; i++)
 		if (IS_ERR(files[i]))
 			ret = PTR_ERR(files[i]);

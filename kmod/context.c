@@ -225,7 +225,7 @@ static u32 fixed_bytes(u8 which)
 
 /* --- values that are read before ---------------------------------------------- */
 
-#define LEVELS 4 /* writers that interrupt each other, or cause each other, on a CPU */
+#define CONTEXT_LEVELS 4 /* writers that interrupt each other, or cause each other, on a CPU */
 
 /* A channel needs one of each at most. */
 struct stack {
@@ -240,7 +240,7 @@ struct gathered {
 
 struct gathering {
 	u32 level;
-	struct gathered of_level[LEVELS];
+	struct gathered of_level[CONTEXT_LEVELS];
 };
 
 static u32 stack_nr(u8 which)
@@ -273,7 +273,7 @@ struct gathered *notrace contexts_gather(const struct contexts *contexts)
 	u32 level = gathering->level++;
 
 	barrier();
-	if (level >= LEVELS)
+	if (level >= CONTEXT_LEVELS)
 		return NULL;
 	kmod_context_gather(contexts, &gathering->of_level[level]);
 	return &gathering->of_level[level];

@@ -28,7 +28,7 @@ struct counters {
 /* Beneath it: the lists, and counters of each CPU. Never taken where a CPU comes or goes, nor
  * with the lock of those: to make or release a counter of a tracepoint takes locks of the
  * kernel's (event_mutex) that it holds itself when it takes the one of CPUs. */
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(counters_lock);
 static LIST_HEAD(counting);
 static LIST_HEAD(gone);
 static unsigned long quiet_at;
@@ -65,7 +65,7 @@ static void remove(struct counters *counters, unsigned int cpu)
 		perf_event_release_kernel(counter);
 }
 
-/* A moment later: see `lock`. */
+/* A moment later: see `counters_lock`. */
 static int cpu_comes(unsigned int cpu)
 {
 	queue_work(compat_unbound_wq, &server);
@@ -98,9 +98,9 @@ static void serve_those_that_came(struct work_struct *work)
 	unsigned int cpu;
 
 	mutex_lock(&turn);
-	mutex_lock(&lock);
+	mutex_lock(&counters_lock);
 	for_each_online_cpu(cpu) kmod_counters_serve(cpu);
-	mutex_unlock(&lock);
+	mutex_unlock(&counters_lock);
 	mutex_unlock(&turn);
 }
 
@@ -154,12 +154,12 @@ static int kmod_counters_start(struct counters *counters)
 {
 	int ret;
 
-	mutex_lock(&lock);
+	mutex_lock(&counters_lock);
 	quiet_at = jiffies + QUIET;
 	ret = add_everywhere(counters);
 	if (!ret)
 		list_add_tail(&counters->of_list, &counting);
-	mutex_unlock(&lock);
+	mutex_unlock(&counters_lock);
 	if (ret)
 		remove_all(counters);
 	return ret;
@@ -210,7 +210,7 @@ static struct counters *next_gone(void)
 {
 	struct counters *counters;
 
-	mutex_lock(&lock);
+	mutex_lock(&counters_lock);
 	counters = list_first_entry_or_null(&gone, struct counters, of_list);
 	if (counters && time_before(jiffies, quiet_at)) {
 		queue_delayed_work(compat_unbound_wq, &releaser, quiet_at - jiffies);
@@ -218,7 +218,7 @@ static struct counters *next_gone(void)
 	}
 	if (counters)
 		list_del(&counters->of_list);
-	mutex_unlock(&lock);
+	mutex_unlock(&counters_lock);
 	return counters;
 }
 
@@ -240,12 +240,12 @@ void counters_free(struct counters *counters)
 
 	if (!counters)
 		return;
-	mutex_lock(&lock);
+	mutex_lock(&counters_lock);
 	for_each_possible_cpu(cpu)
 		if (counters->of_cpu[cpu])
 			perf_event_disable(counters->of_cpu[cpu]);
 	list_move_tail(&counters->of_list, &gone);
-	mutex_unlock(&lock);
+	mutex_unlock(&counters_lock);
 	queue_delayed_work(compat_unbound_wq, &releaser, 0);
 }
 

@@ -149,7 +149,7 @@ static int device_open(struct inode *inode, struct file *file)
 	return capable(CAP_SYS_ADMIN) ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
 }
 
-static const struct file_operations fops = {
+static const struct file_operations device_fops = {
 	.owner = THIS_MODULE,
 	.open = device_open,
 	.write = control_write,
@@ -162,7 +162,7 @@ static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "ltt",
 	.mode = 0600,
-	.fops = &fops,
+	.fops = &device_fops,
 };
 
 /* The asynchronous lookup of events comes first: it runs once more when it ends. */

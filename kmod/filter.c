@@ -300,7 +300,7 @@ void filter_free(const struct filter *filter)
 
 /* --- rooms ---------------------------------------------------------------- */
 
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(filter_lock);
 DEFINE_PER_CPU(struct filter_rooms *, filter_rooms);
 
 /* Allocate the memory for payloads of each CPU, before the first filter is created. */
@@ -309,7 +309,7 @@ static int kmod_filter_ensure_rooms(void)
 	unsigned int cpu;
 	int ret = 0;
 
-	mutex_lock(&lock);
+	mutex_lock(&filter_lock);
 	for_each_possible_cpu(cpu) {
 		if (per_cpu(filter_rooms, cpu))
 			continue;
@@ -318,7 +318,7 @@ static int kmod_filter_ensure_rooms(void)
 		if (!per_cpu(filter_rooms, cpu))
 			ret = -ENOMEM;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&filter_lock);
 	return ret;
 }
 

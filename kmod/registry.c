@@ -8,7 +8,7 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(registry_lock);
 static DEFINE_XARRAY(events); /* by index */
 static DEFINE_HASHTABLE(by_name, 11);
 static u32 nr_events;
@@ -24,13 +24,13 @@ int registry_add(struct event *event, const struct event_kind *kind)
 
 	INIT_LIST_HEAD(&event->hooks);
 	event->kind = kind;
-	mutex_lock(&lock);
+	mutex_lock(&registry_lock);
 	ret = xa_err(xa_store(&events, nr_events, event, GFP_KERNEL));
 	if (!ret) {
 		hash_add_rcu(by_name, &event->same_hash, hash(event->name));
 		WRITE_ONCE(nr_events, nr_events + 1);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&registry_lock);
 	return ret;
 }
 
@@ -90,10 +90,10 @@ u32 registry_nr_hooks(const struct event *event)
 	const struct list_head *at;
 	u32 nr = 0;
 
-	mutex_lock(&lock);
+	mutex_lock(&registry_lock);
 	list_for_each(at, &event->hooks)
 		nr++;
-	mutex_unlock(&lock);
+	mutex_unlock(&registry_lock);
 	return nr;
 }
 
@@ -118,39 +118,39 @@ void registry_comes(struct event *event)
 {
 	struct hook *hook;
 
-	mutex_lock(&lock);
+	mutex_lock(&registry_lock);
 	WRITE_ONCE(event->live, true);
 	list_for_each_entry(hook, &event->hooks, of_event) if (kmod_registry_attach(hook))
 		pr_warn("ltt: %s could not be connected\n", event->name);
-	mutex_unlock(&lock);
+	mutex_unlock(&registry_lock);
 }
 
 void registry_goes(struct event *event)
 {
 	struct hook *hook;
 
-	mutex_lock(&lock);
+	mutex_lock(&registry_lock);
 	list_for_each_entry(hook, &event->hooks, of_event) kmod_registry_detach(hook);
 	WRITE_ONCE(event->live, false);
-	mutex_unlock(&lock);
+	mutex_unlock(&registry_lock);
 }
 
 int registry_connect(struct hook *hook)
 {
 	int ret;
 
-	mutex_lock(&lock);
+	mutex_lock(&registry_lock);
 	ret = kmod_registry_attach(hook);
 	if (!ret)
 		list_add_tail_rcu(&hook->of_event, &hook->event->hooks);
-	mutex_unlock(&lock);
+	mutex_unlock(&registry_lock);
 	return ret;
 }
 
 void registry_disconnect(struct hook *hook)
 {
-	mutex_lock(&lock);
+	mutex_lock(&registry_lock);
 	kmod_registry_detach(hook);
 	list_del_rcu(&hook->of_event);
-	mutex_unlock(&lock);
+	mutex_unlock(&registry_lock);
 }

@@ -11,7 +11,7 @@
 
 #include "ltt_kmod.h"
 
-#define LEVELS	4 /* writers that interrupt each other on a CPU */
+#define STAT_LEVELS	4 /* writers that interrupt each other on a CPU */
 #define PAYLOAD 8192
 
 /** struct sums - of one CPU; where only hits count there is but the first word. */
@@ -31,8 +31,8 @@ struct stat_counter {
 /** struct scratch - of one CPU: payloads that are being written. */
 struct scratch {
 	u32 level;
-	struct stat_counter *stats[LEVELS];
-	u8 payloads[LEVELS][PAYLOAD];
+	struct stat_counter *stats[STAT_LEVELS];
+	u8 payloads[STAT_LEVELS][PAYLOAD];
 };
 
 struct stats {
@@ -53,7 +53,7 @@ void *notrace stats_begin(struct stats *stats, u32 id, u32 len)
 	this_cpu_inc(stat->sums->count);
 	if (!stat->field.bytes)
 		return NULL;
-	if (level == LEVELS || len > PAYLOAD) {
+	if (level == STAT_LEVELS || len > PAYLOAD) {
 		this_cpu_inc(stat->sums->missed);
 		return NULL;
 	}

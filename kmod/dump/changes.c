@@ -33,16 +33,16 @@ static const struct field handler_fields[] = {
 };
 static const struct field interface_fields[] = { UINT(ns_inum), INT(ifindex), TEXT(name) };
 
-#define EVENT(which, system_, name_, fields_)						\
+#define CHANGE(which, system_, name_, fields_)						\
 	[which] = { .system = system_, .name = name_, .fields = (fields_),			\
 		    .nr_fields = ARRAY_SIZE(fields_) }
 
-static struct event events[NR_CHANGES] = {
-	EVENT(HANDLER_CONNECT, "irq", "irq_handler_connect", handler_fields),
-	EVENT(HANDLER_DISCONNECT, "irq", "irq_handler_disconnect", handler_fields),
-	EVENT(INTERFACE_UP, "net", "net_interface_up", interface_fields),
-	EVENT(INTERFACE_DOWN, "net", "net_interface_down", interface_fields),
-	EVENT(INTERFACE_RENAME, "net", "net_interface_rename", interface_fields),
+static struct event change_events[NR_CHANGES] = {
+	CHANGE(HANDLER_CONNECT, "irq", "irq_handler_connect", handler_fields),
+	CHANGE(HANDLER_DISCONNECT, "irq", "irq_handler_disconnect", handler_fields),
+	CHANGE(INTERFACE_UP, "net", "net_interface_up", interface_fields),
+	CHANGE(INTERFACE_DOWN, "net", "net_interface_down", interface_fields),
+	CHANGE(INTERFACE_RENAME, "net", "net_interface_rename", interface_fields),
 };
 
 /** struct payload - of one record; its texts come last. */
@@ -71,7 +71,7 @@ static void changes_record(enum change which, const struct payload *payload)
 
 	rcu_read_lock();
 	preempt_disable_notrace();
-	list_for_each_entry_rcu(hook, &events[which].hooks, of_event)
+	list_for_each_entry_rcu(hook, &change_events[which].hooks, of_event)
 		ring_put(&hook->source, payload->bytes, payload->len);
 	preempt_enable_notrace();
 	rcu_read_unlock();
@@ -183,7 +183,7 @@ static struct place {
 
 static struct place *changes_place(const struct hook *hook)
 {
-	return &places[hook->event - events];
+	return &places[hook->event - change_events];
 }
 
 static unsigned long changes_missed(const struct place *place)
@@ -275,12 +275,12 @@ int changes_init(void)
 	int ret = 0, i;
 
 	for (i = 0; i < NR_CHANGES && !ret; i++)
-		ret = registry_add(&events[i], i <= HANDLER_DISCONNECT ? &handler_kind :
+		ret = registry_add(&change_events[i], i <= HANDLER_DISCONNECT ? &handler_kind :
 									 &interface_kind);
 	if (!ret)
 		ret = register_netdevice_notifier(&notifier);
 	for (i = 0; i < NR_CHANGES && !ret; i++)
-		registry_comes(&events[i]);
+		registry_comes(&change_events[i]);
 	return ret;
 }
 

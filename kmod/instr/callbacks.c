@@ -47,7 +47,7 @@ struct module_tracepoint {
 };
 
 /* Within it the tracepoints' own; outside of it those of modules. */
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(callbacks_lock);
 static LIST_HEAD(callbacks);
 static LIST_HEAD(module_tracepoints);
 
@@ -171,10 +171,10 @@ static int callback_register(const struct ltt_place *place, const char *source, 
 
 	if (!place->name || !place->name[0] || !probe)
 		return -EINVAL;
-	mutex_lock(&lock);
+	mutex_lock(&callbacks_lock);
 	callback = callback_find(place, source, probe, data);
 	ret = callback ? ++callback->users : callback_add(place, source, probe, data);
-	mutex_unlock(&lock);
+	mutex_unlock(&callbacks_lock);
 	return ret;
 }
 
@@ -184,14 +184,14 @@ static int callback_unregister(const struct ltt_place *place, const char *source
 	struct callback *callback;
 	int ret = -ENOENT;
 
-	mutex_lock(&lock);
+	mutex_lock(&callbacks_lock);
 	callback = callback_find(place, source, probe, data);
 	if (callback) {
 		ret = --callback->users;
 		if (!ret)
 			callback_drop(callback);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&callbacks_lock);
 	return ret;
 }
 
@@ -237,7 +237,7 @@ void callbacks_show(struct seq_file *to)
 {
 	struct callback *callback;
 
-	mutex_lock(&lock);
+	mutex_lock(&callbacks_lock);
 	list_for_each_entry(callback, &callbacks, all) {
 		seq_printf(to, "%s %s", callback->source, callback->name);
 		if (callback->offset)
@@ -245,7 +245,7 @@ void callbacks_show(struct seq_file *to)
 		seq_printf(to, " %u %ps%s\n", callback->users, callback->probe,
 			   callback->tp || callback->hits ? "" : " (not there yet)");
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&callbacks_lock);
 }
 
 static void callbacks_show_tracepoint(struct tracepoint *tp, void *data)
@@ -258,10 +258,10 @@ void callbacks_show_tracepoints(struct seq_file *to)
 	const struct module_tracepoint *m;
 
 	for_each_kernel_tracepoint(callbacks_show_tracepoint, to);
-	mutex_lock(&lock);
+	mutex_lock(&callbacks_lock);
 	list_for_each_entry(m, &module_tracepoints, all)
 		callbacks_show_tracepoint(m->tp, to);
-	mutex_unlock(&lock);
+	mutex_unlock(&callbacks_lock);
 }
 
 /* --- modules come and go ------------------------------------------------------- */
@@ -306,7 +306,7 @@ static int callbacks_tracepoints_change(struct notifier_block *nb, unsigned long
 	const struct module *module = ((struct tp_module *)data)->mod;
 	unsigned int i;
 
-	mutex_lock(&lock);
+	mutex_lock(&callbacks_lock);
 	for (i = 0; i < module->num_tracepoints; i++) {
 		struct tracepoint *tp = tracepoint_ptr_deref(&module->tracepoints_ptrs[i]);
 
@@ -317,7 +317,7 @@ static int callbacks_tracepoints_change(struct notifier_block *nb, unsigned long
 		else if (event == MODULE_STATE_GOING)
 			module_tracepoint_goes(tp);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&callbacks_lock);
 	return 0;
 }
 
@@ -330,7 +330,7 @@ static int callbacks_module_changes(struct notifier_block *nb, unsigned long eve
 
 	if (event != MODULE_STATE_GOING)
 		return 0;
-	mutex_lock(&lock);
+	mutex_lock(&callbacks_lock);
 	list_for_each_entry_safe(callback, next, &callbacks, all) {
 		/* another module could have another function there */
 		if (callback->hits && hits_are_of(callback->hits, module))
@@ -342,7 +342,7 @@ static int callbacks_module_changes(struct notifier_block *nb, unsigned long eve
 		callback_drop(callback);
 		left = true;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&callbacks_lock);
 	if (left)
 		ltt_trace_synchronize();
 	return 0;

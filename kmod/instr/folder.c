@@ -11,16 +11,16 @@
 #include "syscall_names.h"
 
 static struct dentry *folder;
-static DEFINE_MUTEX(lock);
-static const struct folder_recorder *recorder;
+static DEFINE_MUTEX(folder_lock);
+static const struct folder_recorder *lister;
 
 /* A function can be probed or not: that is known when a probe is registered. */
 static int available_show(struct seq_file *to, void *unused)
 {
-	mutex_lock(&lock);
-	if (recorder)
-		recorder->available(to);
-	mutex_unlock(&lock);
+	mutex_lock(&folder_lock);
+	if (lister)
+		lister->available(to);
+	mutex_unlock(&folder_lock);
 	callbacks_show_tracepoints(to);
 	markers_show_names(to);
 	syscall_names_show(to);
@@ -32,10 +32,10 @@ DEFINE_SHOW_ATTRIBUTE(available);
 
 static int active_show(struct seq_file *to, void *unused)
 {
-	mutex_lock(&lock);
-	if (recorder)
-		recorder->active(to);
-	mutex_unlock(&lock);
+	mutex_lock(&folder_lock);
+	if (lister)
+		lister->active(to);
+	mutex_unlock(&folder_lock);
 	callbacks_show(to);
 	markers_show(to);
 	return 0;
@@ -44,9 +44,9 @@ DEFINE_SHOW_ATTRIBUTE(active);
 
 struct dentry *ltt_folder_join(const struct folder_recorder *with)
 {
-	mutex_lock(&lock);
-	recorder = with;
-	mutex_unlock(&lock);
+	mutex_lock(&folder_lock);
+	lister = with;
+	mutex_unlock(&folder_lock);
 	return folder;
 }
 EXPORT_SYMBOL_GPL(ltt_folder_join);

@@ -33,7 +33,7 @@ struct marker_name {
 };
 
 /* Beneath it the recorder's; never the other way. */
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(markers_lock);
 static DEFINE_MUTEX(sites_lock); /* beneath both of them */
 static LIST_HEAD(names);
 static LIST_HEAD(refused); /* markers that are never armed */
@@ -233,20 +233,20 @@ static void probe_disconnect(struct ltt_marker_probe *probe)
 
 void ltt_marker_probe_register(struct ltt_marker_probe *probe)
 {
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	probe->armed = 0;
 	probe->of_name = NULL;
 	list_add_tail(&probe->all, &probes);
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 }
 EXPORT_SYMBOL_GPL(ltt_marker_probe_register);
 
 void ltt_marker_probe_unregister(struct ltt_marker_probe *probe)
 {
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	probe_disconnect(probe);
 	list_del(&probe->all);
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 }
 EXPORT_SYMBOL_GPL(ltt_marker_probe_unregister);
 
@@ -254,11 +254,11 @@ int ltt_marker_probe_arm(struct ltt_marker_probe *probe)
 {
 	int ret;
 
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	ret = probe->armed ? 0 : probe_connect(probe);
 	if (!ret)
 		ret = ++probe->armed;
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ltt_marker_probe_arm);
@@ -267,13 +267,13 @@ int ltt_marker_probe_disarm(struct ltt_marker_probe *probe)
 {
 	int ret = -EALREADY;
 
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	if (probe->armed) {
 		ret = --probe->armed;
 		if (!ret)
 			probe_disconnect(probe);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ltt_marker_probe_disarm);
@@ -372,7 +372,7 @@ static int markers_module_changes(struct notifier_block *nb, unsigned long what,
 	bool some = false;
 	unsigned int i;
 
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	for (i = 0; i < module->num_tracepoints; i++) {
 		struct ltt_marker *marker =
 			marker_of(tracepoint_ptr_deref(&module->tracepoints_ptrs[i]));
@@ -384,7 +384,7 @@ static int markers_module_changes(struct notifier_block *nb, unsigned long what,
 			marker_remove(marker);
 		some |= known;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 	if (some && what == MODULE_STATE_GOING)
 		ltt_trace_synchronize();
 	return 0;
@@ -423,7 +423,7 @@ int ltt_markers_record(const struct marker_recorder *to)
 	struct marker_name *name;
 	int ret = 0;
 
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	list_for_each_entry(name, &names, all) {
 		ret = to->add(&name->facts);
 		if (ret)
@@ -433,16 +433,16 @@ int ltt_markers_record(const struct marker_recorder *to)
 	}
 	if (!ret)
 		WRITE_ONCE(recorder, to);
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ltt_markers_record);
 
 void ltt_markers_record_end(void)
 {
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	WRITE_ONCE(recorder, NULL);
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 	synchronize_rcu();
 }
 EXPORT_SYMBOL_GPL(ltt_markers_record_end);
@@ -451,21 +451,21 @@ void markers_show_names(struct seq_file *to)
 {
 	const struct marker_name *name;
 
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	list_for_each_entry(name, &names, all)
 		if (!list_empty(&name->markers))
 			seq_printf(to, "marker %s\n", name->facts.name);
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 }
 
 void markers_show(struct seq_file *to)
 {
 	const struct ltt_marker_probe *probe;
 
-	mutex_lock(&lock);
+	mutex_lock(&markers_lock);
 	list_for_each_entry(probe, &probes, all)
 		if (probe->armed)
 			seq_printf(to, "marker %s %u %ps%s\n", probe->name, probe->armed,
 				   probe->call, probe->of_name ? "" : " (not there yet)");
-	mutex_unlock(&lock);
+	mutex_unlock(&markers_lock);
 }

@@ -15,7 +15,7 @@
 #include "instr/symbols.h"
 
 /* Only added to, by the task that loads us or another module; they take turns. */
-static struct fallback *made;
+static struct fallback *last_fallback;
 
 /* --- fields --------------------------------------------------------------- */
 
@@ -184,8 +184,8 @@ static void fallback_add(struct fallback *fallback)
 		fallback_free(fallback);
 		return;
 	}
-	fallback->made_before = made;
-	made = fallback;
+	fallback->made_before = last_fallback;
+	last_fallback = fallback;
 }
 
 /* The list and its lock are the kernel's own; the registry's lock is never taken beneath
@@ -207,7 +207,7 @@ static void fallback_add_all(struct list_head *calls, struct mutex *calls_lock)
 	while ((fallback = found)) {
 		found = fallback->made_before;
 		fallback_add(fallback);
-		if (fallback == made)
+		if (fallback == last_fallback)
 			registry_comes(&fallback->event);
 	}
 }
@@ -253,7 +253,7 @@ static int fallback_module_changes(struct notifier_block *nb, unsigned long what
 	return 0;
 }
 
-static struct notifier_block notifier = { .notifier_call = fallback_module_changes };
+static struct notifier_block fallback_notifier = { .notifier_call = fallback_module_changes };
 
 int fallback_init(void)
 {
@@ -262,16 +262,16 @@ int fallback_init(void)
 
 	if (calls && calls_lock)
 		fallback_add_all(calls, calls_lock);
-	return register_module_notifier(&notifier);
+	return register_module_notifier(&fallback_notifier);
 }
 
 void fallback_fini(void)
 {
 	struct fallback *fallback;
 
-	unregister_module_notifier(&notifier);
-	while ((fallback = made)) {
-		made = fallback->made_before;
+	unregister_module_notifier(&fallback_notifier);
+	while ((fallback = last_fallback)) {
+		last_fallback = fallback->made_before;
 		fallback_free(fallback);
 	}
 }

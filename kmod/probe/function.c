@@ -20,7 +20,7 @@
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 #include <linux/trace_recursion.h>
 
-#define OWN_VALUES 2 /* always recorded: ip, parent_ip */
+#define FUNCTION_VALUES 2 /* always recorded: ip, parent_ip */
 #define UNWATCHED_BITS 10
 #define UNWATCHED_TRIES 16 /* from the place that belongs to the address */
 #define LEVELS	   5 /* task, softirq, interrupt, NMI; ftrace lets one more through between them */
@@ -68,9 +68,9 @@ struct function_place {
 
 /* Recording walks by RCU. One ftrace_ops for all functions: if there are several at
  * one function, the kernel tests each of them for that function. */
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(function_lock);
 static DEFINE_HASHTABLE(sites, 8);
-static struct unwatched unwatched[1 << UNWATCHED_BITS]; /* changed with @lock held */
+static struct unwatched unwatched[1 << UNWATCHED_BITS]; /* changed with @function_lock held */
 static unsigned int nr_sites;
 static bool registered;
 static DEFINE_PER_CPU(unsigned int, depth);
@@ -132,14 +132,14 @@ static void unwatched_count(unsigned long ip)
 
 static u32 payload_room(const struct function_place *place)
 {
-	return OWN_VALUES * sizeof(u64) + place->fetch->bytes;
+	return FUNCTION_VALUES * sizeof(u64) + place->fetch->bytes;
 }
 
 static void kmod_function_record(struct function_place *place, const u64 *values,
 				 struct pt_regs *regs, unsigned int level)
 {
 	const struct hook *hook = place->hook;
-	u32 len = OWN_VALUES * sizeof(*values);
+	u32 len = FUNCTION_VALUES * sizeof(*values);
 	u8 *payload;
 
 	if (!place->fetch) {
@@ -158,7 +158,7 @@ static void kmod_function_record(struct function_place *place, const u64 *values
 
 static void each_place(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs)
 {
-	const u64 values[OWN_VALUES] = { ip, parent_ip };
+	const u64 values[FUNCTION_VALUES] = { ip, parent_ip };
 	unsigned int level = this_cpu_inc_return(depth) - 1;
 	const struct site *site = find_site(ip);
 	struct function_place *place;
@@ -227,11 +227,11 @@ static void sweep(struct work_struct *work)
 	struct site *site;
 	int i;
 
-	mutex_lock(&lock);
+	mutex_lock(&function_lock);
 	hash_for_each_safe(sites, i, next, site, same_hash)
 		if (hlist_empty(&site->places))
 			site_free(site);
-	mutex_unlock(&lock);
+	mutex_unlock(&function_lock);
 }
 static DECLARE_WORK(sweeper, sweep);
 
@@ -265,7 +265,7 @@ static int kmod_function_attach(struct hook *hook)
 	struct site *site;
 
 	place->hook = hook;
-	mutex_lock(&lock);
+	mutex_lock(&function_lock);
 	site = find_site(place->ip);
 	if (!site)
 		site = site_new(place->ip);
@@ -275,7 +275,7 @@ static int kmod_function_attach(struct hook *hook)
 			place->unwatched_before = atomic_read(&place->unwatched->calls);
 		hlist_add_head_rcu(&place->of_site, &site->places);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&function_lock);
 	return PTR_ERR_OR_ZERO(site);
 }
 
@@ -285,11 +285,11 @@ static void kmod_function_detach(struct hook *hook)
 
 	u32 lost = 0;
 
-	mutex_lock(&lock);
+	mutex_lock(&function_lock);
 	hlist_del_init_rcu(&place->of_site);
 	if (place->unwatched)
 		lost = atomic_read(&place->unwatched->calls) - place->unwatched_before;
-	mutex_unlock(&lock);
+	mutex_unlock(&function_lock);
 	queue_work(compat_unbound_wq, &sweeper);
 	ring_set_lose(hook->source.set, lost + atomic_read(&place->missed));
 }
@@ -303,7 +303,7 @@ static int kmod_function_module_changes(struct notifier_block *nb, unsigned long
 
 	if (what != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	mutex_lock(&lock);
+	mutex_lock(&function_lock);
 	hash_for_each_safe(sites, i, next, site, same_hash) {
 		if (!within_module(site->ip, data))
 			continue;
@@ -311,11 +311,11 @@ static int kmod_function_module_changes(struct notifier_block *nb, unsigned long
 			hlist_del_init_rcu(site->places.first);
 		site_free(site);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&function_lock);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block notifier = { .notifier_call = kmod_function_module_changes };
+static struct notifier_block function_notifier = { .notifier_call = kmod_function_module_changes };
 
 /* --- events --------------------------------------------------------------- */
 
@@ -332,9 +332,9 @@ static void kmod_function_release(struct event *event)
 	kmod_function_place_free(kmod_function_place_of(event));
 }
 
-static const struct event_kind kind = { .attach = kmod_function_attach,
-					.detach = kmod_function_detach,
-					.release = kmod_function_release };
+static const struct event_kind function_kind = { .attach = kmod_function_attach,
+						 .detach = kmod_function_detach,
+						 .release = kmod_function_release };
 
 /* Return: 0: ftrace does not see its calls. */
 static unsigned long location_of(const struct ltt_kmod_probe *request)
@@ -366,14 +366,14 @@ struct event *function_new(const struct ltt_kmod_probe *request)
 	place = kzalloc(sizeof(*place), GFP_KERNEL_ACCOUNT);
 	if (!place)
 		return ERR_PTR(-ENOMEM);
-	place->event.kind = &kind;
+	place->event.kind = &function_kind;
 	place->event.name = "function";
 	place->event.live = true;
 	place->ip = ip;
 	INIT_LIST_HEAD(&place->event.hooks);
 	ret = kmod_function_prepare(place, request);
 	if (!ret)
-		ret = fetch_describe(place->fetch, OWN_VALUES, &place->event);
+		ret = fetch_describe(place->fetch, FUNCTION_VALUES, &place->event);
 	if (!ret)
 		return &place->event;
 	kmod_function_place_free(place);
@@ -382,12 +382,12 @@ struct event *function_new(const struct ltt_kmod_probe *request)
 
 int function_init(void)
 {
-	return register_module_notifier(&notifier);
+	return register_module_notifier(&function_notifier);
 }
 
 void function_fini(void)
 {
-	unregister_module_notifier(&notifier);
+	unregister_module_notifier(&function_notifier);
 	flush_work(&sweeper);
 }
 

@@ -19,7 +19,7 @@ struct marker_event {
 	struct list_head all;
 };
 
-static LIST_HEAD(events); /* beneath the lock of instr/markers.h */
+static LIST_HEAD(marker_events); /* beneath the lock of instr/markers.h */
 
 /* --- at a marker ---------------------------------------------------------- */
 
@@ -114,7 +114,7 @@ static void markers_detach(struct hook *hook)
 	ltt_marker_record(container_of(hook->event, struct marker_event, event)->facts, -1);
 }
 
-static const struct event_kind kind = { .attach = markers_attach, .detach = markers_detach };
+static const struct event_kind marker_kind = { .attach = markers_attach, .detach = markers_detach };
 
 /* Once the registry has it, it stays. */
 static int markers_add(struct marker_facts *facts)
@@ -130,12 +130,12 @@ static int markers_add(struct marker_facts *facts)
 	marker->event.fields = facts->parsed.fields;
 	marker->event.nr_fields = facts->parsed.nr;
 	facts->own = marker;
-	ret = registry_add(&marker->event, &kind);
+	ret = registry_add(&marker->event, &marker_kind);
 	if (ret) {
 		kfree(marker);
 		return ret;
 	}
-	list_add_tail(&marker->all, &events);
+	list_add_tail(&marker->all, &marker_events);
 	return 0;
 }
 
@@ -170,6 +170,6 @@ void markers_fini(void)
 	struct marker_event *marker, *next;
 
 	ltt_markers_record_end();
-	list_for_each_entry_safe(marker, next, &events, all)
+	list_for_each_entry_safe(marker, next, &marker_events, all)
 		kfree(marker);
 }

@@ -17,7 +17,7 @@
 /* Calls of one function that are under way at once; more are counted as lost. */
 #define MAX_UNDER_WAY 256
 
-#define OWN_VALUES 3 /* the most values that are always recorded */
+#define PLACE_VALUES 3 /* the most values that are always recorded */
 
 /**
  * struct kernel_place
@@ -81,13 +81,13 @@ static int kmod_place_on_return(struct kretprobe_instance *instance, struct pt_r
 {
 	struct kernel_place *place = container_of(get_kretprobe(instance), struct kernel_place,
 						  probe);
-	const u64 values[OWN_VALUES] = {
+	const u64 values[PLACE_VALUES] = {
 		(unsigned long)place->probe.kp.addr,
 		(unsigned long)get_kretprobe_retaddr(instance),
 		regs_return_value(regs),
 	};
 
-	kmod_place_record(place, regs, values, OWN_VALUES);
+	kmod_place_record(place, regs, values, PLACE_VALUES);
 	return 0;
 }
 NOKPROBE_SYMBOL(kmod_place_on_return);
@@ -204,7 +204,7 @@ static int prepare_fetch(struct kernel_place *place, const struct ltt_kmod_probe
 	if (IS_ERR_OR_NULL(fetch))
 		return PTR_ERR_OR_ZERO(fetch);
 	place->fetch = fetch;
-	place->scratch = __alloc_percpu_gfp(OWN_VALUES * sizeof(u64) + fetch->bytes, sizeof(u64),
+	place->scratch = __alloc_percpu_gfp(PLACE_VALUES * sizeof(u64) + fetch->bytes, sizeof(u64),
 					    GFP_KERNEL_ACCOUNT);
 	return place->scratch ? 0 : -ENOMEM;
 }
@@ -231,7 +231,7 @@ struct event *place_new(struct ltt_kmod_probe *request)
 		return ERR_PTR(-ENOMEM);
 	ret = prepare_fetch(place, request);
 	if (!ret)
-		ret = fetch_describe(place->fetch, is_return ? OWN_VALUES : is_call ? 2 : 1,
+		ret = fetch_describe(place->fetch, is_return ? PLACE_VALUES : is_call ? 2 : 1,
 				     &place->event);
 	if (ret) {
 		kmod_place_free(place);

@@ -9,7 +9,7 @@
 #include "ltt_channel.h"
 #include "text.h"
 
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(presets_lock);
 static LIST_HEAD(presets);
 
 static bool kmod_presets_is_size(u64 size)
@@ -39,21 +39,21 @@ int ltt_channel_register(struct ltt_channel *channel)
 {
 	int ret = kmod_presets_is_sound(channel) ? 0 : -EINVAL;
 
-	mutex_lock(&lock);
+	mutex_lock(&presets_lock);
 	if (!ret && is_there(channel->name))
 		ret = -EEXIST;
 	if (!ret)
 		list_add_tail(&channel->node, &presets);
-	mutex_unlock(&lock);
+	mutex_unlock(&presets_lock);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ltt_channel_register);
 
 void ltt_channel_unregister(struct ltt_channel *channel)
 {
-	mutex_lock(&lock);
+	mutex_lock(&presets_lock);
 	list_del(&channel->node);
-	mutex_unlock(&lock);
+	mutex_unlock(&presets_lock);
 }
 EXPORT_SYMBOL_GPL(ltt_channel_unregister);
 
@@ -71,7 +71,7 @@ int preset_describe(struct ltt_kmod_preset *preset)
 	u32 left = preset->index;
 	int ret = -ENOENT;
 
-	mutex_lock(&lock);
+	mutex_lock(&presets_lock);
 	list_for_each_entry(channel, &presets, node) {
 		if (left--)
 			continue;
@@ -79,6 +79,6 @@ int preset_describe(struct ltt_kmod_preset *preset)
 		ret = 0;
 		break;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&presets_lock);
 	return ret;
 }

@@ -40,7 +40,7 @@ struct values {
 };
 
 /* Beneath it the registry's; never the other way. */
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(providers_lock);
 static LIST_HEAD(all);
 
 /* --- recording ------------------------------------------------------------ */
@@ -194,7 +194,8 @@ static void providers_detach(struct hook *hook)
 	atomic_dec(&container_of(hook->event, struct provided, event)->source->listeners);
 }
 
-static const struct event_kind kind = { .attach = providers_attach, .detach = providers_detach };
+static const struct event_kind provider_kind = { .attach = providers_attach,
+						 .detach = providers_detach };
 
 static struct provided *providers_find(const char *system, const char *name)
 {
@@ -328,7 +329,7 @@ static struct provided *provided_new(const struct ltt_provider *provider,
 	provided->texts = kmalloc(texts_of(system, event), GFP_KERNEL);
 	if (provided->texts) {
 		providers_describe(provided, system, event);
-		ret = registry_add(&provided->event, &kind);
+		ret = registry_add(&provided->event, &provider_kind);
 	}
 	if (ret) {
 		kfree(provided->texts);
@@ -404,13 +405,13 @@ int ltt_provider_register(struct ltt_provider *provider)
 	unsigned int i;
 	int ret = 0;
 
-	mutex_lock(&lock);
+	mutex_lock(&providers_lock);
 	for (i = 0; i < provider->nr_events && !ret; i++)
 		ret = event_add(provider, &provider->events[i]);
 	if (ret)
 		for (i--; i--;)
 			event_remove(&provider->events[i]);
-	mutex_unlock(&lock);
+	mutex_unlock(&providers_lock);
 	if (ret)
 		synchronize_rcu();
 	return ret;
@@ -421,10 +422,10 @@ void ltt_provider_unregister(struct ltt_provider *provider)
 {
 	unsigned int i;
 
-	mutex_lock(&lock);
+	mutex_lock(&providers_lock);
 	for (i = 0; i < provider->nr_events; i++)
 		event_remove(&provider->events[i]);
-	mutex_unlock(&lock);
+	mutex_unlock(&providers_lock);
 	synchronize_rcu();
 }
 EXPORT_SYMBOL_GPL(ltt_provider_unregister);

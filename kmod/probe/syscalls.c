@@ -21,7 +21,7 @@ struct call {
 };
 
 static struct event *events[NR_SYSCALL_SIDES][2][SYSCALL_NUMBERS];
-static struct call *made;
+static struct call *last_call;
 
 #define VALUE(name_, type_, bytes, signed_) \
 	{ .name = name_, .type = type_, .elem_bytes = (bytes), .is_signed = (signed_) }
@@ -115,8 +115,8 @@ static struct call *syscalls_call_new(const char *side, bool compat, const char 
 	call->event.nr_fields = nr_fields;
 	call->event.name = kasprintf(GFP_KERNEL_ACCOUNT, "%ssyscall_%s_%s", compat ? "compat_" : "",
 				     side, bare);
-	call->made_before = made;
-	made = call;
+	call->made_before = last_call;
+	last_call = call;
 	return call->event.name ? call : NULL;
 }
 
@@ -198,8 +198,8 @@ void syscalls_fini(void)
 	struct call *call;
 
 	syscall_probe_fini();
-	while ((call = made)) {
-		made = call->made_before;
+	while ((call = last_call)) {
+		last_call = call->made_before;
 		kfree(call->event.name);
 		kfree(call);
 	}

@@ -21,8 +21,8 @@ static void tracepoints_detach(struct hook *hook)
 	tracepoint_probe_unregister(hook->event->tp, hook->event->probe, hook);
 }
 
-static const struct event_kind kind = { .attach = tracepoints_attach,
-					.detach = tracepoints_detach };
+static const struct event_kind tracepoint_kind = { .attach = tracepoints_attach,
+						   .detach = tracepoints_detach };
 
 static void found_in_kernel(struct tracepoint *tp, void *unused)
 {
@@ -87,7 +87,7 @@ static int tracepoints_module_changes(struct notifier_block *nb, unsigned long w
 	return 0;
 }
 
-static struct notifier_block notifier = { .notifier_call = tracepoints_module_changes };
+static struct notifier_block tracepoint_notifier = { .notifier_call = tracepoints_module_changes };
 #endif
 
 int tracepoints_init(void)
@@ -97,12 +97,12 @@ int tracepoints_init(void)
 
 	OPTIMIZER_HIDE_VAR(event); /* the compiler takes them for unrelated arrays */
 	for (; event < events_end && !ret; event++)
-		ret = registry_add(*event, &kind);
+		ret = registry_add(*event, &tracepoint_kind);
 	if (ret)
 		return ret;
 	for_each_kernel_tracepoint(found_in_kernel, NULL);
 #ifdef CONFIG_MODULES
-	ret = register_tracepoint_module_notifier(&notifier);
+	ret = register_tracepoint_module_notifier(&tracepoint_notifier);
 #endif
 	return ret;
 }
@@ -110,6 +110,6 @@ int tracepoints_init(void)
 void tracepoints_fini(void)
 {
 #ifdef CONFIG_MODULES
-	unregister_tracepoint_module_notifier(&notifier);
+	unregister_tracepoint_module_notifier(&tracepoint_notifier);
 #endif
 }

@@ -16,12 +16,12 @@
 struct user_place;
 
 /**
- * struct site - one of the places of a probe.
+ * struct user_site - one of the places of a probe.
  * @semaphore: offset in the file of the counter that the kernel increments for a listener; or 0.
  * @fetch: NULL: no further values.
  * @probe: the handle to unregister with; NULL: not registered.
  */
-struct site {
+struct user_site {
 	struct user_place *place;
 	u64 offset, semaphore;
 	struct fetch *fetch;
@@ -41,7 +41,7 @@ struct user_place {
 	struct file *file;
 	atomic_t missed;
 	u32 nr_sites;
-	struct site sites[];
+	struct user_site sites[];
 };
 
 static struct user_place *user_place_of(struct event *event)
@@ -57,7 +57,7 @@ static void user_place_put(const struct user_place *place, const void *payload, 
 }
 
 /* Fetching may have to wait for a disk, so it is done before recording. */
-static void user_place_record(const struct site *site, struct pt_regs *regs, const u64 *values,
+static void user_place_record(const struct user_site *site, struct pt_regs *regs, const u64 *values,
 			      u32 nr_values)
 {
 	u32 len = nr_values * sizeof(*values);
@@ -82,7 +82,7 @@ static int user_place_on_hit(struct uprobe_consumer *consumer,
 {
 	u64 ip = instruction_pointer(regs);
 
-	user_place_record(container_of(consumer, struct site, consumer), regs, &ip, 1);
+	user_place_record(container_of(consumer, struct user_site, consumer), regs, &ip, 1);
 	return 0;
 }
 
@@ -91,7 +91,7 @@ static int user_place_on_return(struct uprobe_consumer *consumer, unsigned long 
 {
 	const u64 values[] = { function, instruction_pointer(regs), regs_return_value(regs) };
 
-	user_place_record(container_of(consumer, struct site, consumer), regs, values,
+	user_place_record(container_of(consumer, struct user_site, consumer), regs, values,
 			  ARRAY_SIZE(values));
 	return 0;
 }
@@ -99,7 +99,7 @@ static int user_place_on_return(struct uprobe_consumer *consumer, unsigned long 
 /* No handler runs any more on return. */
 static void user_place_unregister(struct user_place *place)
 {
-	struct site *site;
+	struct user_site *site;
 
 	for (site = place->sites; site < place->sites + place->nr_sites; site++)
 		if (site->probe)
@@ -111,7 +111,7 @@ static int user_place_attach(struct hook *hook)
 {
 	struct user_place *place = user_place_of(hook->event);
 	struct inode *inode = d_real_inode(place->file->f_path.dentry);
-	struct site *site;
+	struct user_site *site;
 	void *probe;
 
 	place->hook = hook;
@@ -152,12 +152,12 @@ static void user_place_release(struct event *event)
 	user_place_free(user_place_of(event));
 }
 
-static const struct event_kind kind = { .attach = user_place_attach,
-					.detach = user_place_detach,
-					.release = user_place_release };
+static const struct event_kind user_place_kind = { .attach = user_place_attach,
+						   .detach = user_place_detach,
+						   .release = user_place_release };
 
 /* Return: 0 or -errno. */
-static int prepare_site(struct site *site, const struct ltt_kmod_user_place *at,
+static int prepare_site(struct user_site *site, const struct ltt_kmod_user_place *at,
 			const struct ltt_kmod_user_probe *request)
 {
 	bool is_return = request->flags & LTT_KMOD_PROBE_RETURN;
@@ -189,7 +189,7 @@ static int prepare_sites(struct user_place *place, const struct ltt_kmod_user_pr
 	int ret;
 
 	for (i = 0; i <= request->nr_more; i++) {
-		struct site *site = &place->sites[i];
+		struct user_site *site = &place->sites[i];
 
 		if (i && copy_from_user(&at, more + i - 1, sizeof(at)))
 			return -EFAULT;
@@ -228,7 +228,7 @@ struct event *user_place_new(const struct ltt_kmod_user_probe *request, struct f
 			fput(file);
 		return ERR_PTR(ret);
 	}
-	place->event.kind = &kind;
+	place->event.kind = &user_place_kind;
 	place->event.name = "user_probe";
 	place->event.live = true;
 	INIT_LIST_HEAD(&place->event.hooks);

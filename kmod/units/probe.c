@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* probe/, but those of trace headers, compiled as one: see Kbuild. */
+#include "../probe/tracepoints.c"
+#include "../probe/syscalls.c"
+#include "../probe/syscall_probe.c"
+#include "../probe/user_text.c"
+#include "../probe/arg_type.c"
+#include "../probe/fallback.c"
+#include "../probe/fallback_probe.c"
+#include "../probe/place.c"
+#include "../probe/function.c"
+#include "../probe/user_place.c"
+#include "../probe/fetch.c"
+#include "../probe/markers.c"
+#include "../probe/providers.c"
+#include "../probe/traced.c"
+#include "../probe/presets.c"
