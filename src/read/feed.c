@@ -12,6 +12,7 @@
 #include "verify.h"
 
 #define PEEK_BYTES 4096u
+#define PEEK_PACKETS 8
 /* next_at of an event whose payload was not read yet */
 #define NOT_PASSED UINT64_MAX
 /* Damaged packets are searched for others behind them as long as this many times
@@ -84,16 +85,52 @@ static void report_unreadable(struct feed *f, int error)
 	       strerror(-error));
 }
 
-static int peek_packet(struct feed *f)
+/* The time of the first event, which may be long after its packet began. It isn't checked, as that
+ * takes the whole packet; but a damaged one is left out, and then nothing is before its end. */
+static int peek_event(struct feed *f)
+{
+	int64_t begin = f->ns, end = clock_ns(f->clock, f->packet.end);
+	int r;
+
+	f->reader.clock = f->packet.begin;
+	r = feed_fill(f, f->packet.head_bits, FILL_LEAST);
+	r = r ? r : feed_header(f, f->packet.head_bits);
+	if (r == READ_OK)
+		f->ns = MAX(begin, MIN(clock_ns(f->clock, f->reader.clock), end));
+	return MIN(r, 0);
+}
+
+/* Past packets without events. */
+static int peek_packets(struct feed *f)
+{
+	uint64_t offset = 0;
+	int r = 0;
+
+	for (unsigned i = 0; i < PEEK_PACKETS && offset < f->window.limit; i++) {
+		r = feed_head(f, offset);
+		if (!i)
+			f->sc = r == PACKET_OK ? f->packet.sc : NULL;
+		if (r != PACKET_OK || !packet_has(&f->packet, ROLE_BEGIN))
+			break;
+		f->ns = clock_ns(f->clock, f->packet.begin);
+		if (!packet_has(&f->packet, ROLE_END) ||
+		    f->packet.size > f->window.limit - offset)
+			break;
+		if (f->packet.content_bits > f->packet.head_bits)
+			return peek_event(f);
+		offset += f->packet.size;
+	}
+	return MIN(r, 0);
+}
+
+static int feed_peek_file(struct feed *f)
 {
 	int r = feed_open(f, PEEK_BYTES);
 
 	f->ns = INT64_MIN;
-	if (!r && f->window.limit)
-		r = feed_head(f, 0);
-	if (r == PACKET_OK && f->window.limit && packet_has(&f->packet, ROLE_BEGIN))
-		f->ns = clock_ns(f->clock, f->packet.begin);
-	f->sc = r == PACKET_OK ? f->packet.sc : NULL;
+	f->sc = NULL;
+	if (!r)
+		r = peek_packets(f);
 	feed_close(f);
 	f->open = false;
 	if (r < 0 && r != -ENOMEM) {
@@ -134,7 +171,7 @@ int feed_peek(struct feed *f, const int64_t *begin_ns)
 
 	if (r)
 		return r < 0 ? r : r == SEEK_BEHIND;
-	return peek_packet(f);
+	return feed_peek_file(f);
 }
 
 /* Go to the packet of the index, if that is right. */

@@ -412,6 +412,31 @@ static void check_reads(const char *dir, const struct view_select *select, uint6
 	seen_fini(&seen);
 }
 
+/* The first event of all is of one stream; the packets of the others began as early, but their
+ * events come later, as with rings that are made when a session starts: they cost one read. */
+static void test_first(const char *dir)
+{
+	const struct view_select select = { .limit = 1 };
+
+	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
+	for (unsigned i = 0; i < STREAMS; i++) {
+		struct maker m = { .cpu = i };
+		char name[64];
+
+		packet_open(&m, 0);
+		packet_close(&m, 0);
+		packet_open(&m, 0);
+		for (unsigned e = 0; e < LONG / 4; e++)
+			put(event(&m, 1, 1000 * (STREAMS - i) + e), e, 4);
+		packet_close(&m, 1000 * LONG);
+		snprintf(name, sizeof(name), "ch_%u", i);
+		make_file(dir, name, m.out.at, m.out.len);
+		bytes_fini(&m.out);
+	}
+	check_reads(dir, &select, 1, STREAMS + 16);
+	rm_rf_at(AT_FDCWD, dir);
+}
+
 /* Most streams end early, one of which has packets that are not in its index; the window is at the
  * end of the others, or behind all: a stream that ends before costs one read, one that does not its
  * packet, too. Two more are of the metadata, and three of the packets without index. */
@@ -557,6 +582,7 @@ int main(void)
 	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
 	test_strange_files(dir, &m);
 	rm_rf_at(AT_FDCWD, dir);
+	test_first(dir);
 	test_reads(dir);
 	test_hostile(dir);
 	bytes_fini(&m.out);
