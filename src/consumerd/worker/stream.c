@@ -125,18 +125,6 @@ static bool needs_opening(const struct stream *s)
 	return s->reopens || (s->packets == 0 && lost_in_all(s));
 }
 
-static void copy_counts(struct packet_header *to, const struct packet_header *last)
-{
-	to->packet_seq_num = last->packet_seq_num + 1;
-	to->events_discarded = last->events_discarded;
-	to->stream_pos = last->stream_pos + packet_body_bytes(last);
-	to->events_recorded = last->events_recorded;
-	to->lost_full = last->lost_full;
-	to->lost_size = last->lost_size;
-	to->lost_busy = last->lost_busy;
-	to->lost_output = last->lost_output;
-}
-
 /* But for the checksum: the writer of the packet makes it, perhaps on the way. */
 static void stream_make_packet(struct stream *s, bool opening)
 {
@@ -157,7 +145,7 @@ static void stream_make_packet(struct stream *s, bool opening)
 		header.lost_busy = r->lost[LOST_BUSY];
 		header.lost_output = lost_output(s);
 	} else if (packet_is_set(&s->last)) {
-		copy_counts(&header, &s->last);
+		header = packet_opening(&s->last);
 	}
 	if (opening && s->drops) {
 		header.stream_pos = r->pos;
