@@ -243,7 +243,7 @@ static void open_ring(struct worker *w, struct job_ring *ring, struct chunk_trac
 			(unsigned int)w->config.uid);
 	if (ret == 0) {
 		list_append(&w->sets, &ring->set->node);
-		if (worker_attach(w) < 0)
+		if (sink_attaches_all(w->sink) && worker_attach(w) < 0)
 			worker_flow(w); /* the next round sees to it */
 		if (w->pace != PACE_FLOWING)
 			ringset_set_state(ring->set, LTT_RING_WAKE);
@@ -499,17 +499,6 @@ static int turn_failed(const struct worker *w, const char *name, int error, stru
 	return err_errno(err, ERR_OUTPUT, -error, "the trace can't be moved to '%s'", name);
 }
 
-/* The relay has to know all streams that are to go on. */
-static int attach_all(struct worker *w)
-{
-	struct ringset *set;
-	int ret = 0;
-
-	list_for_each(set, &w->sets, node)
-		ret = ret || ringset_is_kept(set) ? ret : ringset_attach(set);
-	return sink_link_result(w->sink, ret);
-}
-
 /* The traces were moved; their streams go on in new directories, by packets with their places.
  * Return: 0 or negative errno: it goes on in the archive, and the request may be repeated. */
 static int turn_streams(struct worker *w, bool clear)
@@ -519,7 +508,7 @@ static int turn_streams(struct worker *w, bool clear)
 	struct ringset *set;
 
 	if (ret == 0 && w->sink->link)
-		ret = attach_all(w);
+		ret = worker_attach(w);
 	if (ret == 0 && w->sink->link)
 		list_for_each(set, &w->sets, node)
 			ringset_turn_away(set);

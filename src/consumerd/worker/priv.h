@@ -101,7 +101,7 @@ void worker_measure(struct worker *worker);
 /** Append the text of a JOB_METADATA to its trace, which exists. Return: 0 or negative errno. */
 int worker_append(struct worker *worker, struct job *job) MUST_CHECK;
 
-/** Open all streams at the relay, if that is necessary before newer data is sent. */
+/** Open all streams at the relay: before a turn, or (sink_attaches_all()) newer data. */
 int worker_attach(struct worker *worker) MUST_CHECK;
 
 /** Sync written data to the disk, if the output's sync mode requires it. */

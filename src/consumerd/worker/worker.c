@@ -91,10 +91,8 @@ int worker_attach(struct worker *w)
 	struct ringset *set;
 	int ret = 0;
 
-	if (!sink_attaches_all(w->sink))
-		return 0;
 	list_for_each(set, &w->sets, node)
-		ret = ret ? ret : ringset_attach(set);
+		ret = ret || ringset_is_kept(set) ? ret : ringset_attach(set);
 	return sink_link_result(w->sink, ret);
 }
 
@@ -134,7 +132,7 @@ static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_cr
 	struct ringset *set;
 
 	w->disk.limit = DISK_NO_LIMIT;
-	*ret_error = worker_attach(w);
+	*ret_error = sink_attaches_all(w->sink) ? worker_attach(w) : 0;
 	if (*ret_error)
 		return 0;
 	list_for_each(set, &w->sets, node)
