@@ -293,8 +293,8 @@ static void answer_trace(struct control *c, struct job *job)
 
 static void answer_snapshot(struct control *c, struct job *job)
 {
-	for (size_t i = 0; !job->err.code && i < job->snapshot.snapshot->nr_rings; i++)
-		send_snapshot_ring(c, job->serial, &job->snapshot.snapshot->parts[i].answer);
+	for (uint32_t i = 0; !job->err.code && i < job->snapshot.parts->nr; i++)
+		send_snapshot_ring(c, job->serial, &job->snapshot.parts->part[i].answer);
 	control_answer(c, job->type, job->serial, &job->err);
 }
 

@@ -138,6 +138,32 @@ static void check_close(struct daemon *d, struct producer *p)
 		 after.written);
 }
 
+/* The list of traces has the mark of the end where all was written, the last packets included. */
+static void check_cut_short(struct daemon *d)
+{
+	struct producer p;
+	struct rings rings;
+	struct reply r;
+	uint8_t *list;
+	size_t len;
+
+	CHECK_IS(unlink("small/ballast"), ==, 0);
+	open_output(d, 3, open("small", O_RDONLY | O_DIRECTORY), 10000000);
+	open_trace(d, 3, 3, "late");
+	rings = open_rings(d, 3, 3, 4, 16384);
+	enable_rings(d, 3, 3, true);
+	producer_init(&p, &rings, 0);
+	produce_many(&p, 1);
+	MUST(d, con_output_flush, .output = 3);
+	fill("small/ballast");
+	produce_many(&p, 600);
+	ASK(d, &r, con_output_close, .output = 3);
+	CHECK_IS(r.code, ==, ERR_OUTPUT);
+	list = slurp(AT_FDCWD, "small/.traces", &len);
+	CHECK(len > 6 && memcmp(list + len - 6, "late//", 6) == 0);
+	free(list);
+}
+
 int main(void)
 {
 	struct producer p, other;
@@ -164,6 +190,7 @@ int main(void)
 	check_resume(&d, &p);
 	check_metadata(&d);
 	check_close(&d, &p);
+	check_cut_short(&d);
 	daemon_end(&d);
 	return 0;
 }

@@ -567,17 +567,12 @@ static void chunk_set_place(struct chunk *chunk, const struct chunk_place *place
 
 static int chunk_make_place(struct chunk *chunk, const struct chunk_place *place)
 {
-	int fd;
-
 	chunk_discard(place);
 	if (mkdirat(place->dir_fd, place->hidden, 0750) < 0)
 		return -errno;
-	fd = chunk_open_dir(place->dir_fd, place->hidden);
-	if (fd < 0)
-		return fd;
-	chunk->fd = fd;
 	chunk_set_place(chunk, place);
-	return 0;
+	chunk->fd = chunk_open_dir(place->dir_fd, place->hidden);
+	return MIN(chunk->fd, 0);
 }
 
 int chunk_open(struct chunk *chunk, const struct chunk_place *place, struct disk *disk)

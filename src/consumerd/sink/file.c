@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* file.c - the sink of outputs in a directory on this host. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "sink.h"
@@ -21,6 +23,30 @@ static struct file_stream *file_of(struct sink_stream *out)
 struct chunk_stream *file_sink_file(struct sink_stream *out)
 {
 	return &file_of(out)->file;
+}
+
+static int file_start(struct sink *sink, const struct sink_start *start, struct err *err)
+{
+	int ret = start->place ? chunk_store(sink->chunk, start->place) : 0;
+
+	if (ret == -EEXIST && sink->chunk->fd < 0)
+		return err_set(err, ERR_OUTPUT,
+			       "'%s' in the output directory is in the way, and is no directory; "
+			       "remove it",
+			       start->place->hidden);
+	return ret < 0 ? err_set(err, ERR_OUTPUT, "%s", strerror(-ret)) : 0;
+}
+
+/* Its directory has its name as a whole, or not at all. */
+static void file_end(struct sink *sink, enum sink_end how, struct err *err)
+{
+	struct chunk *chunk = sink->chunk;
+	int ret = how == SINK_ENDED && !sink->failed ? chunk_close(chunk) : 0;
+
+	if (ret < 0)
+		err_set(err, ERR_OUTPUT, "%s", strerror(-ret));
+	if (chunk->place.name && (ret < 0 || how == SINK_ABANDONED))
+		chunk_discard(&chunk->place);
 }
 
 static int file_sync(struct sink *sink)
@@ -114,8 +140,10 @@ static int file_close(struct sink_stream *out, enum sink_end how)
 
 static const struct sink_ops file_ops = {
 	.way = SINK_LOCAL,
+	.start = file_start,
 	.sync = file_sync,
 	.turn = file_turn,
+	.end = file_end,
 	.open = file_open,
 	.adopt = file_adopt,
 	.write = file_write,

@@ -3,6 +3,7 @@
  * stay in these while the relay is unreachable. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "sink.h"
@@ -22,9 +23,14 @@ static struct relay_stream *relay_stream_of(struct sink_stream *out)
 
 static int relay_start(struct sink *sink, const struct sink_start *start, struct err *err)
 {
-	if (start->connect && relay_conn_open(sink->link) < 0)
-		return err_set(err, ERR_OUTPUT, "%s", relay_conn_problem(sink->link));
-	return 0;
+	const char *problem = relay_conn_problem(sink->link);
+	int ret = start->connect ? relay_conn_open(sink->link) : 0;
+
+	if (ret == 0 && start->connect) /* of the traces that the chunk has already */
+		ret = relay_conn_all_metadata(sink->link);
+	if (ret < 0)
+		err_set(err, ERR_OUTPUT, "%s", *problem ? problem : strerror(-ret));
+	return err->code;
 }
 
 static int relay_settle(struct sink *sink)
@@ -53,8 +59,8 @@ static int relay_turn(struct sink *sink, const char *name, bool clear)
 static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
 {
 	(void)err;
-	if (how == SINK_ENDED)
-		relay_conn_end(sink->link, false);
+	if (how != SINK_LEFT)
+		relay_conn_end(sink->link, how == SINK_ABANDONED);
 }
 
 /* --- traces --------------------------------------------------------------------- */

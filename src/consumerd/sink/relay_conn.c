@@ -87,6 +87,7 @@ void relay_conn_config_fini(struct relay_conn_config *config)
 	free(TAKE(config->addr));
 	free(TAKE(config->url));
 	free(TAKE(config->host));
+	free(TAKE(config->snapshot));
 	free(TAKE(config->name));
 	free(TAKE(config->stamp));
 }
@@ -375,8 +376,10 @@ static int send_session(struct relay_conn *link)
 
 static int send_trace(struct relay_conn *link, struct chunk_trace *dir)
 {
+	const char *snapshot = link->config.snapshot;
+	AUTO_FREE char *path = snapshot ? xasprintf("%s/%s", snapshot, dir->path) : NULL;
 	struct req_rel_trace req = { dir->id,
-				     dir->path,
+				     path ? path : dir->path,
 				     { dir->uuid, sizeof(dir->uuid) },
 				     dir->metadata_bytes,
 				     link->config.spool };

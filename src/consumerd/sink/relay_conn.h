@@ -25,9 +25,10 @@ struct relay_conn_config {
 	char *stamp; /* time of the session's creation */
 	uint8_t id[RELAY_CONN_ID_BYTES];
 	char *host; /* name in the relay's certificate; NULL: the address */
+	char *snapshot; /* it receives this snapshot, for which nothing waits: the directory of its
+			 * traces, as all snapshots of a session are in its one; NULL: none */
 	enum relay_link link;
 	bool spool;	     /* packets that the relay can't receive now are stored in files */
-	bool snapshot;	     /* it receives one snapshot: nothing waits for it */
 	bool compress;	     /* sent data is compressed */
 	enum sync_mode sync; /* when acknowledged packets are on the relay's disk */
 	uint32_t sync_us;    /* period, with SYNC_PERIOD */

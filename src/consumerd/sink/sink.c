@@ -13,6 +13,7 @@ struct sink *sink_new(const struct sink_config *config, const struct sink_host *
 			       relay_sink_new(config, host);
 	else
 		sink = config->has_dir ? file_sink_new() : null_sink_new();
+	sink->chunk = config->chunk;
 	sink->live = sink->link && relay_conn_is_live(sink->link);
 	list_init(&sink->streams);
 	sink->splicer = SPLICER_NONE;

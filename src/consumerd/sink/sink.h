@@ -34,9 +34,11 @@ struct sink_host {
 	void *data;
 };
 
-/** Arguments of sink_start(). */
+/** Arguments of start(). */
 struct sink_start {
 	int dir_fd;    /* of the output's directory, owned by the worker; -1: none */
+	/* Of a chunk in memory, which becomes one of files there; NULL: it is where it is. */
+	const struct chunk_place *place;
 	bool leftover; /* the data of an earlier session is in the spool; none will be added */
 	bool connect;  /* the relay must be reachable now */
 };
@@ -104,7 +106,7 @@ struct sink_ops {
 	enum sink_way way;
 
 	/* The output. Results: 0 or negative errno, except where noted. */
-	/** Return: 0 or the code in @err. */
+	/** Return: 0 or the code in @err; end() may be called then, too. */
 	int (*start)(struct sink *sink, const struct sink_start *start, struct err *err);
 	/** Wait for the outcome of all packets in flight. Return: 0: each is stored, or its stream
 	 *  may write it again; negative errno: the output failed. */
@@ -117,8 +119,9 @@ struct sink_ops {
 	 *  stored (struct sink_state); or negative errno: the request failed, and may be
 	 *  repeated. */
 	int (*turn)(struct sink *sink, const char *name, bool clear);
-	/** Called after sink_begin_end(), and after the streams were closed: free all but the sink
-	 *  itself and its connection. Data that could not be sent is reported in @err. */
+	/** Called after sink_begin_end(), and after the streams were closed: close the chunk, or
+	 *  (SINK_ABANDONED) remove one that has a place; free all but the sink itself and its
+	 *  connection. Data that could not be sent is reported in @err. */
 	void (*end)(struct sink *sink, enum sink_end how, struct err *err);
 
 	/* Traces. */
@@ -152,6 +155,7 @@ struct sink_ops {
 /** struct sink - common part of all kinds; at their beginning. */
 struct sink {
 	const struct sink_ops *ops;
+	struct chunk *chunk;	  /* owned by the worker */
 	struct relay_conn *link;  /* NULL: it has no relay */
 	bool live;		  /* viewers may follow its session at the relay */
 	bool ending, failed;	  /* see sink_begin_end() */

@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 
 #include "base/mem.h"
-#include "snapshot.h"
 
 struct job *job_new(enum job_kind kind, void *owner)
 {
@@ -36,8 +35,7 @@ static void job_snapshot_fini(struct job_snapshot *snapshot)
 {
 	close_fd(snapshot->dir_fd);
 	relay_conn_config_fini(&snapshot->relay);
-	if (snapshot->snapshot)
-		snapshot_free(snapshot->snapshot);
+	free(snapshot->parts);
 	free(snapshot->name);
 }
 

@@ -15,7 +15,7 @@
 #include "io/dirid.h"
 #include "ringset.h"
 
-struct snapshot;
+struct snapshot_parts;
 
 enum job_kind {
 	JOB_START,	 /* change to the output's user, open its directory */
@@ -76,7 +76,7 @@ struct job_snapshot {
 	struct relay_conn_config relay; /* addr not NULL: the relay to which it is sent instead */
 	uint64_t max_size;	   /* bytes; 0: no limit */
 	uint64_t last;		   /* of the rings' clock, before now; 0: no limit */
-	struct snapshot *snapshot; /* result; NULL: it failed */
+	struct snapshot_parts *parts; /* result */
 };
 
 struct job_turn {

@@ -353,9 +353,7 @@ static bool do_snapshot(struct worker *w, struct job *job)
 		return true;
 	}
 	disk_leave(&w->disk); /* buffers are copied, and another thread writes them */
-	job->snapshot.snapshot = snapshot_recall(w, job);
-	if (!job->snapshot.snapshot)
-		w->saving = snapshot_begin(w, job);
+	w->saving = snapshot_begin(w, job);
 	return !w->saving;
 }
 
@@ -363,17 +361,13 @@ bool worker_finish_snapshot(struct worker *w, bool wait)
 {
 	struct snapshot *s = w->saving;
 	struct job *job, *tmp;
-	uint64_t bytes;
 
 	if (!s || (!wait && !snapshot_is_written(s)))
 		return false;
-	snapshot_finish(s, &w->sets);
-	bytes = s->job->err.code || s->is_elsewhere ? 0 : s->disk.used - s->used_before;
-	w->disk.used += bytes;
-	w->closed_bytes += bytes;
+	job = s->job;
+	snapshot_finish(w, s);
 	w->saving = NULL;
-	s->job->snapshot.snapshot = s;
-	job_queue_push(w->config.done, s->job);
+	job_queue_push(w->config.done, job);
 	list_for_each_safe(job, tmp, &w->held, node) {
 		list_remove(&job->node);
 		if (job->kind == JOB_RING_CLOSE)
@@ -689,8 +683,6 @@ static void end_sets(struct worker *w, bool leave)
 
 static bool do_end(struct worker *w, struct job *job)
 {
-	bool whole = !job->end.leave && w->sink->ops->way == SINK_LOCAL &&
-		     (!w->failing || w->at_limit);
 	struct chunk_trace *dir;
 
 	worker_finish_snapshot(w, true);
@@ -701,7 +693,8 @@ static bool do_end(struct worker *w, struct job *job)
 		wait_for_output(w);
 		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
 	}
-	sink_begin_end(w->sink, w->failing);
+	/* files of the greatest size are whole */
+	sink_begin_end(w->sink, w->failing && (w->sink->link || !w->at_limit));
 	if (w->failing && !job->end.leave)
 		list_for_each(dir, &w->chunk.traces, node)
 			chunk_trace_release(dir);
@@ -711,8 +704,6 @@ static bool do_end(struct worker *w, struct job *job)
 	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");
 	if (w->sink->ops->end)
 		w->sink->ops->end(w->sink, job->end.leave ? SINK_LEFT : SINK_ENDED, &job->err);
-	if (whole)
-		(void)!chunk_close(&w->chunk);
 	chunk_fini(&w->chunk);
 	w->ended = true;
 	return true;

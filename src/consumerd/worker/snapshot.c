@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <linux/ioprio.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "consumerd/now.h"
@@ -23,43 +23,67 @@
 #define PARTS_MOST 65536u /* rings */
 #define WRITER_NICE 10 /* it must get on, too, where programs that record use all CPUs */
 
-/* --- memory ---------------------------------------------------------------------- */
+/* --- the parts, for a request that is repeated ----------------------------------- */
 
-static int check_memory(uint64_t bytes, struct err *err)
+static size_t parts_bytes(uint32_t nr)
 {
-	uint64_t room = bytes ? MIN(memfile_available(), memgroup_available()) : 0;
-
-	if (bytes <= room)
-		return 0;
-	return err_set(err, ERR_NO_MEMORY,
-		       "a copy of the buffers needs %llu MiB, and %llu MiB of memory are "
-		       "available; free some memory, or use smaller buffers",
-		       (unsigned long long)bytes >> 20, (unsigned long long)room >> 20);
+	return sizeof(struct snapshot_parts) + nr * sizeof(struct snapshot_part);
 }
+
+static uint32_t parts_sum(const struct snapshot_parts *parts)
+{
+	return crc32c(0, parts->part, parts_bytes(parts->nr) - sizeof(*parts));
+}
+
+/* Return: 0 or negative errno. */
+static int parts_write(struct snapshot_parts *parts, uint64_t output, int dir_fd)
+{
+	AUTO_FD int fd = chunk_create_file(dir_fd, PARTS);
+
+	parts->output = output;
+	parts->crc32c = parts_sum(parts);
+	return fd < 0 ? fd : append_bytes(fd, parts, parts_bytes(parts->nr), 0);
+}
+
+/* Return: allocated; NULL: there are none of this output. */
+static struct snapshot_parts *parts_read(int at_fd, const char *name, uint64_t output)
+{
+	AUTO_FD int dir_fd = chunk_open_dir(at_fd, name);
+	AUTO_FD int fd = dir_fd < 0 ? -1 : chunk_read_file(dir_fd, PARTS);
+	uint64_t bytes = fd < 0 ? 0 : fd_bytes(fd);
+	AUTO_FREE struct snapshot_parts *parts = NULL;
+
+	if (bytes < parts_bytes(0) || bytes > parts_bytes(PARTS_MOST))
+		return NULL;
+	parts = xalloc(bytes);
+	if (pread(fd, parts, bytes, 0) != (ssize_t)bytes || parts->output != output ||
+	    parts->nr > PARTS_MOST || parts_bytes(parts->nr) != bytes ||
+	    parts->crc32c != parts_sum(parts))
+		return NULL;
+	return TAKE(parts);
+}
+
+/* --- memory ---------------------------------------------------------------------- */
 
 static int add_set(struct snapshot *s, const struct ringset *set)
 {
 	const struct chunk_trace *from = set->config.trace;
 	struct chunk_trace *trace = chunk_find(&s->chunk, from->id);
-	struct job *job = s->job;
-	/* at a relay, all snapshots of a session are in its one directory */
-	AUTO_FREE char *path = s->is_sent ? xasprintf("%s/%s", job->snapshot.name, from->path) :
-					    xstrdup(from->path);
+	struct snapshot_parts *parts = s->job->snapshot.parts;
 
-	if (!trace && chunk_copy_trace(&s->chunk, from, path, &trace, &job->err))
-		return job->err.code;
+	if (!trace && chunk_copy_trace(&s->chunk, from, from->path, &trace, &s->job->err))
+		return s->job->err.code;
 	for (uint32_t cpu = 0; cpu < set->mem.desc.nr_rings; cpu++) {
-		struct snapshot_ring *ring = &s->rings[s->nr_rings];
+		struct snapshot_ring *ring = &s->rings[parts->nr];
 		int ret = 0;
 
-		ring->lent = set->copies != NULL;
-		if (ring->lent)
-			ring->copy = set->copies[cpu];
-		else
-			ret = ring_copy_init(&ring->copy, &set->streams[cpu].reader);
+		ring->copy = set->copies ? &set->copies[cpu] : &ring->own;
+		if (!set->copies)
+			ret = ring_copy_init(ring->copy, &set->streams[cpu].reader);
 		if (ret < 0)
-			return err_errno(&job->err, ERR_NO_MEMORY, -ret, "can't copy the buffers");
-		s->parts[s->nr_rings++].answer =
+			return err_errno(&s->job->err, ERR_NO_MEMORY, -ret,
+					 "can't copy the buffers");
+		parts->part[parts->nr++].answer =
 			(struct msg_con_snapshot_ring){ .ring = set->id, .cpu = cpu };
 		ring->config = set->config;
 		ring->config.trace = trace;
@@ -74,34 +98,38 @@ static int add_set(struct snapshot *s, const struct ringset *set)
  * are overwritten have it already. */
 static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
 {
+	struct job *job = s->job;
 	const struct ringset *set;
-	size_t rings = 0;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, room;
+	uint32_t rings = 0;
 
 	list_for_each(set, sets, node) {
 		rings += set->mem.desc.nr_rings;
 		bytes += set->copies ? 0 : set->mem.desc.nr_rings * set->mem.desc.data_size;
 	}
 	s->rings = xalloc((rings + 1) * sizeof(*s->rings));
-	s->parts = xalloc((rings + 1) * sizeof(*s->parts));
-	if (check_memory(bytes, &s->job->err))
-		return s->job->err.code;
+	job->snapshot.parts = xalloc(parts_bytes(rings));
+	room = bytes ? MIN(memfile_available(), memgroup_available()) : 0;
+	if (bytes > room)
+		return err_set(&job->err, ERR_NO_MEMORY,
+			       "a copy of the buffers needs %llu MiB, and %llu MiB of memory are "
+			       "available; free some memory, or use smaller buffers",
+			       (unsigned long long)bytes >> 20, (unsigned long long)room >> 20);
 	list_for_each(set, sets, node)
 		if (add_set(s, set))
-			return s->job->err.code;
+			return job->err.code;
 	return 0;
 }
 
-struct snapshot *snapshot_free(struct snapshot *s)
+static struct snapshot *snapshot_free(struct snapshot *s)
 {
-	for (size_t i = 0; s->rings && i < s->nr_rings; i++) {
-		if (!s->rings[i].lent)
-			ring_copy_fini(&s->rings[i].copy);
+	for (uint32_t i = 0; i < s->job->snapshot.parts->nr; i++) {
+		ring_copy_fini(&s->rings[i].own);
 		free(s->rings[i].config.channel);
 	}
+	sink_free(s->sink);
 	chunk_fini(&s->chunk);
 	free(s->rings);
-	free(s->parts);
 	free(s);
 	return NULL;
 }
@@ -131,10 +159,11 @@ static void copy_ring(struct ring_copy *copy, struct snapshot_part *part, struct
 static int copy_rings(struct snapshot *s, const struct list_node *sets)
 {
 	const struct job_snapshot *job = &s->job->snapshot;
+	struct snapshot_parts *parts = job->parts;
 	uint64_t records = 0, used = 0, part;
 
-	for (size_t i = 0; i < s->nr_rings; i++) {
-		const struct msg_con_snapshot_ring *answer = &s->parts[i].answer;
+	for (uint32_t i = 0; i < parts->nr; i++) {
+		const struct msg_con_snapshot_ring *answer = &parts->part[i].answer;
 		struct stream *stream = &ringset_find(sets, answer->ring)->streams[answer->cpu];
 
 		stream_update(stream);
@@ -143,12 +172,12 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 	part = job->max_size / MAX(used, (uint64_t)1);
 	part = part > sizeof(struct packet_header) ? part - sizeof(struct packet_header) :
 						     job->max_size != 0;
-	for (size_t i = 0; i < s->nr_rings; i++) {
-		s->rings[i].copy.last = job->last;
-		s->rings[i].copy.limit = part;
-		copy_ring(&s->rings[i].copy, &s->parts[i],
-			  ringset_find(sets, s->parts[i].answer.ring));
-		records += s->parts[i].answer.records;
+	for (uint32_t i = 0; i < parts->nr; i++) {
+		s->rings[i].copy->last = job->last;
+		s->rings[i].copy->limit = part;
+		copy_ring(s->rings[i].copy, &parts->part[i],
+			  ringset_find(sets, parts->part[i].answer.ring));
+		records += parts->part[i].answer.records;
 	}
 	if (records || !used || job->last || !job->max_size)
 		return 0;
@@ -157,48 +186,6 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 		       "snapshot may be (%llu bytes): use a larger --max-size, or smaller "
 		       "sub-buffers",
 		       (unsigned long long)job->max_size);
-}
-
-/* --- the parts, for a request that is repeated ----------------------------------- */
-
-/* The file begins with it, and is read by a later consumer on this machine only. */
-struct snapshot_head {
-	uint64_t output;
-	uint32_t nr;
-	uint32_t crc32c; /* of the parts */
-};
-
-/* Return: 0 or negative errno. */
-static int snapshot_write_parts(const struct snapshot *s)
-{
-	AUTO_FD int fd = chunk_create_file(s->chunk.fd, PARTS);
-	const size_t bytes = s->nr_rings * sizeof(*s->parts);
-	const struct snapshot_head head = { s->job->id, (uint32_t)s->nr_rings,
-					    crc32c(0, s->parts, bytes) };
-	int ret = fd < 0 ? fd : append_bytes(fd, &head, sizeof(head), 0);
-
-	return ret < 0 ? ret : append_bytes(fd, s->parts, bytes, sizeof(head));
-}
-
-/* Return: @ret_nr parts, allocated; NULL: there are none of this output. */
-static struct snapshot_part *snapshot_read_parts(int at_fd, const struct job *job, size_t *ret_nr)
-{
-	AUTO_FD int dir_fd = chunk_open_dir(at_fd, job->snapshot.name);
-	AUTO_FD int fd = dir_fd < 0 ? -1 : chunk_read_file(dir_fd, PARTS);
-	AUTO_FREE struct snapshot_part *parts = NULL;
-	struct snapshot_head head;
-	size_t bytes;
-
-	if (fd < 0 || pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.output != job->id || head.nr > PARTS_MOST)
-		return NULL;
-	bytes = head.nr * sizeof(*parts);
-	parts = xalloc(bytes + 1);
-	if (pread(fd, parts, bytes, sizeof(head)) != (ssize_t)bytes ||
-	    crc32c(0, parts, bytes) != head.crc32c)
-		return NULL;
-	*ret_nr = head.nr;
-	return TAKE(parts);
 }
 
 /* Note in its ring that a snapshot has these records. @again: it may have been noted. */
@@ -223,19 +210,16 @@ static void snapshot_note(const struct snapshot_part *part, const struct list_no
 /* --- the thread: one packet of each ring -------------------------------------------- */
 
 /* Outputs may share a directory. */
-static struct chunk_place snapshot_place(int dir_fd, uint64_t output, const char *name,
-					 char hidden[32])
+static char *hidden_name(uint64_t output)
 {
-	snprintf(hidden, 32, ".snapshot-%llu", (unsigned long long)output);
-	return (struct chunk_place){ dir_fd, hidden, name };
+	return xasprintf(".snapshot-%llu", (unsigned long long)output);
 }
 
 void snapshot_clean(int dir_fd, uint64_t output)
 {
-	char hidden[32];
-	const struct chunk_place place = snapshot_place(dir_fd, output, NULL, hidden);
+	AUTO_FREE char *hidden = hidden_name(output);
 
-	chunk_discard(&place);
+	chunk_discard(&(struct chunk_place){ dir_fd, hidden, NULL });
 }
 
 /* The outcome is that of sink_settle(). */
@@ -252,63 +236,59 @@ static int snapshot_write_ring(struct sink *sink, const struct snapshot_ring *ri
 	struct sink_stream *out = sink_stream_open(sink, &ring->config, cpu, ignore_sent, NULL);
 	int ret = sink_attach(out, &last), closed;
 
-	packet_set_body(&header, ring->copy.len);
-	header.timestamp_begin = ring->copy.begin_ts;
-	header.timestamp_end = ring->copy.end_ts;
-	header.events_recorded = ring->copy.count;
+	packet_set_body(&header, ring->copy->len);
+	header.timestamp_begin = ring->copy->begin_ts;
+	header.timestamp_end = ring->copy->end_ts;
+	header.events_recorded = ring->copy->count;
 	if (ret >= 0 && packet_is_set(&last))
 		ret = -EEXIST;
 	if (ret >= 0)
-		ret = sink->ops->write(out, &header, ring->copy.at);
+		ret = sink->ops->write(out, &header, ring->copy->at);
 	if (ret >= 0)
 		ret = sink_settle(sink);
 	closed = sink_stream_close(out, ret < 0 ? SINK_ABANDONED : SINK_ENDED);
 	return ret < 0 ? ret : closed;
 }
 
-/* A directory is there as a whole, or not at all. At the relay, a failure leaves it unfinished.
- * Return: 0 or negative errno. */
-static int snapshot_write(struct snapshot *s, struct sink *sink, const struct chunk_place *place)
+/* The memory of each copy is given back when it is written. Return: 0 or negative errno. */
+static int snapshot_write_rings(struct snapshot *s)
 {
-	int ret = s->is_sent ? relay_conn_open(sink->link) : chunk_store(&s->chunk, place);
+	struct snapshot_parts *parts = s->job->snapshot.parts;
+	int ret = 0;
 
-	if (ret == 0 && s->is_sent)
-		ret = relay_conn_all_metadata(sink->link);
-	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
-		if (s->rings[i].copy.count)
-			ret = snapshot_write_ring(sink, &s->rings[i], s->parts[i].answer.cpu);
-	if (s->is_sent)
-		relay_conn_end(sink->link, ret < 0);
-	else if (ret == 0)
-		ret = snapshot_write_parts(s);
-	if (ret == 0 && !s->is_sent)
-		ret = chunk_close(&s->chunk);
-	return ret;
+	for (uint32_t i = 0; i < parts->nr && ret == 0; i++) {
+		if (s->rings[i].copy->count)
+			ret = snapshot_write_ring(s->sink, &s->rings[i], parts->part[i].answer.cpu);
+		ring_copy_fini(&s->rings[i].own);
+	}
+	return ret == 0 && s->chunk.fd >= 0 ? parts_write(parts, s->job->id, s->chunk.fd) : ret;
 }
 
-static void snapshot_failed(struct snapshot *s, int error, const char *hidden, const char *problem)
+static void snapshot_write(struct snapshot *s)
 {
-	const char *name = s->job->snapshot.name;
-	struct err *err = &s->job->err;
+	static const char *const limits[] = {
+		[DISK_MAX_SIZE] = "the session would become larger than its greatest size "
+				  "(--max-size); remove older snapshots",
+		[DISK_KEEP_FREE] = "the disk would have less free space than it must "
+				   "(--keep-free); make room there",
+	};
+	const struct sink_ops *ops = s->sink->ops;
+	const char *name = s->job->snapshot.name, *problem;
+	AUTO_FREE char *hidden = hidden_name(s->job->id);
+	const struct chunk_place place = { s->dir_fd, hidden, name };
+	const struct sink_start start = { .dir_fd = -1, .place = &place, .connect = true };
+	struct err why = { 0 };
+	int ret = ops->start(s->sink, &start, &why) ? 0 : snapshot_write_rings(s);
 
-	if (error == -EDQUOT && s->disk.limit == DISK_MAX_SIZE)
-		err_set(err, ERR_OUTPUT,
-			"snapshot '%s': the session would become larger than its greatest "
-			"size (--max-size); remove older snapshots",
-			name);
-	else if (error == -EDQUOT && s->disk.limit == DISK_KEEP_FREE)
-		err_set(err, ERR_OUTPUT,
-			"snapshot '%s': the disk would have less free space than it must "
-			"(--keep-free); make room there",
-			name);
-	else if (error == -EEXIST && !s->is_sent && s->chunk.fd < 0)
-		err_set(err, ERR_OUTPUT,
-			"snapshot '%s' can't be written: '%s' in the output directory is in the "
-			"way, and is no directory; remove it",
-			name, hidden);
-	else
-		err_set(err, ERR_OUTPUT, "snapshot '%s' can't be %s: %s", name,
-			s->is_sent ? "sent" : "written", *problem ? problem : strerror(-error));
+	problem = sink_state(s->sink).problem;
+	if (ret < 0)
+		err_set(&why, ERR_OUTPUT, "%s", *problem ? problem : strerror(-ret));
+	ops->end(s->sink, why.code ? SINK_ABANDONED : SINK_ENDED, &why);
+	if (why.code && s->disk.limit)
+		err_set(&s->job->err, ERR_OUTPUT, "snapshot '%s': %s", name, limits[s->disk.limit]);
+	else if (why.code)
+		err_set(&s->job->err, ERR_OUTPUT, "snapshot '%s' can't be %s: %s", name,
+			s->sink->link ? "sent" : "written", why.text);
 }
 
 static void snapshot_rest(void *data)
@@ -320,31 +300,15 @@ static void snapshot_rest(void *data)
 
 static void *snapshot_main(void *data)
 {
-	static const struct sink_host host = { 0 };
 	const struct sched_param param = { 0 };
 	struct snapshot *s = data;
-	const struct sink_config config = { .has_dir = true,
-					    .relay = &s->job->snapshot.relay,
-					    .chunk = &s->chunk,
-					    .disk = &s->disk };
-	struct sink *sink = sink_new(&config, &host);
-	char hidden[32];
-	const struct chunk_place place =
-		snapshot_place(s->dir_fd, s->job->id, s->job->snapshot.name, hidden);
-	int ret;
 
 	/* all of them are for this thread alone, and none is needed for correct files */
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 	syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &param);
 	setpriority(PRIO_PROCESS, 0, WRITER_NICE);
 	snapshot_rest(s); /* it may have been started on the CPU of a producer */
-	ret = snapshot_write(s, sink, &place);
-	if (ret < 0) {
-		snapshot_failed(s, ret, hidden, sink_state(sink).problem);
-		if (!s->is_sent)
-			chunk_discard(&place);
-	}
-	sink_free(sink);
+	snapshot_write(s);
 	__atomic_store_n(&s->written, 1, __ATOMIC_RELEASE);
 	doorbell_ring(s->doorbell);
 	return NULL;
@@ -352,15 +316,16 @@ static void *snapshot_main(void *data)
 
 /* --- for the worker -------------------------------------------------------------- */
 
-static struct snapshot *snapshot_new(struct worker *w, struct job *job)
+static struct snapshot *snapshot_new(struct worker *w, struct job *job, int dir_fd)
 {
-	bool is_here = job->snapshot.dir_fd < 0 && !job->snapshot.relay.addr;
+	static const struct sink_host host = { 0 };
+	struct relay_conn_config *relay = &job->snapshot.relay;
+	bool is_here = dir_fd == w->config.dir_fd && !relay->addr;
 	struct snapshot *s = xalloc(sizeof(*s));
+	const struct sink_config config = { true, relay, &s->chunk, &s->disk };
 
 	s->job = job;
-	s->is_sent = job->snapshot.relay.addr != NULL;
-	s->is_elsewhere = !is_here;
-	s->dir_fd = job->snapshot.dir_fd < 0 ? w->config.dir_fd : job->snapshot.dir_fd;
+	s->dir_fd = dir_fd;
 	s->doorbell = &w->doorbell;
 	s->disk = (struct disk){ .keep_free = w->disk.keep_free,
 				 .max_size = is_here ? w->disk.max_size : 0,
@@ -370,16 +335,29 @@ static struct snapshot *snapshot_new(struct worker *w, struct job *job)
 				 .data = s };
 	s->used_before = s->disk.used;
 	chunk_init_in_memory(&s->chunk, &s->disk);
+	relay->spool = true;
+	relay->snapshot = xstrdup(job->snapshot.name);
+	relay->sync = s->disk.sync == SYNC_NONE ? SYNC_NONE : SYNC_PACKET;
+	s->sink = sink_new(&config, &host);
 	return s;
 }
 
 struct snapshot *snapshot_begin(struct worker *w, struct job *job)
 {
-	struct snapshot *s = snapshot_new(w, job);
+	int dir_fd = job->snapshot.dir_fd < 0 ? w->config.dir_fd : job->snapshot.dir_fd;
+	struct snapshot_parts *found = job->snapshot.relay.addr ?
+					       NULL :
+					       parts_read(dir_fd, job->snapshot.name, job->id);
+	struct snapshot *s;
 	int ret;
 
-	job->snapshot.relay.spool = job->snapshot.relay.snapshot = true;
-	job->snapshot.relay.sync = s->disk.sync == SYNC_NONE ? SYNC_NONE : SYNC_PACKET;
+	job->snapshot.parts = found;
+	if (found) {
+		for (uint32_t i = 0; i < found->nr; i++)
+			snapshot_note(&found->part[i], &w->sets, true);
+		return NULL;
+	}
+	s = snapshot_new(w, job, dir_fd);
 	if (snapshot_allocate(s, &w->sets) || copy_rings(s, &w->sets))
 		return snapshot_free(s);
 	ret = thread_start(&s->thread, snapshot_main, s);
@@ -391,27 +369,23 @@ struct snapshot *snapshot_begin(struct worker *w, struct job *job)
 	return s;
 }
 
-struct snapshot *snapshot_recall(struct worker *w, struct job *job)
-{
-	struct snapshot *s = snapshot_new(w, job);
-
-	if (!s->is_sent)
-		s->parts = snapshot_read_parts(s->dir_fd, job, &s->nr_rings);
-	if (!s->parts)
-		return snapshot_free(s);
-	for (size_t i = 0; i < s->nr_rings; i++)
-		snapshot_note(&s->parts[i], &w->sets, true);
-	return s;
-}
-
 bool snapshot_is_written(const struct snapshot *s)
 {
 	return __atomic_load_n(&s->written, __ATOMIC_ACQUIRE);
 }
 
-void snapshot_finish(struct snapshot *s, const struct list_node *sets)
+void snapshot_finish(struct worker *w, struct snapshot *s)
 {
+	const struct snapshot_parts *parts = s->job->snapshot.parts;
+	uint64_t bytes;
+
 	pthread_join(s->thread, NULL);
-	for (size_t i = 0; i < s->nr_rings && !s->job->err.code; i++)
-		snapshot_note(&s->parts[i], sets, false);
+	for (uint32_t i = 0; i < parts->nr && !s->job->err.code; i++)
+		snapshot_note(&parts->part[i], &w->sets, false);
+	if (!s->job->err.code && s->dir_fd == w->config.dir_fd && !s->sink->link) {
+		bytes = s->disk.used - s->used_before;
+		w->disk.used += bytes;
+		w->closed_bytes += bytes;
+	}
+	snapshot_free(s);
 }

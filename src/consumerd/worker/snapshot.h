@@ -13,33 +13,35 @@
 #include "job.h"
 #include "proto/consumer.h"
 
-/** The answer for one ring. The files of a snapshot have it, too, for the next consumer. */
-struct snapshot_part {
-	struct msg_con_snapshot_ring answer;
-	uint64_t end; /* value of the ring's `count` behind the last record */
+/** The result of a snapshot, as its files have it for the next consumer. */
+struct snapshot_parts {
+	uint64_t output;
+	uint32_t nr;
+	uint32_t crc32c; /* of the parts */
+	struct snapshot_part {
+		struct msg_con_snapshot_ring answer;
+		uint64_t end; /* value of the ring's `count` behind the last record */
+	} part[];
 };
 
 struct snapshot_ring {
 	struct stream_config config; /* of a trace of the snapshot's; @config.channel is owned */
-	struct ring_copy copy;
-	bool lent; /* its room is the ring set's */
+	struct ring_copy *copy;	     /* the ring set's, or @own */
+	struct ring_copy own;
 };
 
 struct snapshot {
 	pthread_t thread;
 	uint32_t written; /* atomic: the thread has ended, or will at once */
 	struct doorbell *doorbell;
-	struct job *job;   /* JOB_SNAPSHOT, the snapshot's until it is finished */
-	int dir_fd;	   /* in which its directory is made; owned by the worker or the job */
-	bool is_elsewhere; /* it is not the output's */
-	bool is_sent;	   /* to a relay: no directory is made */
+	struct job *job; /* JOB_SNAPSHOT, the snapshot's until it is finished */
+	struct sink *sink;
+	int dir_fd; /* in which files get a directory; owned by the worker or the job */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
 	uint64_t rested_ns;   /* of the thread: see ring_copy_rest() */
-	struct chunk chunk;   /* in memory until the thread writes it */
-	size_t nr_rings;
-	struct snapshot_ring *rings; /* @nr_rings; NULL: they were written by an earlier consumer */
-	struct snapshot_part *parts; /* @nr_rings */
+	struct chunk chunk;   /* in memory until the sink stores it */
+	struct snapshot_ring *rings; /* one for each of the job's parts */
 };
 
 struct worker;
@@ -47,16 +49,14 @@ struct worker;
 /** Remove the unfinished snapshot that an earlier consumer has left behind. @output: its id. */
 void snapshot_clean(int dir_fd, uint64_t output);
 /**
- * snapshot_recall() - the snapshot that an earlier consumer has completed for the same request, but
- * not answered: its parts, without records. The rings note that its records are saved.
- * Return: NULL: there is none.
+ * snapshot_begin() - copy the rings and begin to write the copies.
+ * Return: NULL: the job is done: it failed, or an earlier consumer has completed the same request,
+ * but not answered: then the rings note that its records are saved.
  */
-struct snapshot *snapshot_recall(struct worker *worker, struct job *job);
-/** Copy the rings and begin to write the copies. Return: NULL: it failed, as in job->err. */
 struct snapshot *snapshot_begin(struct worker *worker, struct job *job);
 bool snapshot_is_written(const struct snapshot *snapshot);
-/** Wait for the thread, then note in the rings the records that are in the files. */
-void snapshot_finish(struct snapshot *snapshot, const struct list_node *sets);
-struct snapshot *snapshot_free(struct snapshot *snapshot);
+/** Wait for the thread, note in the rings the records that are in the files, and free the
+ *  snapshot: its job is done. */
+void snapshot_finish(struct worker *worker, struct snapshot *snapshot);
 
 #endif
