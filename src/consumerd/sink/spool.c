@@ -279,7 +279,7 @@ static bool is_in_step(const struct spool *spool)
 	if (spool_fills(spool))
 		return false;
 	list_for_each(sp, &spool->streams, node)
-		if (!sp->relay_id || sp->epoch != relay_conn_epoch(spool->sink.link))
+		if (!spooled_is_attached(sp))
 			return false;
 	return true;
 }
@@ -461,9 +461,7 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 			return ret;
 		spool_handle(sp->spool, SPOOL_DIVERT);
 	} else if (!sp->drain.waiting) {
-		/* the relay has acknowledged it, but may have lost it since */
-		sp->acked = noted;
-		spool_handle(sp->spool, SPOOL_DIVERT);
+		spool_taken(sp);
 	}
 	return SINK_AFTER;
 }
@@ -498,7 +496,7 @@ static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_la
 	if (ret < 0)
 		return ret;
 	sp->unplaced = false;
-	*ret_last = sp->last;
+	*ret_last = sp->acked;
 	return SINK_CONTINUES;
 }
 

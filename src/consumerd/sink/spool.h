@@ -99,12 +99,9 @@ struct spooled {
 
 	uint32_t relay_id,
 		epoch; /* the relay's id of the stream, valid on connection number @epoch */
-	/* Header of the last packet that the relay has stored, without the events in @out.missed.
-	 * In this and the headers below, magic 0 means none. */
-	struct packet_header last;
-
-	/* The last packet that a relay has acknowledged, on any connection: a relay that lost its
-	 * power may come back with less. */
+	/* The last packet that the relay has acknowledged, without the events in @out.missed; magic
+	 * 0: none. A relay that lost its power may come back with less: the rest is counted as
+	 * missed, so that on each connection this is the relay's last one. */
 	struct packet_header acked;
 
 	struct chunk_stream file;    /* where packets are added */
@@ -159,6 +156,10 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 bool spool_is_noted(const struct packet_header *noted, const void *body);
 /** Open the stream at the relay on this connection, and receive the header of its last packet. */
 int spool_attach(struct spooled *sp) MUST_CHECK;
+/** Whether it has been opened on this connection. */
+bool spooled_is_attached(const struct spooled *sp);
+/** The relay has acknowledged the packet that was sent last, but may have lost it since. */
+void spool_taken(struct spooled *sp);
 /** The last packet of the stream, at the relay or in the files. */
 const struct packet_header *spooled_tail(const struct spooled *sp);
 /** Before a turn: store the number of the empty packet that the relay makes, and set @out.opened.

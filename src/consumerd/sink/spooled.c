@@ -372,58 +372,23 @@ static bool is_plausible(const struct spooled *sp, const struct packet_header *h
 	       events_until(h) - events_until(last) <= most;
 }
 
-/* Count the events of a damaged packet, and make @header an empty packet with that count. The relay
- * must have all packets before it. Return: false if the number of events is unknown. */
-static bool spooled_account(struct spooled *sp, struct packet_header *header)
+/* Of the events up to @header, the relay has @kept; the others are missed. Saved before the relay
+ * receives a header with that count. */
+static void count_missed(struct spooled *sp, const struct packet_header *header, uint64_t kept)
 {
-	struct packet_header first = { .packet_seq_num = UINT64_MAX,
-				       .packet_size = sizeof(first) * 8 };
-	const struct packet_header *last = packet_is_set(&sp->last) ? &sp->last : &first;
+	uint64_t all = events_until(header);
 
-	log_warn_some("a packet of %s_%u in the spool is damaged", sp->relay_config.channel,
-		      sp->file.cpu);
-	if (!is_plausible(sp, header, last))
-		return false;
-	if (header->packet_seq_num >= sp->missed_end) {
-		sp->out.missed += events_until(header) - events_until(last);
-		sp->missed_end = header->packet_seq_num + 1;
-		(void)!spooled_save(sp);
-	}
-	header->stream_pos += packet_body_bytes(header);
-	packet_set_body(header, 0);
-	return true;
+	sp->out.missed = all - MIN(kept, all);
+	sp->missed_end = header->packet_seq_num + 1;
+	(void)!spooled_save(sp);
 }
 
-/* If the relay lacks packets that it has acknowledged, which are erased here: count them as lost,
- * and make in @ret an empty packet that reports the losses. Those counted as missed by the relay's
- * last packet came before it. Return: whether it does. */
-static bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
+/* Events that the relay has. Only while @out.missed is the count at the last packet there. */
+static uint64_t events_kept(const struct spooled *sp)
 {
-	const struct packet_header *acked = &sp->acked;
-	struct packet_header last = { 0 };
-	uint64_t own;
+	uint64_t all = packet_is_set(&sp->acked) ? events_until(&sp->acked) : 0;
 
-	if (!packet_is_set(acked) ||
-	    (packet_is_set(&sp->last) && sp->last.packet_seq_num >= acked->packet_seq_num))
-		return false;
-	if (packet_is_set(&sp->last))
-		last = sp->last;
-	own = MIN(last.lost_output, acked->lost_output);
-	sp->out.missed =
-		last.lost_output - own + events_until(acked) -
-		MIN(last.events_recorded - MIN(own, last.events_recorded), events_until(acked));
-	sp->missed_end = acked->packet_seq_num + 1;
-	(void)!spooled_save(sp);
-	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
-		 "counted as lost",
-		 sp->relay_config.channel, sp->file.cpu, (unsigned long long)sp->out.missed);
-	*ret = *acked;
-	ret->stream_pos += packet_body_bytes(acked);
-	packet_set_body(ret, 0);
-	if (packet_is_set(&sp->last))
-		ret->timestamp_begin = last.timestamp_end;
-	ret->crc32c = 0;
-	return true;
+	return all - MIN(sp->out.missed, all);
 }
 
 /* As the relay gets a header of the spool. */
@@ -438,78 +403,97 @@ static struct packet_header as_spooled(const struct spooled *sp, const struct pa
 	return told;
 }
 
-/* The other way round. */
-static void spooled_read_missed(const struct spooled *sp, struct packet_header *header)
-{
-	uint64_t missed = MIN(sp->out.missed, header->lost_output);
-
-	if (header->packet_seq_num + 1 < sp->missed_end)
-		return;
-	header->lost_output -= missed;
-	header->events_discarded -= MIN(missed, header->events_discarded);
-}
-
 /* --- to the relay ------------------------------------------------------------------- */
 
-/* The relay has acknowledged it; the next connection shows whether the relay still has it. */
-static void note_acked(struct spooled *sp, const struct packet_header *header)
+/* Its acknowledgement was lost, then. */
+static bool has(const struct spooled *sp, const struct packet_header *header)
 {
-	if (!packet_is_set(&sp->acked) || header->packet_seq_num >= sp->acked.packet_seq_num)
+	return packet_is_set(&sp->acked) && header->packet_seq_num <= sp->acked.packet_seq_num;
+}
+
+/* It never goes back: the relay may have more than was requested. */
+static void note_stored(struct spooled *sp, const struct packet_header *header)
+{
+	if (!has(sp, header))
 		sp->acked = *header;
 }
 
-/* Where the account can't be stored, the packets behind it have the same counts. */
-static int report_forgotten(struct spooled *sp)
+/* An empty packet in the place of @header, with the count of the missed events. */
+static int send_account(struct spooled *sp, const struct packet_header *header)
 {
-	struct packet_header header, told;
+	struct packet_header empty = packet_opening(header), told;
 	int ret;
 
-	if (!spooled_forgotten(sp, &header))
-		return 0;
-	told = as_spooled(sp, &header);
+	empty.packet_seq_num = header->packet_seq_num;
+	told = as_spooled(sp, &empty);
 	ret = relay_conn_packet(sp->spool->sink.link, sp->relay_id, &told, NULL);
-	if (ret == 0)
-		sp->last = header;
+	if (ret == 0) {
+		sp->acked = empty;
+		(void)!spooled_save(sp);
+	}
 	return ret;
+}
+
+/* @last: the relay's last packet; magic 0: it has none. The missed events that it includes had been
+ * counted when it was sent. If the relay lacks packets that it has acknowledged, these are erased
+ * here: they are lost. Where the account of them can't be stored, the packets behind it have the
+ * same counts. */
+static int compare_with_relay(struct spooled *sp, struct packet_header *last)
+{
+	uint64_t missed = MIN(sp->out.missed, last->lost_output);
+
+	if (packet_is_set(last) && !has(sp, last)) {
+		if (last->packet_seq_num + 1 >= sp->missed_end) {
+			last->lost_output -= missed;
+			last->events_discarded -= MIN(missed, last->events_discarded);
+		}
+		sp->acked = *last;
+		return 0;
+	}
+	if (!packet_is_set(&sp->acked) ||
+	    (packet_is_set(last) && last->packet_seq_num == sp->acked.packet_seq_num))
+		return 0;
+	count_missed(sp, &sp->acked, packet_is_set(last) ? events_until(last) : 0);
+	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
+		 "counted as lost",
+		 sp->relay_config.channel, sp->file.cpu, (unsigned long long)sp->out.missed);
+	return send_account(sp, &sp->acked);
+}
+
+bool spooled_is_attached(const struct spooled *sp)
+{
+	return sp->relay_id && sp->epoch == relay_conn_epoch(sp->spool->sink.link);
 }
 
 int spool_attach(struct spooled *sp)
 {
 	struct relay_conn *link = sp->spool->sink.link;
 	int ret = sp->spool->state == SPOOL_FILLING_OFFLINE ? -EAGAIN : relay_conn_open(link);
+	struct packet_header last;
 
 	if (ret == 0)
 		ret = relay_conn_metadata_behind(link,
 						 (struct chunk_trace *)sp->relay_config.trace);
-	if (ret < 0 || (sp->relay_id && sp->epoch == relay_conn_epoch(link)))
+	if (ret < 0 || spooled_is_attached(sp))
 		return ret;
-	ret = relay_conn_stream(link, &sp->relay_config, sp->file.cpu, &sp->relay_id, &sp->last,
+	ret = relay_conn_stream(link, &sp->relay_config, sp->file.cpu, &sp->relay_id, &last,
 				&sp->begun);
 	if (ret < 0)
 		return ret;
-	if (ret > 0)
-		spooled_read_missed(sp, &sp->last);
-	else
-		sp->last.magic = 0;
+	if (ret == 0)
+		last = (struct packet_header){ 0 };
 	sp->epoch = relay_conn_epoch(link);
-	ret = report_forgotten(sp);
-	if (ret == 0 && packet_is_set(&sp->last))
-		note_acked(sp, &sp->last);
-	return ret;
+	return compare_with_relay(sp, &last);
 }
 
-/* Its acknowledgement was lost, then. */
-static bool has(const struct spooled *sp, const struct packet_header *header)
+void spool_taken(struct spooled *sp)
 {
-	return packet_is_set(&sp->last) && header->packet_seq_num <= sp->last.packet_seq_num;
-}
-
-/* It never goes back: the relay may have more than was requested. */
-static void note_stored(struct spooled *sp, const struct packet_header *header)
-{
-	note_acked(sp, header);
-	if (!has(sp, header))
-		sp->last = *header;
+	if (has(sp, &sp->noted))
+		return;
+	if (spooled_is_attached(sp))
+		count_missed(sp, &sp->noted, events_kept(sp));
+	sp->acked = sp->noted;
+	spool_handle(sp->spool, SPOOL_DIVERT);
 }
 
 static int transmit(struct spooled *sp, const struct packet_header *header, const void *body)
@@ -641,12 +625,12 @@ int spool_add_opening(struct spooled *sp)
 
 void spool_pass_mark(struct spooled *sp, bool made)
 {
-	struct packet_header opening = packet_opening(&sp->last);
+	struct packet_header opening = packet_opening(&sp->acked);
 
 	sp->held = false;
-	if (!made || !packet_is_set(&sp->last))
+	if (!made || !packet_is_set(&sp->acked))
 		return;
-	note_stored(sp, &opening);
+	sp->acked = opening;
 	(void)!spooled_save(sp);
 }
 
@@ -654,13 +638,19 @@ void spool_pass_mark(struct spooled *sp, bool made)
 
 /* An empty packet with the count of its events replaces it; where that count is unknown, the gap in
  * the packet numbers shows the loss. */
-static int send_account(struct spooled *sp, struct packet_header *header)
+static int report_damaged(struct spooled *sp, const struct packet_header *header)
 {
-	int ret = spool_attach(sp);
+	struct packet_header first = { .packet_seq_num = UINT64_MAX,
+				       .packet_size = sizeof(first) * 8 };
 
-	if (ret < 0 || has(sp, header) || !spooled_account(sp, header))
-		return ret;
-	return transmit(sp, header, NULL);
+	log_warn_some("a packet of %s_%u in the spool is damaged", sp->relay_config.channel,
+		      sp->file.cpu);
+	if (has(sp, header) ||
+	    !is_plausible(sp, header, packet_is_set(&sp->acked) ? &sp->acked : &first))
+		return 0;
+	if (header->packet_seq_num >= sp->missed_end)
+		count_missed(sp, header, events_kept(sp));
+	return send_account(sp, header);
 }
 
 /* The oldest of those that were sent. */
@@ -760,13 +750,12 @@ static int send_alone(struct spooled *sp)
 
 static int spool_skip_damaged(struct spooled *sp)
 {
-	uint64_t bytes = sp->header.packet_size / 8; /* the account of it has fewer */
-	int ret = send_account(sp, &sp->header);
+	int ret = report_damaged(sp, &sp->header);
 
 	if (ret < 0)
 		return ret;
 	link_works(sp->spool);
-	chunk_drain_pass(&sp->drain, bytes);
+	chunk_drain_pass(&sp->drain, sp->header.packet_size / 8);
 	return 1;
 }
 
