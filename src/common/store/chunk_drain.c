@@ -34,22 +34,29 @@ static uint64_t size_at(int dir_fd, const char *name)
 	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-void chunk_drain_find(struct chunk_drain *d)
+/* Go to the oldest file from @from on. Return: bytes of these files. */
+static uint64_t go_to_file(struct chunk_drain *d, uint64_t from)
 {
 	int dir_fd = d->stream->config->trace->fd;
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
+	uint64_t number, bytes = 0;
 	struct dirent *entry;
-	uint64_t number;
 
 	d->number = d->stream->number;
 	while ((entry = dir_next(dir)))
-		if (chunk_stream_number_of(d->stream, entry->d_name, &number)) {
+		if (chunk_stream_number_of(d->stream, entry->d_name, &number) && number >= from) {
 			d->number = MIN(d->number, number);
-			chunk_drain_add(d, size_at(dir_fd, entry->d_name));
+			bytes += size_at(dir_fd, entry->d_name);
 		}
+	return bytes;
 }
 
-/* Remove the file that was read, and go on with the next. */
+void chunk_drain_find(struct chunk_drain *d)
+{
+	chunk_drain_add(d, go_to_file(d, 0));
+}
+
+/* Remove the file that was read, and go on with the next: there may be numbers without one. */
 static void leave_file(struct chunk_drain *d)
 {
 	const struct stream_config *config = d->stream->config;
@@ -67,6 +74,10 @@ static void leave_file(struct chunk_drain *d)
 	unlinkat(trace->index_fd, names.index, 0);
 	unlinkat(trace->fd, names.stream, 0);
 	config->disk->used -= MIN(config->disk->used, bytes);
+	if (d->number < d->stream->number &&
+	    chunk_stream_names(d->stream, d->number, &names) == 0 &&
+	    !chunk_has(trace->fd, names.stream))
+		(void)go_to_file(d, d->number);
 }
 
 /* Entries lie in the order of their packets. */

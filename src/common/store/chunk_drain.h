@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * chunk_drain.h - the packets of a stream in their order, for an owner that passes them on while
- * more are appended. Files whose packets were all passed on are removed. Their contents are
+ * more are appended. Files whose packets were all passed on are removed. Their numbers rise, but
+ * need not follow each other. Their contents are
  * untrusted, as they belong to the output's user, and may change at any time.
  *
  * A damaged packet (a faulty disk, holes after a power failure) does not affect others: the

@@ -284,37 +284,23 @@ static bool is_in_step(const struct spool *spool)
 	return true;
 }
 
-/* The numbers of the packets that the relay makes are stored first: if it has perhaps not made
- * them, they are sent. Until it has answered, no packet is made that would have the same number. */
-static int turn_at_relay(struct spool *spool, const char *name, bool clear)
-{
-	struct relay_conn_turned turned = { 0 };
-	struct spooled *sp;
-	int ret = 0;
-
-	spool_handle(spool, SPOOL_SEND_BEGIN);
-	list_for_each(sp, &spool->streams, node)
-		ret = ret ? ret : spool_begin_turn(sp);
-	if (ret == 0)
-		ret = relay_conn_turn(spool->sink.link, name, clear, &turned);
-	list_for_each(sp, &spool->streams, node)
-		spool_end_turn(sp, turned.made);
-	spool->sink.turned_bytes = turned.bytes;
-	spool_handle(spool, SPOOL_SEND_END);
-	if (ret < 0)
-		spool_link_failed(spool, ret);
-	return ret;
-}
-
-/* The relay is sent the turn again if it has perhaps made it; not if it has refused to. */
+/* Its place is stored first, so that it is made whatever happens. Where the relay refuses it at
+ * once, it is the caller's to repeat it. */
 static int spool_turn(struct sink *sink, const char *name, bool clear)
 {
 	struct spool *spool = spool_of(sink);
 	int ret = spool_settle(sink);
+	bool at_once = ret == 0 && is_in_step(spool);
 
-	if (ret == 0)
-		ret = is_in_step(spool) ? turn_at_relay(spool, name, clear) : -EAGAIN;
-	return ret == 0 || ret == -EREMOTEIO ? ret : spool_add_mark(spool, name, clear);
+	ret = spool_add_mark(spool, name, clear);
+	if (ret < 0 || !at_once)
+		return ret;
+	ret = spool_send_mark(spool);
+	if (ret == -EREMOTEIO)
+		spool_give_up_mark(spool);
+	else if (ret < 0)
+		spool_link_failed(spool, ret);
+	return ret == -EREMOTEIO ? ret : 0;
 }
 
 static int spool_sync(struct sink *sink)

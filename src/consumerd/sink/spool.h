@@ -58,7 +58,7 @@ struct spool {
 	struct list_node streams; /* struct spooled */
 	enum spool_state state;
 	struct list_node marks; /* struct spool_mark: turns that the relay has not made, in order */
-	uint64_t last_mark;	/* number of the newest */
+	uint64_t last_mark;	/* number of the newest that there was, or is made */
 	bool leftover;		/* the spool of an earlier session: it is sent, nothing is added */
 	bool unfinished;	/* it did not end: the events in its buffers are lost */
 	unsigned int nr_ahead;	/* sum of the streams' nr_ahead */
@@ -70,11 +70,12 @@ struct spool {
 /** A turn between the packets that wait in the files. */
 struct spool_mark {
 	struct list_node node;
-	uint64_t number;	   /* from 1 */
-	char *text;		   /* of its file */
-	const char *name, *places; /* in @text */
+	uint64_t number; /* from 1 */
+	char *name;
 	bool clear;
 };
+
+#define SPOOL_MARK_SHIFT 32 /* in the number of a file: that of the mark before it */
 
 /** Whether packets go to the files. */
 static inline bool spool_fills(const struct spool *spool)
@@ -112,10 +113,6 @@ struct spooled {
 	 * the relay after it had acknowledged them. It is added to the losses in each header that
 	 * is sent; headers in the ring and in the files do not include it. */
 	uint64_t missed_end; /* sequence number after the last packet counted there */
-
-	/* The first packet behind the oldest mark. */
-	uint64_t mark_place, mark_number; /* its sequence number; the number of that mark */
-	bool held;			  /* it is the next one in the files */
 
 	struct chunk_drain drain; /* from the files to the relay */
 	/* Packets, or parts of one, that were sent from the files and are not acknowledged, the
@@ -162,15 +159,10 @@ bool spooled_is_attached(const struct spooled *sp);
 void spool_taken(struct spooled *sp);
 /** The last packet of the stream, at the relay or in the files. */
 const struct packet_header *spooled_tail(const struct spooled *sp);
-/** Before a turn: store the number of the empty packet that the relay makes, and set @out.opened.
- *  Return: 0 or negative errno. */
-int spool_begin_turn(struct spooled *sp) MUST_CHECK;
-/** After it. @made: the relay has made the packet, else it is added to the files. */
-void spool_end_turn(struct spooled *sp, bool made);
-/** Add that packet to the files, unless spool_end_turn() has. Return: 0 or negative errno. */
+/** Go on behind a turn with an empty packet, and set @out.opened. Return: 0 or negative errno. */
 int spool_add_opening(struct spooled *sp) MUST_CHECK;
-/** The relay has made the turn of the oldest mark. @made: now, else before. */
-void spool_pass_mark(struct spooled *sp, bool made);
+/** The relay has made that packet. */
+void spool_pass_mark(struct spooled *sp);
 /** End the stream: no packet will be added. */
 void spool_end(struct spooled *sp);
 
@@ -185,11 +177,13 @@ int spool_add_mark(struct spool *spool, const char *name, bool clear) MUST_CHECK
 /** Find the marks of an earlier consumer. */
 void spool_find_marks(struct spool *spool);
 void spool_free_marks(struct spool *spool);
-/** Whether the packet is behind a turn that the relay has not made. */
-bool spool_is_behind_mark(struct spooled *sp, const struct packet_header *header);
+/** Whether the next packet in the files is behind a turn that the relay has not made. */
+bool spool_is_behind_mark(const struct spooled *sp);
 /** Have the relay make the oldest turn, as it has all packets before. Return: 1; 0: there is none;
  *  or negative errno. */
 int spool_send_mark(struct spool *spool) MUST_CHECK;
+/** The oldest turn will not be made. */
+void spool_give_up_mark(struct spool *spool);
 /** Handle the failure of a request on the connection: from now on packets go to the files. */
 void spool_link_failed(struct spool *spool, int error);
 /** Remove the files of streams to which nothing will be added and of which no data waits. */

@@ -261,6 +261,7 @@ int spooled_open(struct spooled *sp)
 	}
 	if (ret == 0)
 		sp->stored.magic = 0;
+	sp->spool->last_mark = MAX(sp->spool->last_mark, sp->file.number >> SPOOL_MARK_SHIFT);
 	chunk_drain_find(&sp->drain);
 	if (sp->drain.waiting || packet_is_set(&sp->acked))
 		spool_handle(sp->spool, SPOOL_DIVERT);
@@ -512,6 +513,22 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 	return ret;
 }
 
+/* The next file, where there is a newer mark. */
+static int go_behind_marks(struct spooled *sp)
+{
+	uint64_t first = sp->spool->last_mark << SPOOL_MARK_SHIFT;
+	int ret;
+
+	if (sp->file.number >= first)
+		return 0;
+	ret = chunk_stream_sync(&sp->file);
+	if (ret < 0)
+		return ret;
+	chunk_stream_close(&sp->file);
+	sp->file.number = first;
+	return 0;
+}
+
 /* The files are read again later: the checksum has to be there before. */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
 	      const struct splice_source *source)
@@ -521,6 +538,8 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 	int ret = spooled_note(sp, header, body);
 
 	whole.crc32c = packet_checksum(header, body, len);
+	if (ret == 0)
+		ret = go_behind_marks(sp);
 	if (ret == 0)
 		ret = chunk_stream_append(&sp->file, &whole, body, len, source);
 	if (ret == 0)
@@ -582,55 +601,24 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	return ret < 0;
 }
 
-int spool_begin_turn(struct spooled *sp)
-{
-	const struct packet_header *tail = spooled_tail(sp);
-	struct packet_header opening = packet_opening(tail);
-	int ret;
-
-	if (!packet_is_set(tail))
-		return 0;
-	ret = spooled_note(sp, &opening, NULL);
-	sp->out.opened = ret == 0;
-	return ret;
-}
-
-void spool_end_turn(struct spooled *sp, bool made)
-{
-	if (!sp->out.opened)
-		return;
-	if (made) {
-		note_stored(sp, &sp->noted);
-		(void)!spooled_save(sp);
-	} else {
-		struct packet_header opening = sp->noted;
-
-		(void)!spool_add(sp, &opening, NULL, NULL);
-		spool_handle(sp->spool, SPOOL_DIVERT);
-	}
-}
-
 int spool_add_opening(struct spooled *sp)
 {
 	const struct packet_header *tail = spooled_tail(sp);
 	struct packet_header opening = packet_opening(tail);
 	int ret;
 
-	if (sp->ended || sp->out.opened || !packet_is_set(tail))
+	if (sp->ended || !packet_is_set(tail))
 		return 0;
 	ret = spool_add(sp, &opening, NULL, NULL);
 	sp->out.opened = ret == 0;
 	return ret;
 }
 
-void spool_pass_mark(struct spooled *sp, bool made)
+void spool_pass_mark(struct spooled *sp)
 {
-	struct packet_header opening = packet_opening(&sp->acked);
-
-	sp->held = false;
-	if (!made || !packet_is_set(&sp->acked))
+	if (!packet_is_set(&sp->acked))
 		return;
-	sp->acked = opening;
+	sp->acked = packet_opening(&sp->acked);
 	(void)!spooled_save(sp);
 }
 
@@ -692,7 +680,6 @@ static int take_failure(struct spooled *sp)
 		sp->begun.bytes = 0; /* unless the relay reports it on the next connection */
 		sp->drain.sent = 0;
 		sp->ahead_error = 0;
-		sp->held = false;
 	}
 	return error;
 }
@@ -774,8 +761,7 @@ static int spool_send_one(struct spooled *sp)
 	ret = chunk_drain_next(&sp->drain, &sp->header, &sp->body);
 	if (ret <= 0)
 		return ret;
-	sp->held = spool_is_behind_mark(sp, &sp->header);
-	if (sp->held) {
+	if (spool_is_behind_mark(sp)) {
 		leave_body(sp);
 		return 0;
 	}
@@ -797,7 +783,7 @@ static int send_round(struct spool *spool)
 	list_for_each(sp, &spool->streams, node)
 		parts |= sp->body != NULL;
 	list_for_each_safe(sp, tmp, &spool->streams, node) {
-		bool sends = sp->drain.waiting && !sp->held && (!parts || sp->body);
+		bool sends = sp->drain.waiting && !spool_is_behind_mark(sp) && (!parts || sp->body);
 		int ret = sends ? spool_send_one(sp) : 0;
 
 		if (ret < 0)
