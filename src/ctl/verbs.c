@@ -6,39 +6,36 @@
 #include "base/str.h"
 #include "ctl.h"
 
-/* In the order of the help. */
-#define VERBS(VERB) \
-	VERB(record) VERB(view) VERB(report) VERB(calls) VERB(verify) VERB(symbols)   \
-	VERB(crash)                                                                   \
-	VERB(create) VERB(set_session) VERB(list) VERB(status) VERB(start) VERB(stop) \
-	VERB(destroy) VERB(save) VERB(load) VERB(enable_event) VERB(disable_event)    \
-	VERB(enable_channel) VERB(disable_channel) VERB(add_context) VERB(track)      \
-	VERB(untrack) VERB(filter) VERB(stats) VERB(flush) VERB(sync) VERB(snapshot)  \
-	VERB(rotate) VERB(enable_rotation) VERB(disable_rotation) VERB(clear)         \
-	VERB(spool) VERB(regenerate) VERB(doctor) VERB(quota) VERB(recover)           \
-	VERB(shutdown) VERB(version) VERB(help)
+#define GROUP(title)
+#define VERB(name) extern const struct verb verb_##name;
+#include "verbs.def"
+#undef VERB
 
-#define VERB_EXTERN(name) extern const struct verb verb_##name;
-VERBS(VERB_EXTERN)
+#define VERB(name) &verb_##name,
+const struct verb *const verbs[] = {
+#include "verbs.def"
+	NULL
+};
+#undef VERB
+#undef GROUP
 
-#define VERB_LIST(name) &verb_##name,
-const struct verb *const verbs[] = { VERBS(VERB_LIST) NULL };
-
-/* Of the help: from this verb on. */
+/* A title stands in front of the first verb of its group. */
 static const struct {
-	const struct verb *first;
 	const char *title;
-} verb_groups[] = {
-	{ &verb_record, "Record and read a trace" }, { &verb_create, "Sessions" },
-	{ &verb_enable_event, "Recorded events" },   { &verb_flush, "Recorded data" },
-	{ &verb_doctor, "Daemons and help" },
+	const struct verb *verb;
+} verb_rows[] = {
+#define GROUP(title) { title, NULL },
+#define VERB(name) { NULL, &verb_##name },
+#include "verbs.def"
+#undef VERB
+#undef GROUP
 };
 
 const char *verb_group(const struct verb *verb)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(verb_groups); i++)
-		if (verb_groups[i].first == verb)
-			return verb_groups[i].title;
+	for (size_t i = 1; i < ARRAY_SIZE(verb_rows); i++)
+		if (verb_rows[i].verb == verb)
+			return verb_rows[i - 1].title;
 	return NULL;
 }
 

@@ -8,7 +8,7 @@ import os
 with open(f"{os.environ['TOP']}/doc/lttctl.schema.json", encoding="utf-8") as f:
     SCHEMA = json.load(f)
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
-KNOWN = {"$schema", "$defs", "title", "description", "type", "required", "properties", "enum",
+KNOWN = {"$schema", "$defs", "$comment", "title", "description", "type", "required", "properties", "enum",
          "additionalProperties", "const", "items", "anyOf", "allOf", "if", "then", "$ref"}
 used = set()  # references that were followed
 
