@@ -726,7 +726,7 @@ enum ltt_ctl_points_flag {
  * @flags: 0, or LTT_CTL_FIELDS.
  * @ret_points: to be freed with ltt_ctl_points_free().
  *
- * Errors: LTT_CTL_UNSUPPORTED: the kernel can't be traced; LTT_CTL_LIMIT: there are too many.
+ * Errors: LTT_CTL_UNSUPPORTED: the kernel can't be traced.
  */
 int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
 			struct ltt_ctl_points **ret_points);

@@ -160,11 +160,12 @@ int ltt_ctl_each_point(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned
 		       void (*fn)(const struct ltt_ctl_point *point, void *data), void *data,
 		       struct ltt_ctl_points **ret_points)
 {
-	const struct req_point_list req = { .domain = (uint8_t)domain,
-					    .fields = flags & LTT_CTL_FIELDS };
+	struct req_point_list req = { .domain = (uint8_t)domain,
+				      .fields = flags & LTT_CTL_FIELDS,
+				      .after = "" };
 	struct ltt_ctl_points *list = control_begin_result(ctl, sizeof(*list));
 	struct point_answer answer = { list, fn, data };
-	struct rep_point_list rep;
+	struct rep_point_list rep = { .rest = "" };
 	int code;
 
 	if (!list)
@@ -172,9 +173,12 @@ int ltt_ctl_each_point(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned
 	code = control_check_enum(ctl, CONTROL_DOMAIN, domain);
 	if (code == 0)
 		code = control_check_flags(ctl, flags, LTT_CTL_FIELDS);
-	if (code == 0)
-		code = call_point_list(ctl->client, &req, control_point_item, &answer, &rep,
-				       &ctl->err);
+	do {
+		if (code == 0)
+			code = call_point_list(ctl->client, &req, control_point_item, &answer,
+					       &rep, &ctl->err);
+		req.after = rep.rest; /* which is sent before the next answer is received */
+	} while (code == 0 && *rep.rest);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
 	*ret_points = list;

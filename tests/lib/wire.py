@@ -84,9 +84,9 @@ def app_hello(name="raw", producer=0, bits=64):
                    struct.pack("<BBQ", producer, bits, time.time_ns()))
 
 
-def point(number, name, fields=(), kind=1, level=6, form=b""):
+def point(number, name, fields=(), kind=1, level=6, form=b"", line=None):
     return (struct.pack("<I", number) + text(name) + struct.pack("<BB", kind, level) + text(form) +
-            text("raw.c") + struct.pack("<I", number) + records(fields))
+            text("raw.c") + struct.pack("<I", number if line is None else line) + records(fields))
 
 
 def points_add(points, complete=1):

@@ -60,6 +60,10 @@ static void liars(void)
 
 static void bad_requests(void)
 {
+	static const char *const no_places[] = {
+		"x", "1 2 3", "1 2 3 4 app", "1 2 3 99999999999999999999 a b", "1 2 3 1 ab",
+		"1 2 3 -1 a b",
+	};
 	struct answer a;
 	uint8_t junk[32] = { 2, 0, 0, 0, 9, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f };
 	int client;
@@ -111,6 +115,9 @@ static void bad_requests(void)
 		 ==, 0);
 	a = HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "c", .pattern = "a");
 	CHECK_IS(a.code, ==, 0); /* enabled again */
+	for (size_t i = 0; i < ARRAY_SIZE(no_places); i++)
+		CHECK_IS(HARNESS_CALL(client, point_list, .domain = 2, .after = no_places[i]).code,
+			 ==, ERR_INVALID);
 	harness_end();
 }
 

@@ -136,17 +136,22 @@ static void ctl_model_item_refusals(struct ctl_answer *a)
 	}
 }
 
-static void ctl_model_item_points(struct ctl_answer *a, bool fields)
+/* In two answers if there are many. */
+static void ctl_model_points(struct ctl_answer *a, const struct req_point_list *req)
 {
 	static const char *const names[] = { "web:reply", "web:request" };
 	struct msg_point_field field = { .name = "id", .type = "integer", .recorded = 1 };
 	struct encoder list;
 	uint8_t buf[200];
 
+	size_t nr = ARRAY_SIZE(names) + ctl_model.more_points;
+	size_t half = ctl_model.more_points ? nr / 2 : nr;
+	struct rep_point_list rep = { .rest = half < nr && !*req->after ? "another" : "" };
+
 	encoder_init(&list, buf, sizeof(buf));
-	if (fields)
+	if (req->fields)
 		msg_point_field_add(&list, &field);
-	for (size_t i = 0; i < ARRAY_SIZE(names) + ctl_model.more_points; i++) {
+	for (size_t i = *req->after ? half : 0; i < (*req->after ? nr : half); i++) {
 		char name[32];
 		struct msg_point m = {
 			.pid = 42,
@@ -165,6 +170,8 @@ static void ctl_model_item_points(struct ctl_answer *a, bool fields)
 		msg_point_encode(ctl_model_begin(a, MSG_point, MSG_ITEM), &m);
 		ctl_model_send(a);
 	}
+	rep_point_list_encode(ctl_model_reply(a, 0, ""), &rep);
+	ctl_model_send(a);
 }
 
 static void ctl_model_hello(struct ctl_answer *a, struct decoder *dec)
@@ -660,8 +667,10 @@ static void ctl_model_lists(struct ctl_answer *a, struct decoder *dec)
 			msg_preset_encode(ctl_model_begin(a, MSG_preset, MSG_ITEM), &preset);
 			ctl_model_send(a);
 		}
-		ctl_model_item_points(a, points.fields);
-	} else if (ctl_model_lists_session(a, dec)) {
+		ctl_model_points(a, &points);
+		return;
+	}
+	if (ctl_model_lists_session(a, dec)) {
 		if (ctl_model.lists_left && --ctl_model.lists_left == 0)
 			ctl_model.totals.written =
 				ctl_model.totals.recorded - ctl_model.totals.lost_output;
