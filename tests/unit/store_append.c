@@ -2,7 +2,8 @@
 /*
  * A packet that can't be written whole leaves the file as it was, wherever the room ends;
  * one that can is there whole, by whichever steps. So is one that is spliced out of a ring, also
- * where its body wraps, and where splice() fails.
+ * where its body wraps, and where splice() fails. A long one has its blocks from the first step on,
+ * and a step is long enough for the page cache, and short enough for a thread that rests.
  */
 #include "store/append.h"
 
@@ -234,6 +235,61 @@ static void check_socket(void)
 	close(fds[0]);
 }
 
+#define LONG_BYTES ((8u << 20) + 100)
+
+struct steps {
+	int fd;
+	unsigned int nr;
+	uint64_t blocks_bytes; /* of the file, after the first one */
+};
+
+static void count_step(void *data)
+{
+	struct steps *steps = data;
+	struct stat st;
+
+	CHECK_IS(fstat(steps->fd, &st), ==, 0);
+	if (!steps->nr++)
+		steps->blocks_bytes = (uint64_t)st.st_blocks * 512;
+}
+
+static bool can_reserve(void)
+{
+	int fd = new_file();
+	bool can = fallocate(fd, FALLOC_FL_KEEP_SIZE, BEFORE, HEAD) == 0;
+
+	close(fd);
+	return can;
+}
+
+static void check_long(void)
+{
+	struct steps steps = { .fd = new_file() };
+	struct disk disk = { .progress = count_step, .data = &steps };
+	uint8_t *bytes = xalloc(LONG_BYTES), *got = xalloc(LONG_BYTES);
+	struct append_packet packet = { .head = head,
+					.head_bytes = HEAD,
+					.body = bytes,
+					.body_bytes = LONG_BYTES,
+					.content_at = 16,
+					.content_bytes = 8,
+					.disk = &disk };
+
+	for (size_t i = 0; i < LONG_BYTES; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 4096);
+	CHECK_IS(append_packet(steps.fd, BEFORE, &packet), ==, 0);
+	CHECK(steps.nr >= 8 && steps.nr <= 32);
+	CHECK(steps.blocks_bytes >= LONG_BYTES || !can_reserve());
+	CHECK_IS(size_of(steps.fd), ==, BEFORE + HEAD + LONG_BYTES);
+	CHECK_IS(pread(steps.fd, got, LONG_BYTES, BEFORE + HEAD), ==, LONG_BYTES);
+	CHECK(memcmp(got, bytes, LONG_BYTES) == 0);
+	check_bytes(steps.fd, before, BEFORE, 0);
+	check_bytes(steps.fd, head, HEAD, BEFORE);
+	close(steps.fd);
+	free(bytes);
+	free(got);
+}
+
 int main(void)
 {
 	signal(SIGXFSZ, SIG_IGN);
@@ -252,6 +308,7 @@ int main(void)
 	check_socket();
 	check_unspliced();
 	check_no_pipe();
+	check_long();
 	splicer_fini(&splicer);
 	return 0;
 }

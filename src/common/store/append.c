@@ -2,12 +2,15 @@
 #include "store/append.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/uio.h>
 
-/* A disk that needs seconds for this hangs. Fewer bytes, so that the thread can rest in between. */
-#define STEP_BYTES (64u << 10)
+/* A disk that needs seconds for this hangs. Fewer bytes, so that the thread can rest in between:
+ * 0.2 ms. With still fewer the kernel's work for each page is a third more. */
+#define STEP_BYTES (512u << 10)
 #define SPLICE_BYTES (1u << 20)
+#define LONG_BYTES (4u << 20) /* a body that is worth a reservation */
 
 /* Take @n written bytes off the front. */
 static void append_advance(struct iovec *iov, size_t n)
@@ -121,10 +124,21 @@ static int append_body(int fd, uint64_t offset, const struct append_packet *p)
 	return ret;
 }
 
+/* So that the file system finds blocks for all at once, and not for each page. Errors are ignored:
+ * not every file system supports it, and if the disk is full, writing fails, too. */
+static void append_reserve(int fd, uint64_t offset, const struct append_packet *p)
+{
+	if (p->body_bytes >= LONG_BYTES)
+		(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)offset,
+				 (off_t)(p->head_bytes + p->body_bytes));
+}
+
 static int append_in_steps(int fd, uint64_t offset, const struct append_packet *p)
 {
-	int ret = append_empty(fd, offset, p);
+	int ret;
 
+	append_reserve(fd, offset, p);
+	ret = append_empty(fd, offset, p);
 	if (ret == 0)
 		ret = append_body(fd, offset + p->head_bytes, p);
 	return ret < 0 ? ret : append_finish(fd, offset, p);
