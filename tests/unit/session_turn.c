@@ -130,7 +130,16 @@ static void in_transit(void)
 	end_test(client, app);
 }
 
-/* The name is saved before a consumer turns: the next daemon repeats the turn with it. */
+static uint64_t saves_of_rotation(int client)
+{
+	uint64_t before = the_session()->saved.tried;
+
+	CHECK_IS(HARNESS_CALL(client, session_rotate, NAME).code, ==, 0);
+	return the_session()->saved.tried - before;
+}
+
+/* The name is saved before a consumer turns: the next daemon repeats the turn with it. Another time
+ * when it has turned, and a third time only where the size of the next chunk is needed. */
 static void succeeded(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
@@ -144,7 +153,9 @@ static void succeeded(void)
 	harness.sd.state_dir = strdup(state);
 	HARNESS_SEND(client, session_start, NAME);
 	CHECK_IS(confirmed(client, app).code, ==, 0);
-	CHECK_IS(HARNESS_CALL(client, session_rotate, NAME).code, ==, 0);
+	CHECK_IS(saves_of_rotation(client), ==, 2);
+	CHECK_IS(HARNESS_CALL(client, rotation_enable, NAME, .rotate_size = 1 << 20).code, ==, 0);
+	CHECK_IS(saves_of_rotation(client), ==, 3);
 	fc->hold_type = MSG_con_turn;
 	CHECK_IS(HARNESS_CALL(client, session_rotate, NAME, .no_wait = 1).code, ==, 0);
 	snprintf(name, sizeof(name), "%s", fc->turn);
@@ -154,12 +165,12 @@ static void succeeded(void)
 	inherit_init(&harness.sd.keeper.inherit);
 	state_load(&harness.sd, dir);
 	CHECK(the_session() && strcmp(the_session()->chunk.turning, name) == 0);
-	CHECK(the_session()->chunk.number == 2 && the_session()->chunk.archives == 1);
+	CHECK(the_session()->chunk.number == 3 && the_session()->chunk.archives == 2);
 	run_adopt(the_session()->run, run_consumer(the_session()->run, DOMAIN_USER));
 	run_finish_turn(the_session()->run);
 	harness_pump();
 	CHECK(strcmp(fc->turning, name) == 0 && strcmp(fc->turn, name) == 0);
-	CHECK(the_session()->chunk.number == 3 && !*the_session()->chunk.turning);
+	CHECK(the_session()->chunk.number == 4 && !*the_session()->chunk.turning);
 	harness_end();
 	dir_remove(AT_FDCWD, dir);
 }

@@ -390,7 +390,8 @@ static void begin_turn(struct op *op)
 	request_turn(op);
 }
 
-/* The size of the next chunk begins here. */
+/* The size of the next chunk begins here: the turn itself is saved, and only rotation by size needs
+ * this as well. */
 static void end_turn(struct op *op)
 {
 	struct run *run = op->run;
@@ -400,7 +401,8 @@ static void end_turn(struct op *op)
 		bytes += op->stats.streams[i].bytes;
 	if (op->stats.known)
 		run->session->chunk.turned_bytes = bytes;
-	run_save(run);
+	if (run->session->rotate_size)
+		run_save(run);
 	if (!op->clear)
 		rotation_limit_archives(run);
 	rotation_arm(run);
