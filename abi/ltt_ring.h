@@ -106,6 +106,14 @@ enum {
 	LTT_RING_SHIFTED = 4, /* the clock of a record is the counter plus @clock_add */
 };
 
+/** struct ltt_ring_clear - values of @pub and @count behind the last record that a clear removed;
+ *  @records: that all clears have removed from the ring before a snapshot had them. */
+struct ltt_ring_clear {
+	uint64_t pub;
+	uint64_t count;
+	uint64_t records;
+};
+
 /**
  * struct ltt_ring_cons - consumer words of one ring, on a page of their own, which
  * a producer can map next to the producer words.
@@ -120,6 +128,8 @@ enum {
  *             several of them counts once in @saved_records.
  * @clock_add: with LTT_RING_SHIFTED: cycles by which the counter went back while the session
  *             recorded, so that the ring's clock goes on. Stored before the bit; it only grows.
+ * @clears: number of clears, for the consumer and its successors only: clear[@clears & 1] is the
+ *          last one.
  */
 struct ltt_ring_cons {
 	uint64_t apart[256];
@@ -131,7 +141,9 @@ struct ltt_ring_cons {
 	uint64_t saved_bytes;
 	uint64_t saved_packets;
 	uint64_t clock_add;
-	uint64_t reserved[249];
+	uint64_t clears;
+	struct ltt_ring_clear clear[2];
+	uint64_t reserved[242];
 };
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };

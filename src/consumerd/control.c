@@ -347,7 +347,8 @@ static int post_ring(const struct request *rq, struct req_con_ring *req, struct 
 		.boxes = ring->boxes,
 		.module = job->ring.module >= 0,
 		.splice = req->splice,
-		.kept = req->kept,
+		.kept = req->kept != 0,
+		.remembered = req->kept == RING_REMEMBERED,
 	};
 	worker_post(trace->output->worker, job);
 	return 0;

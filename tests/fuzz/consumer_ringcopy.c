@@ -81,7 +81,7 @@ static void check(void)
 
 	ringset_peek(set, 0, &box, &stats, &used);
 	MUST_HOLD(used <= stats.size && stats.released <= stats.recorded);
-	MUST_HOLD(stats.written + stats.overwritten == stats.released);
+	MUST_HOLD(stats.written + stats.overwritten + stats.cleared == stats.released);
 }
 
 static void step(unsigned int op, const uint8_t **data, size_t *size)
@@ -103,6 +103,8 @@ static void step(unsigned int op, const uint8_t **data, size_t *size)
 		break;
 	case 4:
 		stream_update(&set->streams[0]);
+		if (op & 8)
+			(void)ring_clear(&set->streams[0].reader);
 		break;
 	default:
 		take(op & 8);

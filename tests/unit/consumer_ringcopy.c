@@ -159,6 +159,50 @@ static void check_saved(void)
 	ring_copy_fini(&copy);
 }
 
+/* Copies have the records behind the last clear, wherever it was, and the counts add up. */
+static void check_cleared(uint64_t pos, enum ltt_ring_mode mode)
+{
+	uint64_t cleared = 0, saved = 0, behind = 0;
+	struct ltt_ring_clear last;
+	struct ring_copy copy;
+	struct stats stats = { 0 };
+
+	start(pos);
+	reader.kept = true;
+	reader.overwrite = mode == LTT_RING_OVERWRITE;
+	CHECK(ring_clear(&reader) == 0 && ring_copy_init(&copy, &reader) == 0);
+	for (unsigned int i = 1; i < 900; i++) {
+		records(mode == LTT_RING_OVERWRITE ? i * 7 % 1300 : i % 200);
+		ring_copy_take(&copy, &reader, START);
+		CHECK_IS(copy.before + copy.count, ==, number - behind);
+		CHECK(mode == LTT_RING_OVERWRITE || !copy.before);
+		if (i % 3 == 0) {
+			ring_set_saved(&reader, copy.count, copy.end, 100);
+			saved += copy.count;
+		} else {
+			uint64_t unsaved = ring_unsaved(&reader, &reader.raw);
+
+			CHECK_IS(ring_clear(&reader), ==, unsaved);
+			cleared += unsaved;
+			behind = number;
+			CHECK_IS(ring_unsaved(&reader, &reader.raw), ==, 0);
+			CHECK_IS(ring_used(&reader, &reader.raw), ==, 0);
+			/* the copy was in a snapshot that was being written */
+			ring_set_saved(&reader, copy.count, copy.end, 100);
+			ring_copy_take(&copy, &reader, START);
+			CHECK(copy.count == 0 && copy.before == 0);
+		}
+		stats.recorded = number;
+		ring_divide(&reader, &reader.raw, false, &stats);
+		last = cons.clear[cons.clears & 1];
+		CHECK(stats.cleared == cleared && last.records == cleared);
+		if (mode == LTT_RING_DISCARD)
+			CHECK(stats.overwritten == 0 && cons.consumed == (last.pub & LTT_POS_MASK));
+	}
+	CHECK(cleared && saved);
+	ring_copy_fini(&copy);
+}
+
 int main(void)
 {
 	prod = calloc(1, sizeof(*prod) + SUBBUFS * sizeof(prod->region[0]));
@@ -167,6 +211,9 @@ int main(void)
 	check_laps(LTT_POS_MASK + 1 - 2 * SIZE); /* it wraps */
 	check_scribbled();
 	check_saved();
+	check_cleared(0, LTT_RING_OVERWRITE);
+	check_cleared(LTT_POS_MASK + 1 - 9 * SIZE, LTT_RING_OVERWRITE);
+	check_cleared(0, LTT_RING_DISCARD);
 	free(prod);
 	return 0;
 }

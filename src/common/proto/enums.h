@@ -37,6 +37,14 @@ enum ownership {
 	OWNERSHIP_GLOBAL = 3, /* of the kernel: one set for all users */
 };
 
+/** Whether the events of a ring set are written: RING_KEPT: only to snapshots; RING_REMEMBERED: the
+ *  same, and a clear leaves them. */
+enum ring_kept {
+	RING_WRITTEN,
+	RING_KEPT,
+	RING_REMEMBERED,
+};
+
 /** The way in which the packets of a channel get from its buffers to the output. */
 enum output_type {
 	OUTPUT_TYPE_DEFAULT = 0, /* in requests: mmap */

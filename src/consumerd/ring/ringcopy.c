@@ -61,16 +61,49 @@ static uint64_t epoch_start(uint64_t pub, uint64_t last_ts)
 	return (last - MIN(back, last)) << LTT_TS_BITS;
 }
 
-/* Applications can overwrite regions: the position and the number of records must be possible. */
-static bool is_plausible(const struct ring_reader *r, uint32_t subbuf, const struct entry *e,
-			 const struct ring_words *words, uint64_t safe)
+static bool is_possible(const struct ring_reader *r, const struct entry *e,
+			const struct ring_words *words, uint64_t safe)
 {
 	uint64_t records = words->count - e->count;
 
 	return e->count && e->back && e->back <= safe &&
-	       (e->pub & (r->size - 1)) / r->subbuf_size == subbuf &&
 	       records >= (e->back + r->max_record - 1) / r->max_record &&
 	       records <= e->back / LTT_HDR_COMPACT;
+}
+
+/* Applications can overwrite regions: the position and the number of records must be possible. */
+static bool is_plausible(const struct ring_reader *r, uint32_t subbuf, const struct entry *e,
+			 const struct ring_words *words, uint64_t safe)
+{
+	return (e->pub & (r->size - 1)) / r->subbuf_size == subbuf &&
+	       is_possible(r, e, words, safe);
+}
+
+/* Consistent, also while the worker clears the ring. */
+static struct ltt_ring_clear last_clear(const struct ring_reader *r, uint64_t *ret_clears)
+{
+	struct ltt_ring_clear clear;
+	uint64_t clears;
+
+	do {
+		const struct ltt_ring_clear *from;
+
+		clears = load(&r->cons->clears);
+		from = &r->cons->clear[clears & 1];
+		clear = (struct ltt_ring_clear){ load(&from->pub), load(&from->count),
+						 load(&from->records) };
+	} while (load(&r->cons->clears) != clears);
+	*ret_clears = clears;
+	return clear;
+}
+
+/* The records behind the last clear. Return: whether there are any, and all are there. */
+static bool entry_at_clear(const struct ring_reader *r, const struct ltt_ring_clear *clear,
+			   const struct ring_words *words, uint64_t safe, struct entry *ret)
+{
+	*ret = (struct entry){ (words->pub - clear->pub) & LTT_POS_MASK, clear->count, clear->pub,
+			       false };
+	return is_possible(r, ret, words, safe);
 }
 
 /* Whether all records before the entry are older than @since. */
@@ -84,22 +117,28 @@ static bool is_behind(const struct entry *e, uint64_t last_ts, uint64_t since)
 static struct entry find_entry(const struct ring_reader *r, const struct ltt_ring_region *regions,
 			       const struct ring_words *words, uint64_t safe, uint64_t since)
 {
-	uint64_t pos = words->pub & LTT_POS_MASK;
-	struct entry best = { 0, words->count, words->pub, false };
+	uint64_t pos = words->pub & LTT_POS_MASK, clears;
+	struct ltt_ring_clear clear = last_clear(r, &clears);
+	struct entry best = { 0, words->count, words->pub, false }, cleared;
 	bool behind = since && words->last_ts < since;
 
 	if (behind)
 		return best;
 	/* the region of the first sub-buffer is stored when the producer comes round */
-	if (pos <= safe && !load(&regions[0].count) && words->count <= pos / LTT_HDR_COMPACT)
+	if (!clear.count && pos <= safe && !load(&regions[0].count) &&
+	    words->count <= pos / LTT_HDR_COMPACT)
 		best = (struct entry){ pos, 0, 0, true };
+	if (entry_at_clear(r, &clear, words, safe, &cleared)) {
+		best = cleared;
+		behind = since && is_behind(&cleared, words->last_ts, since);
+	}
 	for (uint32_t i = 0; i < nr_regions(r); i++) {
 		uint64_t pub = load(&regions[i].pub);
 		struct entry e = { (pos - pub) & LTT_POS_MASK, load(&regions[i].count), pub,
 				   false };
 		bool old;
 
-		if (!is_plausible(r, i, &e, words, safe))
+		if (e.count < clear.count || !is_plausible(r, i, &e, words, safe))
 			continue;
 		old = is_behind(&e, words->last_ts, since);
 		if (old ? !behind || e.back < best.back : !behind && e.back > best.back)
@@ -183,10 +222,11 @@ static void describe(struct ring_copy *copy, const struct ring_reader *r,
 		     const struct ring_words *words, const struct entry *entry, uint64_t start_ts)
 {
 	struct packet_header bounds = { 0 };
+	uint64_t clears, cleared = last_clear(r, &clears).count;
 
 	copy->len = entry->back;
 	copy->count = words->count - entry->count;
-	copy->before = entry->count;
+	copy->before = entry->count - MIN(cleared, entry->count);
 	copy->end = words->count;
 	copy->whole = entry->whole;
 	copy->end_ts = MAX(reader_limit_ts(r, words->last_ts), start_ts);
@@ -227,16 +267,67 @@ uint64_t ring_unsaved(const struct ring_reader *r, const struct ring_words *word
 	return MIN(kept, since);
 }
 
+void ring_divide(const struct ring_reader *r, const struct ring_words *words, bool ended,
+		 struct stats *stats)
+{
+	uint64_t saved, unsaved, clears;
+	struct ltt_ring_clear clear;
+
+	do {
+		clear = last_clear(r, &clears);
+		stats->bytes = load(&r->cons->saved_bytes);
+		stats->packets = load(&r->cons->saved_packets);
+		saved = load(&r->cons->saved_records);
+		unsaved = ended ? 0 : ring_unsaved(r, words);
+	} while (load(&r->cons->clears) != clears);
+	stats_divide(stats, saved, unsaved, clear.records);
+}
+
 static void add(uint64_t *word, uint64_t more)
 {
 	__atomic_store_n(word, *word + more, __ATOMIC_RELAXED);
 }
 
+uint64_t ring_used(const struct ring_reader *r, const struct ring_words *words)
+{
+	uint64_t clears, bytes;
+	struct ltt_ring_clear clear = last_clear(r, &clears);
+
+	bytes = (words->pub - clear.pub) & LTT_POS_MASK;
+	if (words->count - clear.count > bytes / LTT_HDR_COMPACT) /* positions have wrapped */
+		return r->size;
+	return MIN(bytes, r->size);
+}
+
+/* A single store removes and counts the records: a consumer that is killed has done both, or
+ * none. */
+uint64_t ring_clear(const struct ring_reader *r)
+{
+	struct ltt_ring_clear *next, clear;
+	struct ring_words words;
+	uint64_t clears, records;
+
+	if (!reader_read_words(r, &words)) /* no correct producer causes that */
+		return 0;
+	clear = last_clear(r, &clears);
+	records = r->kept ? ring_unsaved(r, &words) : 0;
+	next = &r->cons->clear[(clears + 1) & 1];
+	__atomic_store_n(&next->pub, words.pub, __ATOMIC_RELEASE);
+	__atomic_store_n(&next->count, words.count, __ATOMIC_RELEASE);
+	__atomic_store_n(&next->records, clear.records + records, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->cons->clears, clears + 1, __ATOMIC_RELEASE);
+	if (r->kept && !r->overwrite)
+		__atomic_store_n(&r->cons->consumed, words.pub & LTT_POS_MASK, __ATOMIC_RELEASE);
+	return records;
+}
+
+/* Records that a clear has removed from the ring meanwhile are counted by that. */
 void ring_set_saved(const struct ring_reader *r, uint64_t records, uint64_t end, uint64_t bytes)
 {
 	struct ltt_ring_cons *cons = r->cons;
+	uint64_t clears, since = MAX(cons->saved_end, last_clear(r, &clears).count);
 
-	add(&cons->saved_records, MIN(records, end - cons->saved_end));
+	add(&cons->saved_records, MIN(records, end - MIN(since, end)));
 	add(&cons->saved_bytes, bytes);
 	add(&cons->saved_packets, bytes != 0);
 	__atomic_store_n(&cons->saved_end, end, __ATOMIC_RELEASE);

@@ -2,7 +2,7 @@
 /*
  * ringcopy.h - the records that a ring still has, also those that a consumer has taken: their
  * number, and a copy of them that is made while the producer goes on recording. Used by the worker
- * of the ring's output; ring_unsaved() by any thread.
+ * of the ring's output; ring_unsaved() and ring_divide() by any thread.
  *
  * The producer may overwrite the oldest records at any time, so a copy begins with the newest ones,
  * and each part is used only if the producer can't have reached it by the end of copying it.
@@ -11,6 +11,7 @@
 #define CONSUMERD_RING_RINGCOPY_H
 
 #include "reader.h"
+#include "stats.h"
 
 /**
  * struct ring_copy - records that a ring had at one moment: whole, in order, without a gap.
@@ -19,7 +20,7 @@
  * @last: without sub-buffers that ended longer before now, set by the caller; 0: with all. Of the
  *        ring's clock; exact to LTT_TS_BITS of it.
  * @at: the records, @len bytes in @room.
- * @count: number of them; @before: number of earlier ones.
+ * @count: number of them; @before: number of earlier ones, since the last clear.
  * @end: value of the ring's `count` behind the last one.
  * @whole: no record was made before @begin_ts: the ring has not been round yet.
  * @begin_ts: clock of the first record; @whole: the start of the ring. @end_ts: not before the
@@ -54,6 +55,16 @@ void ring_copy_rest(uint64_t *since_ns);
 
 /** Number of records that the ring has at @words and no snapshot has. */
 uint64_t ring_unsaved(const struct ring_reader *reader, const struct ring_words *words);
+/** Divide the records of a ring that is kept into those that snapshots have, those that the ring
+ *  has (@words), and the others. @ended: it has none any more. */
+void ring_divide(const struct ring_reader *reader, const struct ring_words *words, bool ended,
+		 struct stats *stats);
+/** Bytes of a ring that is kept, which records have at @words. */
+uint64_t ring_used(const struct ring_reader *reader, const struct ring_words *words);
+/** Remove all records: no copy has them any more. Of a ring that is kept, those that no snapshot
+ *  has are counted, and the space of one that is not overwritten is released. Return: their
+ *  number. */
+uint64_t ring_clear(const struct ring_reader *reader);
 /** Note that a snapshot has @records records, up to @end of the ring's `count`. @bytes: of its
  *  file. */
 void ring_set_saved(const struct ring_reader *reader, uint64_t records, uint64_t end,

@@ -33,10 +33,11 @@ void stats_read(const struct stats_box *box, struct stats *ret)
 	} while ((before & 1) || before != after);
 }
 
-void stats_divide(struct stats *stats, uint64_t saved, uint64_t unsaved)
+void stats_divide(struct stats *stats, uint64_t saved, uint64_t unsaved, uint64_t cleared)
 {
 	stats->written = MIN(saved, stats->recorded);
 	unsaved = MIN(unsaved, stats->recorded - stats->written);
 	stats->released = stats->recorded - unsaved;
-	stats->overwritten = stats->released - stats->written;
+	stats->cleared = MIN(cleared, stats->released - stats->written);
+	stats->overwritten = stats->released - stats->written - stats->cleared;
 }

@@ -39,9 +39,9 @@ struct stats_box {
 	struct stats stats;
 };
 
-/** Divide the records of a ring that is overwritten: @saved of them are in snapshots, @unsaved only
- *  in the ring. */
-void stats_divide(struct stats *stats, uint64_t saved, uint64_t unsaved);
+/** Divide the records of a ring that is kept: @saved of them are in snapshots, @unsaved only in the
+ *  ring, and @cleared were removed. */
+void stats_divide(struct stats *stats, uint64_t saved, uint64_t unsaved, uint64_t cleared);
 
 void stats_publish(struct stats_box *box, const struct stats *stats);
 void stats_read(const struct stats_box *box, struct stats *ret);

@@ -650,6 +650,10 @@ static void make_turn(struct worker *w, struct job *job)
 
 static bool do_turn(struct worker *w, struct job *job)
 {
+	if (w->chunk.in_memory && job->turn.clear) { /* only buffers have records */
+		job->turn.cleared = end_turn_of_streams(w, true);
+		return true;
+	}
 	if (w->chunk.in_memory || (!w->sink->link && w->config.dir_fd < 0)) {
 		err_set(&job->err, ERR_STATE, "the session writes no trace that could be moved");
 		return true;

@@ -80,7 +80,8 @@ static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, i
 static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 			 const struct chunk_trace *trace, int data_fd)
 {
-	set->kept = spec->kept || spec->desc.mode == LTT_RING_OVERWRITE;
+	set->remembered = spec->remembered;
+	set->kept = spec->kept || spec->remembered || spec->desc.mode == LTT_RING_OVERWRITE;
 	keep_spliced(set, spec, data_fd);
 	set->sink = spec->sink;
 	set->config = (struct stream_config){
@@ -333,8 +334,16 @@ uint64_t ringset_end_turn(struct ringset *set, bool clear)
 {
 	uint64_t records = 0;
 
-	for (uint32_t i = 0; i < set->mem.desc.nr_rings && !ringset_is_kept(set); i++)
-		records += stream_end_turn(&set->streams[i], clear);
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++) {
+		struct stream *stream = &set->streams[i];
+
+		if (clear && !set->remembered)
+			records += ring_clear(&stream->reader);
+		if (ringset_is_kept(set))
+			stream_update(stream);
+		else
+			records += stream_end_turn(stream, clear);
+	}
 	return records;
 }
 
@@ -461,15 +470,10 @@ static void add_since(const struct ringset *set, struct stats *stats,
 static void peek_kept(const struct ringset *set, uint32_t ring, const struct ring_words *words,
 		      struct stats *stats, uint64_t *ret_used)
 {
-	const struct ltt_ring_prod *prod = ringmem_prod(&set->mem, ring);
-	const struct ltt_ring_cons *cons = ringmem_cons(&set->mem, ring);
+	const struct ring_reader *reader = &set->streams[ring].reader;
 
-	stats->bytes = __atomic_load_n(&cons->saved_bytes, __ATOMIC_RELAXED);
-	stats->packets = __atomic_load_n(&cons->saved_packets, __ATOMIC_RELAXED);
-	stats_divide(stats, __atomic_load_n(&cons->saved_records, __ATOMIC_RELAXED),
-		     ring_unsaved(&set->streams[ring].reader, words));
-	if (__atomic_load_n(&prod->region[0].count, __ATOMIC_RELAXED)) /* it has been round */
-		*ret_used = stats->size;
+	ring_divide(reader, words, false, stats);
+	*ret_used = ring_used(reader, words);
 }
 
 void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_box *box,

@@ -19,6 +19,7 @@ struct ringset {
 	int module;  /* the kernel module's data descriptor, for poll(); -1: of applications */
 	int spliced; /* the rings' file, if packets are spliced from it; -1 */
 	bool kept;   /* ringset_is_kept() */
+	bool remembered; /* a clear leaves its records */
 	struct sink *sink;
 	struct stream_config config;
 	/* Of a set that is overwritten: the room for copies of its rings, as a snapshot has no time
@@ -42,6 +43,7 @@ struct ringset_spec {
 	struct stats_box *boxes; /* one for each ring; outlive the set */
 	bool module;		 /* the kernel module made the memory */
 	bool kept;		 /* only snapshots take from it, whatever its mode */
+	bool remembered;	 /* the same, and a clear leaves its records */
 	bool splice;		 /* packets are spliced where the output permits it */
 };
 
@@ -88,7 +90,7 @@ void ringset_write_again(struct ringset *set, int *ret_error);
 /** Open all streams at the relay on the current connection. Return: 0 or negative errno. */
 int ringset_attach(struct ringset *set) MUST_CHECK;
 /** Its streams go on in new files, see stream_turn(), stream_turn_away() and
- *  stream_end_turn(). */
+ *  stream_end_turn(); a clear empties the rings that are kept, too. */
 void ringset_turn(struct ringset *set, bool drop);
 void ringset_turn_away(struct ringset *set);
 uint64_t ringset_end_turn(struct ringset *set, bool clear);

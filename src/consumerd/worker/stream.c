@@ -15,16 +15,6 @@ static uint64_t lost_output(const struct stream *s)
 	return s->lost_output + s->reader.invalid_count;
 }
 
-static void divide_records(const struct stream *s, struct stats *stats)
-{
-	const struct ltt_ring_cons *cons = s->reader.cons;
-
-	stats->bytes = cons->saved_bytes;
-	stats->packets = cons->saved_packets;
-	stats_divide(stats, cons->saved_records,
-		     s->ended ? 0 : ring_unsaved(&s->reader, &s->reader.raw));
-}
-
 /* Let other threads see the counters. */
 static void stream_publish(struct stream *s)
 {
@@ -53,7 +43,7 @@ static void stream_publish(struct stream *s)
 	memcpy(stats.lost, r->lost, sizeof(stats.lost));
 	memcpy(stats.raw_lost, r->raw.lost, sizeof(stats.raw_lost));
 	if (r->kept)
-		divide_records(s, &stats);
+		ring_divide(r, &r->raw, s->ended, &stats);
 	stats_publish(s->box, &stats);
 }
 

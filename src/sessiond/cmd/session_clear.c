@@ -25,8 +25,6 @@ int cmd_session_clear(struct command *cmd, struct req_session_clear *req,
 	(void)rep;
 	if (run_is_busy(run))
 		return CMD_BUSY;
-	if (rotation_check_clear(cmd->session, &cmd->err))
-		return CMD_FAILED;
 	if (!run_output_open(run)) /* there is nothing yet */
 		return CMD_DONE;
 	(void)run_turn(run, true, req->no_wait ? rotation_finished : clear_done,

@@ -11,19 +11,6 @@
 #define BUSY_US 100000u	       /* until an operation has perhaps ended */
 #define RETRY_US 10000000u     /* after a rotation that failed */
 
-int rotation_check_clear(const struct session *session, struct err *err)
-{
-	if (session->snapshots)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' writes only snapshots: it can't be cleared yet; "
-			       "destroy it and create it again",
-			       session->name);
-	if (!*session->path && !*session->relay)
-		return err_set(err, ERR_INVALID,
-			       "session '%s' has no output to clear (--no-output)", session->name);
-	return 0;
-}
-
 int rotation_check(const struct session *session, struct err *err)
 {
 	if (session->snapshots)

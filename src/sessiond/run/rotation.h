@@ -13,8 +13,6 @@
 
 /** Whether the session can be rotated. Return: 0 or the code set in @err. */
 int rotation_check(const struct session *session, struct err *err);
-/** Whether the session can be cleared, also one that has only buffers. Return: as above. */
-int rotation_check_clear(const struct session *session, struct err *err);
 /** Set the timer of the next rotation, by the schedule and the state of the session: at a start, a
  *  turn, and a change of the schedule. */
 void rotation_arm(struct run *run);

@@ -102,7 +102,9 @@ void ring_describe(const struct ring *ring, struct req_con_ring *ret)
 		.module = ring->module,
 		.clock_add = trace_channel->trace->rec->clock->clock_add,
 		.splice = channel->output_type == OUTPUT_TYPE_SPLICE,
-		.kept = channel->remember || trace_channel->trace->rec->session->snapshots,
+		.kept = channel->remember			      ? RING_REMEMBERED :
+			trace_channel->trace->rec->session->snapshots ? RING_KEPT :
+									RING_WRITTEN,
 	};
 }
 
