@@ -13,6 +13,7 @@
 #include "trace/streamlist.h"
 
 #define MAX_DEPTH 16
+#define SNAPSHOT_FILE ".parts" /* its counts: of snapshots only, also of empty ones */
 
 struct search {
 	struct reporter *reporter;
@@ -100,13 +101,19 @@ static int search_trace(struct search *s, int dir_fd, const char *label)
 
 static int search_dir(struct search *s, int dir_fd, const char *label, int depth)
 {
+	uint64_t before = s->found;
 	struct stat st;
 	int r = 0;
 
 	if (s->ops->list && !fstatat(dir_fd, TRACELIST_FILE, &st, AT_SYMLINK_NOFOLLOW))
 		r = s->ops->list(s->priv, dir_fd, label);
 	r = r ? r : search_trace(s, dir_fd, *label ? label : ".");
-	return r || depth == MAX_DEPTH ? r : search_below(s, dir_fd, label, depth);
+	if (r == 0 && depth < MAX_DEPTH)
+		r = search_below(s, dir_fd, label, depth);
+	if (r == 0 && s->ops->empty && s->found == before &&
+	    !fstatat(dir_fd, SNAPSHOT_FILE, &st, AT_SYMLINK_NOFOLLOW))
+		s->ops->empty(s->priv);
+	return r;
 }
 
 int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,

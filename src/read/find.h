@@ -10,10 +10,13 @@
  * @trace: called for a trace, with ownership of @dir_fd.
  * @list: called for a directory with a list of its traces (trace/streamlist.h); may be NULL.
  *        @dir_fd is owned by the caller.
+ * @empty: called for the directory of a snapshot without traces: the buffers had no events, or were
+ *         not made yet; may be NULL.
  */
 struct find_ops {
 	int (*trace)(void *priv, int dir_fd, const char *label);
 	int (*list)(void *priv, int dir_fd, const char *label);
+	void (*empty)(void *priv);
 };
 
 enum trace_state {

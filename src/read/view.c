@@ -86,6 +86,13 @@ static int add_source(void *priv, int dir_fd, const char *label)
 	return 0;
 }
 
+static void add_empty(void *priv)
+{
+	struct view *view = priv;
+
+	view->nr_empty++;
+}
+
 static int by_label(const void *a, const void *b)
 {
 	return strverscmp((*(struct source *const *)a)->label, (*(struct source *const *)b)->label);
@@ -149,7 +156,9 @@ static int add_guests(struct view *view)
 
 static int open_all(struct view *view)
 {
-	static const struct find_ops ops = { .trace = add_source, .list = verify_list };
+	static const struct find_ops ops = {
+		.trace = add_source, .list = verify_list, .empty = add_empty
+	};
 	uint64_t found = 0;
 	int r = find_traces(view->dir, &view->reporter, &ops, view, &found);
 
@@ -159,9 +168,12 @@ static int open_all(struct view *view)
 		verify_find_session(view);
 	if (!view->nr_sources)
 		verify_report_missing(view);
-	if (!found)
+	if (!found && !view->nr_empty)
 		return -ENOENT;
-	if (!view->nr_sources)
+	if (!found)
+		report_note(&view->reporter, "%s is a snapshot of empty buffers: it has no events",
+			    view->dir);
+	if (found && !view->nr_sources)
 		return -EPROTO;
 	r = add_guests(view);
 	if (r < 0)

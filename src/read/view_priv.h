@@ -40,6 +40,7 @@ struct view {
 	struct reporter reporter;
 	struct source **sources;
 	size_t nr_sources;
+	size_t nr_empty; /* snapshots without traces */
 	char **missing;
 	size_t nr_missing;
 	struct view_session *sessions;
