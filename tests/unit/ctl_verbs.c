@@ -89,7 +89,11 @@ static void channels(void)
 	       "User channel c enabled for session demo\n", NULL);
 	EXPECT("lttctl enable-channel -u -W 3 c", 1, "", "needs --tracefile-size");
 	EXPECT("lttctl enable-channel -u --buffers-global c", 1, "", "user");
-	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "is not supported yet");
+	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "",
+	       "no program waits for room in a buffer; use 0");
+	EXPECT("lttctl enable-channel -u --buffer-preallocation=on-demand c", 5, "",
+	       "all of their memory from the beginning; use preallocate");
+	EXPECT("lttctl reclaim-memory demo", 5, "", "buffers can't be shrunk");
 	EXPECT("lttctl enable-channel -u ../up", 1, "", "begins with a dot");
 	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n",

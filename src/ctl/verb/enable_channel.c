@@ -142,20 +142,25 @@ static int take_ownership(struct ctl *ctl)
 }
 
 /* An option of LTTng's of which one value can be served. */
-static int take_only(struct ctl *ctl, const char *option, const char *text, const char *value)
+static int take_only(struct ctl *ctl, const char *option, const char *text, const char *value,
+		     const char *why)
 {
 	if (!text || strcmp(text, value) == 0)
 		return 0;
-	return err_set(&ctl->err, ERR_UNSUPPORTED, "--%s=%s is not supported yet; %s is", option,
-		       text, value);
+	return err_set(&ctl->err, ERR_UNSUPPORTED, "--%s=%s is not supported yet: %s; use %s",
+		       option, text, why, value);
 }
 
 static int take_limited(struct ctl *ctl)
 {
-	if (take_only(ctl, "buffer-allocation", opt.allocation, "per-cpu") != 0 ||
-	    take_only(ctl, "buffer-preallocation", opt.preallocation, "preallocate") != 0 ||
-	    take_only(ctl, "auto-reclaim-memory", opt.reclaim, "off") != 0 ||
-	    take_only(ctl, "blocking-timeout", opt.blocking, "0") != 0)
+	if (take_only(ctl, "buffer-allocation", opt.allocation, "per-cpu",
+		      "each CPU has a buffer of its own") != 0 ||
+	    take_only(ctl, "buffer-preallocation", opt.preallocation, "preallocate",
+		      "buffers have all of their memory from the beginning") != 0 ||
+	    take_only(ctl, "auto-reclaim-memory", opt.reclaim, "off",
+		      "buffers can't be shrunk") != 0 ||
+	    take_only(ctl, "blocking-timeout", opt.blocking, "0",
+		      "no program waits for room in a buffer") != 0)
 		return ctl->err.code;
 	return 0;
 }
