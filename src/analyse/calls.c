@@ -180,7 +180,7 @@ static struct calls_function *calls_function_at(struct calls *calls, const struc
 	}
 	function = xalloc(sizeof(*function));
 	if (object) {
-		function->object = object->path;
+		function->object = object->is_kernel ? NULL : object->path;
 		calls->host->name(calls->host->names_priv, object, in_file, &function->symbol);
 	}
 	function->label = calls_label(function, in_file);

@@ -202,7 +202,7 @@ static char *callsites_make_label(const struct callsite *site, bool is_code)
 		return xstrdup(site->symbol.function);
 	if (site->symbol.function)
 		return xasprintf("%s+0x%" PRIx64, site->symbol.function, site->symbol.offset);
-	if (site->object)
+	if (site->object && !site->object->is_kernel)
 		return xasprintf("%s+0x%" PRIx64, slash ? slash + 1 : site->object->path,
 				 site->address);
 	return xasprintf("0x%" PRIx64, site->address + is_code);

@@ -43,7 +43,7 @@ static void names_take(struct search *s, const struct value *value, int64_t elem
 	in_file = address - is_return - (name->object->is_pic ? name->object->base : 0);
 	s->names->host->name(s->names->host->names_priv, name->object, in_file, &name->symbol);
 	name->symbol.offset += is_return;
-	s->nr++;
+	s->nr += !name->object->is_kernel || name->symbol.function; /* it has no other name */
 }
 
 static void names_of_scope(struct search *s, const struct value *scope)

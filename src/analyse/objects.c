@@ -2,13 +2,17 @@
 #include "objects.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "read/event.h"
+#include "trace/kallsyms.h"
 
 #define OBJECTS_MOST 16384u /* of one process; a damaged trace may have any number */
 
@@ -27,9 +31,19 @@ struct object_process {
 	char key[];
 };
 
+/** The kernel of a trace. */
+struct object_kernel {
+	struct object_kernel *next;
+	const struct object *object;
+	char label[]; /* of the trace */
+};
+
+/** @kernels: of the traces; several have one object of @kernel_objects if they have one file. */
 struct objects {
 	struct idmap map;
 	struct object_process *processes;
+	struct object_kernel *kernels;
+	struct object *kernel_objects;
 };
 
 /* Of a trace of one process, or in the events' context. Return: false: unknown. */
@@ -201,6 +215,7 @@ bool object_same_file(const struct object *one, const struct object *other)
 void objects_free(struct objects *objects)
 {
 	struct object_process *process;
+	struct object_kernel *kernel;
 	struct object *object;
 
 	if (!objects)
@@ -215,8 +230,79 @@ void objects_free(struct objects *objects)
 		}
 		free(process);
 	}
+	while ((kernel = objects->kernels)) {
+		objects->kernels = kernel->next;
+		free(kernel);
+	}
+	while ((object = objects->kernel_objects)) {
+		objects->kernel_objects = object->next;
+		if (object->kallsyms >= 0)
+			close(object->kallsyms);
+		free(object->path);
+		free(object);
+	}
 	free(objects);
 }
+
+/* --- kernels ------------------------------------------------------------------------------ */
+
+/* Archives have links to one file. A trace may have anything there: a FIFO, a link. */
+static void object_find_kallsyms(struct object *object, int dir_fd)
+{
+	int fd = openat(dir_fd, KALLSYMS_FILE,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	struct stat st;
+
+	object->kallsyms = fd;
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return;
+	memcpy(object->build_id, &st.st_dev, sizeof(st.st_dev));
+	memcpy(object->build_id + sizeof(st.st_dev), &st.st_ino, sizeof(st.st_ino));
+	object->build_id_len = sizeof(st.st_dev) + sizeof(st.st_ino);
+}
+
+static const struct object *objects_new_kernel(struct objects *objects, const struct source *source)
+{
+	struct object new = { .base = KALLSYMS_FIRST, .size = KALLSYMS_FIRST, .is_kernel = true };
+	struct object *object;
+
+	object_find_kallsyms(&new, source->dir_fd);
+	for (object = objects->kernel_objects; object; object = object->next)
+		if (new.build_id_len && object->build_id_len == new.build_id_len &&
+		    memcmp(object->build_id, new.build_id, new.build_id_len) == 0)
+			break;
+	if (object) {
+		close(new.kallsyms);
+		return object;
+	}
+	object = xalloc(sizeof(*object));
+	*object = new;
+	object->path = new.build_id_len ? xstrdup("[kernel]") :
+					  xasprintf("[kernel of %s]", source->label);
+	object->next = objects->kernel_objects;
+	objects->kernel_objects = object;
+	return object;
+}
+
+static const struct object *objects_kernel(struct objects *objects, const struct source *source)
+{
+	const char *domain = trace_class_env(source->tc, "domain");
+	struct object_kernel *kernel;
+
+	if (!domain || strcmp(domain, "kernel") != 0)
+		return NULL;
+	for (kernel = objects->kernels; kernel; kernel = kernel->next)
+		if (strcmp(kernel->label, source->label) == 0)
+			return kernel->object;
+	kernel = xalloc(sizeof(*kernel) + strlen(source->label) + 1);
+	strcpy(kernel->label, source->label);
+	kernel->object = objects_new_kernel(objects, source);
+	kernel->next = objects->kernels;
+	objects->kernels = kernel;
+	return kernel->object;
+}
+
+/* --- finding ------------------------------------------------------------------------------ */
 
 /* As objects_find(). */
 static const struct object *objects_at(const struct object_process *process, uint64_t address,
@@ -260,9 +346,14 @@ static const struct object_process *objects_find_parent(const struct objects *ob
 const struct object *objects_find(struct objects *objects, const struct event *event,
 				  uint64_t address, bool *ret_known)
 {
-	struct object_process *process = objects_process_or_new(objects, event);
+	struct object_process *process;
+	const struct object *kernel =
+		address >= KALLSYMS_FIRST ? objects_kernel(objects, event->source) : NULL;
 
-	*ret_known = false;
+	*ret_known = kernel;
+	if (kernel)
+		return kernel;
+	process = objects_process_or_new(objects, event);
 	if (!process)
 		return NULL;
 	if (!process->nr && !process->parent && process->tries < PARENT_TRIES) {

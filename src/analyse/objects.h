@@ -23,6 +23,8 @@ struct view;
  * struct object - a file and where it was.
  * @base, @size: of its mapping, in bytes. @is_pic: addresses in its file begin at 0, else at @base.
  * @build_id, @build_id_len: none: 0.
+ * @is_kernel: the kernel that recorded a trace, and its modules. @kallsyms: descriptor of the file
+ * with its functions (trace/kallsyms.h), which @build_id identifies; -1: there is none.
  * @from_ns: time of the dump, or when it was loaded. @until_ns: when it had gone; 0: it stayed.
  */
 struct object {
@@ -30,7 +32,8 @@ struct object {
 	char *path;
 	uint64_t base, size;
 	int64_t from_ns, until_ns;
-	bool is_pic;
+	bool is_pic, is_kernel;
+	int kallsyms;
 	uint8_t build_id[OBJECT_ID_MAX];
 	uint32_t build_id_len;
 };
@@ -43,7 +46,8 @@ int objects_read(struct view *view, struct objects **ret) MUST_CHECK;
 void objects_free(struct objects *objects);
 
 /**
- * objects_find() - the object in which an address of the event's process lies.
+ * objects_find() - the object in which an address of the event's process lies, or one of the kernel
+ * that recorded the trace.
  * @ret_known: whether there is a dump of this process. One that has none is the fork of another one
  * if all processes that have an object at the address have the same: it ended before its dump.
  * Return: NULL: none. Of several that were mapped there, the latest one before the event, unless it

@@ -20,6 +20,7 @@
 #include "ctl/print/text.h"
 #include "embed.h"
 #include "inlines.h"
+#include "ksymbols.h"
 #include "show/show.h"
 
 enum symbol_trouble { TROUBLE_NONE, TROUBLE_MISSING, TROUBLE_REPLACED, TROUBLE_NO_ELF };
@@ -60,6 +61,7 @@ struct symbols {
 	struct idmap files_map, rows_map;
 	struct symbol_file *files;
 	struct symbol_row *rows;
+	struct ksymbols *kernels;
 };
 
 struct symbols *symbols_new(const struct show_options *options, const char *trace)
@@ -70,6 +72,7 @@ struct symbols *symbols_new(const struct show_options *options, const char *trac
 	symbols->table_error = trace ? symtable_read(trace, &symbols->table) : 0;
 	idmap_init(&symbols->files_map);
 	idmap_init(&symbols->rows_map);
+	symbols->kernels = ksymbols_new();
 	return symbols;
 }
 
@@ -105,6 +108,7 @@ void symbols_free(struct symbols *symbols)
 		free(file);
 	}
 	symtable_free(symbols->table);
+	ksymbols_free(symbols->kernels);
 	free(symbols);
 }
 
@@ -344,11 +348,18 @@ static void symbols_demangle(struct symbol_row *row)
 void symbols_name(void *priv, const struct object *object, uint64_t address, struct symbol *ret)
 {
 	struct symbols *symbols = priv;
-	struct symbol_file *file = symbols_file(symbols, object);
-	uint64_t hash = (uintptr_t)file * 31 + address;
-	struct idmap_node *node = idmap_find(&symbols->rows_map, hash);
 	struct symbol_row *row = NULL;
+	struct symbol_file *file;
+	struct idmap_node *node;
+	uint64_t hash;
 
+	if (object->is_kernel) {
+		ksymbols_name(symbols->kernels, object, address, ret);
+		return;
+	}
+	file = symbols_file(symbols, object);
+	hash = (uintptr_t)file * 31 + address;
+	node = idmap_find(&symbols->rows_map, hash);
 	for (; node; node = idmap_next(&symbols->rows_map, node)) {
 		row = container_of(node, struct symbol_row, node);
 		if (row->file == file && row->address == address)
@@ -548,6 +559,7 @@ void symbols_report(const struct symbols *symbols, struct ctl *ctl)
 			      symbols->table_error == -EPROTO || symbols->table_error == -EFBIG ?
 				      "" :
 				      strerror(-symbols->table_error));
+	ksymbols_report(symbols->kernels, ctl);
 	if (symbols->err.code) {
 		print_warning(ctl, "addresses are shown without names: %s", symbols->err.text);
 		return;

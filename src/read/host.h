@@ -18,11 +18,12 @@ struct symbol_inline {
 /**
  * struct symbol - the name of an address. @function: NULL: unknown.
  * @offset: in bytes from the function's begin, or from that of the object's file.
+ * @module: of the kernel that @function is in; NULL: none.
  * @file, @line: of the source, in @function; NULL and 0: unknown.
  * @inlined, @nr_inlined: functions within it that have the address, the innermost one first.
  */
 struct symbol {
-	const char *function, *file;
+	const char *function, *module, *file;
 	uint64_t offset;
 	uint32_t line, nr_inlined;
 	const struct symbol_inline *inlined;

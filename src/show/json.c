@@ -265,6 +265,10 @@ static void view_json_put_name(struct pen *pen, const struct name *name)
 	}
 	pen_text(pen, ",\"offset\":");
 	pen_json_u64(pen, name->symbol.offset);
+	if (name->symbol.module) {
+		pen_text(pen, ",\"module\":");
+		view_json_put_string(pen, name->symbol.module);
+	}
 	if (name->symbol.file) {
 		pen_text(pen, ",\"file\":");
 		view_json_put_string(pen, name->symbol.file);

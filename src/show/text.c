@@ -344,6 +344,11 @@ static void view_text_put_name(struct pen *pen, const struct name *name, bool br
 		snprintf(buf, sizeof(buf), "+0x%" PRIx64, symbol->offset);
 		pen_text(pen, buf);
 	}
+	if (symbol->module) {
+		pen_text(pen, " [");
+		pen_name(pen, symbol->module);
+		pen_char(pen, ']');
+	}
 	if (symbol->file) {
 		pen_char(pen, ' ');
 		pen_name(pen, view_text_last_part(symbol->file));

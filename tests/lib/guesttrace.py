@@ -6,12 +6,13 @@ import os
 import struct
 
 TYPES = {"u32": ("I", 32, "false"), "s32": ("i", 32, "true"), "u64": ("Q", 64, "false"),
-         "s64": ("q", 64, "true")}
+         "s64": ("q", 64, "true"), "x64": ("Q", 64, "false")}
 HEAD = """/* CTF 1.8 */
 typealias integer { size = 32; align = 8; signed = false; } := u32;
 typealias integer { size = 32; align = 8; signed = true; } := s32;
 typealias integer { size = 64; align = 8; signed = false; } := u64;
 typealias integer { size = 64; align = 8; signed = true; } := s64;
+typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;
 trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
 env { %s };
 clock { name = "%s"; freq = %d; offset_s = %d; offset = %d; };
