@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "check.h"
-#include "consumerd/sink/spool.h"
+#include "consumerd/sink/sink.h"
 #include "consumerd/worker/stream.h"
 
 #define SIZE 8192u
 #define START (5ull << LTT_TS_BITS)
 
-/* --- tables ----------------------------------------------------------------------- */
+/* --- states ----------------------------------------------------------------------- */
 
 static void check_stream_states(void)
 {
@@ -26,26 +26,6 @@ static void check_stream_states(void)
 		for (unsigned int e = 0; e < STREAM_EVENTS; e++)
 			CHECK_IS(stream_next((enum stream_state)s, (enum stream_event)e), ==,
 				 want[s][e]);
-}
-
-static void check_spool_states(void)
-{
-	static const enum spool_state want[SPOOL_STATES][SPOOL_EVENTS] = {
-		/* HANDS, HAS_HANDED, FILLS, WAITS, HAS_WAITED, IS_EMPTY */
-		{ SPOOL_SENDING, SPOOL_DIRECT, SPOOL_FILLING, SPOOL_FILLING_OFFLINE, SPOOL_DIRECT,
-		  SPOOL_DIRECT },
-		{ SPOOL_SENDING, SPOOL_DIRECT, SPOOL_FILLING, SPOOL_SENDING, SPOOL_SENDING,
-		  SPOOL_SENDING },
-		{ SPOOL_FILLING, SPOOL_FILLING, SPOOL_FILLING, SPOOL_FILLING_OFFLINE, SPOOL_FILLING,
-		  SPOOL_DIRECT },
-		{ SPOOL_FILLING_OFFLINE, SPOOL_FILLING_OFFLINE, SPOOL_FILLING_OFFLINE,
-		  SPOOL_FILLING_OFFLINE, SPOOL_FILLING, SPOOL_FILLING_OFFLINE },
-	};
-
-	for (unsigned int w = 0; w < SPOOL_STATES; w++)
-		for (unsigned int e = 0; e < SPOOL_EVENTS; e++)
-			CHECK_IS(spool_next((enum spool_state)w, (enum spool_event)e), ==,
-				 want[w][e]);
 }
 
 /* --- a scripted sink --------------------------------------------------- */
@@ -343,7 +323,6 @@ static void check_given_up(void)
 int main(void)
 {
 	check_stream_states();
-	check_spool_states();
 	check_stored();
 	check_opening();
 	check_in_flight();

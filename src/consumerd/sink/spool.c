@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/lockfile.h"
-#include "io/spoolfacts.h"
 #include "trace/metapacket.h"
 
 #define DRAIN_NS 20000000u
@@ -34,64 +33,61 @@ static struct spooled *spooled_of(const struct sink_stream *out)
 
 /* --- ownership ---------------------------------------------------------------------- */
 
-static int write_facts(const struct spool *spool)
+static int write_facts(struct spool *spool)
 {
 	const struct relay_conn_config *config = relay_conn_config(spool->sink.link);
-	struct spoolfacts facts = {
+	struct spoolfacts *facts = &spool->facts;
+
+	if (!config->url)
+		return 0; /* a session of an earlier version's; the file is a lock all the same */
+	*facts = (struct spoolfacts){
 		.link = (uint8_t)config->link,
 		.sync = (uint8_t)config->sync,
 		.compress = config->compress,
 		.sync_us = config->sync_us,
 		.live_us = config->live_us,
 	};
-
-	if (!config->url)
-		return 0; /* a session of an earlier version's; the file is a lock all the same */
-	snprintf(facts.name, sizeof(facts.name), "%s", config->name);
-	snprintf(facts.stamp, sizeof(facts.stamp), "%s", config->stamp);
-	snprintf(facts.url, sizeof(facts.url), "%s", config->url);
-	memcpy(facts.id, config->id, sizeof(facts.id));
-	return spoolfacts_write(spool->lock, &facts);
+	snprintf(facts->name, sizeof(facts->name), "%s", config->name);
+	snprintf(facts->stamp, sizeof(facts->stamp), "%s", config->stamp);
+	snprintf(facts->url, sizeof(facts->url), "%s", config->url);
+	memcpy(facts->id, config->id, sizeof(facts->id));
+	return spoolfacts_write(spool->lock, facts);
 }
 
 static void note_choice(void *data, const char *url)
 {
-	const struct spool *spool = data;
-	struct spoolfacts facts;
+	struct spool *spool = data;
+	struct spoolfacts *facts = &spool->facts;
 
-	if (spool->lock < 0 || spoolfacts_read(spool->lock, &facts) < 0)
+	if (spool->lock < 0 || !*facts->name)
 		return;
-	snprintf(facts.chosen, sizeof(facts.chosen), "%s", url);
-	if (spoolfacts_write(spool->lock, &facts) < 0)
+	snprintf(facts->chosen, sizeof(facts->chosen), "%s", url);
+	if (spoolfacts_write(spool->lock, facts) < 0)
 		log_warn("the relay of the session can't be written to the spool of '%s'",
-			 facts.name);
+			 facts->name);
 }
 
 /* If it can't be, the relay's trace looks like that of a session that has not ended. */
-static void note_end(const struct spool *spool)
+static void note_end(struct spool *spool)
 {
-	struct spoolfacts facts;
-
-	if (spool->lock < 0 || spool->leftover || spoolfacts_read(spool->lock, &facts) < 0)
-		return;
-	facts.ended = true;
-	(void)!spoolfacts_write(spool->lock, &facts);
+	spool->facts.ended = true;
+	if (spool->lock >= 0 && !spool->leftover && *spool->facts.name)
+		(void)!spoolfacts_write(spool->lock, &spool->facts);
 }
 
 /* Of some relays one has the session already, if an earlier consumer got so far. */
 static int take_facts(struct spool *spool)
 {
-	struct spoolfacts facts;
+	struct spoolfacts *facts = &spool->facts;
+	int ret = spoolfacts_read(spool->lock, facts);
 
 	relay_conn_set_choice(spool->sink.link, note_choice, spool);
-	spool->unfinished = spool->leftover;
-	if (spoolfacts_read(spool->lock, &facts) == 0) {
-		spool->unfinished = spool->leftover && !facts.ended;
-		if (*facts.chosen)
-			relay_conn_choose(spool->sink.link, facts.chosen);
-		return 0;
-	}
-	return spool->leftover ? 0 : write_facts(spool);
+	if (ret < 0)
+		*facts = (struct spoolfacts){ 0 };
+	spool->unfinished = spool->leftover && !facts->ended;
+	if (*facts->chosen)
+		relay_conn_choose(spool->sink.link, facts->chosen);
+	return ret == 0 || spool->leftover ? 0 : write_facts(spool);
 }
 
 static void spool_leave(struct spool *spool)
@@ -167,17 +163,11 @@ static int find_rest(struct spool *spool, int at_fd, const char *name, const cha
 
 static int spool_find_rest(struct spool *spool, struct err *err)
 {
-	spool_handle(spool, SPOOL_DIVERT); /* metadata is sent also where nothing else waits */
+	spool->fills = true; /* metadata is sent also where nothing else waits */
 	return find_rest(spool, spool->dir_fd, ".", "", 0, err);
 }
 
 /* --- the output ------------------------------------------------------------------------ */
-
-/* The link's failure is not the output's. */
-void spool_sink_link_failed(struct sink *sink, int error)
-{
-	spool_link_failed(spool_of(sink), error);
-}
 
 /* Nothing answers there now; a relay that refuses is another matter. */
 static bool is_away(int error)
@@ -248,7 +238,7 @@ int spool_sink_drain(struct sink *sink, uint64_t now)
 	struct spool *spool = spool_of(sink);
 	int ret;
 
-	if (!spool_fills(spool) || (spool->error && now < spool->retry_ns) || awaits_streams(spool))
+	if (!spool->fills || (spool->error && now < spool->retry_ns) || awaits_streams(spool))
 		return SINK_NOTHING;
 	open_all(spool);
 	ret = spool_send_files(spool, DRAIN_NS);
@@ -263,8 +253,8 @@ struct sink_state spool_sink_state(const struct sink *sink)
 	uint64_t due_ns = spool->error ? spool->retry_ns : 0;
 
 	return (struct sink_state){
-		.behind = spool_fills(spool),
-		.due_ns = spool_fills(spool) && !awaits_streams(spool) ? due_ns : UINT64_MAX,
+		.behind = spool->fills,
+		.due_ns = spool->fills && !awaits_streams(spool) ? due_ns : UINT64_MAX,
 		.turns = !list_empty(&spool->marks),
 		.trouble = spool->error,
 		.problem = spool->error ? relay_conn_problem(sink->link) : "",
@@ -276,7 +266,7 @@ static bool is_in_step(const struct spool *spool)
 {
 	const struct spooled *sp;
 
-	if (spool_fills(spool))
+	if (spool->fills)
 		return false;
 	list_for_each(sp, &spool->streams, node)
 		if (!spooled_is_attached(sp))
@@ -299,7 +289,7 @@ static int spool_turn(struct sink *sink, const char *name, bool clear)
 	if (ret == -EREMOTEIO)
 		spool_give_up_mark(spool);
 	else if (ret < 0)
-		spool_link_failed(spool, ret);
+		spool_sink_link_failed(sink, ret);
 	return ret == -EREMOTEIO ? ret : 0;
 }
 
@@ -339,7 +329,7 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 				(unsigned long long)spool->sink.waiting,
 				relay_conn_problem(spool->sink.link));
 		relay_conn_end(spool->sink.link, spool->unfinished);
-		if (!spool_fills(spool))
+		if (!spool->fills)
 			spool_remove(spool);
 	}
 	list_for_each_safe(sp, tmp, &spool->streams, node)
@@ -358,12 +348,11 @@ static int spool_meanwhile(void *data)
 	const struct sink_host *host = spool->host;
 
 	if (host->is_pressed(host->data)) {
-		if (relay_conn_is_posting(spool->sink.link) && !spool->nr_ahead)
+		if (spool->sending || (relay_conn_is_posting(spool->sink.link) && !spool->nr_ahead))
 			return -ETIMEDOUT;
-		if (spool_handle(spool, SPOOL_OFFLINE_BEGIN) != SPOOL_FILLING_OFFLINE)
-			return -ETIMEDOUT;
+		spool->fills = spool->offline = true;
 		host->cut(host->data);
-		spool_handle(spool, SPOOL_OFFLINE_END);
+		spool->offline = false;
 	}
 	return host->has_work(host->data);
 }
@@ -384,7 +373,7 @@ static int spool_append(struct sink *sink, struct chunk_trace *dir, const void *
 	struct spool *spool = spool_of(sink);
 	int ret = chunk_append(dir, text, len);
 
-	if (ret < 0 || spool_fills(spool))
+	if (ret < 0 || spool->fills)
 		return ret;
 	ret = relay_conn_open(spool->sink.link);
 	if (ret == 0)
@@ -435,7 +424,7 @@ static enum noted find_noted(const struct ring_reader *r, const struct packet_he
  * in the ring. */
 static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 {
-	const struct packet_header noted = sp->noted;
+	const struct packet_header noted = sp->note.last;
 	enum noted found = find_noted(r, &noted);
 	int ret;
 
@@ -445,7 +434,7 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 		ret = spool_add(sp, &noted, r->data + (noted.stream_pos & (r->size - 1)), NULL);
 		if (ret < 0)
 			return ret;
-		spool_handle(sp->spool, SPOOL_DIVERT);
+		sp->spool->fills = true;
 	} else if (!sp->drain.waiting) {
 		spool_taken(sp);
 	}
@@ -461,10 +450,10 @@ static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader
 	(void)cut;
 	if (ret < 0)
 		return ret;
-	*ret_last = *spooled_tail(sp);
-	if (spooled_tail(sp) == &sp->stored)
+	*ret_last = sp->note.last;
+	if (sp->is_last_in_files)
 		return SINK_AFTER;
-	if (packet_is_set(&sp->noted))
+	if (packet_is_set(&sp->note.last))
 		ret = adopt_noted(sp, reader);
 	else
 		ret = reader->cons->consumed ? SINK_UNKNOWN : SINK_BEGIN;
@@ -482,7 +471,7 @@ static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_la
 	if (ret < 0)
 		return ret;
 	sp->unplaced = false;
-	*ret_last = sp->acked;
+	*ret_last = sp->note.acked;
 	return SINK_CONTINUES;
 }
 
@@ -494,7 +483,7 @@ static int spool_write(struct sink_stream *out, const struct packet_header *head
 
 	if (ret < 0)
 		return ret;
-	if (!spool_fills(sp->spool)) {
+	if (!sp->spool->fills) {
 		ret = spool_send(sp, header, body);
 		if (ret <= 0)
 			return ret < 0 ? ret : SINK_SENDING;

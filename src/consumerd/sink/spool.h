@@ -21,31 +21,9 @@
 #ifndef CONSUMERD_SINK_SPOOL_H
 #define CONSUMERD_SINK_SPOOL_H
 
+#include "io/spoolfacts.h"
 #include "sink.h"
 #include "store/chunk_drain.h"
-
-/** The destination of packets. */
-enum spool_state {
-	SPOOL_DIRECT,	       /* the relay, directly from their rings */
-	SPOOL_SENDING,	       /* the same, and one of them is being sent */
-	SPOOL_FILLING,	       /* the files */
-	SPOOL_FILLING_OFFLINE, /* the files, during a wait for the relay: no request can be sent */
-	SPOOL_STATES
-};
-
-enum spool_event {
-	SPOOL_SEND_BEGIN,    /* a packet is about to be sent from its ring */
-	SPOOL_SEND_END,	     /* that packet was sent, or could not be */
-	SPOOL_DIVERT,	     /* packets must go to the files: the connection failed, or is slow */
-	SPOOL_OFFLINE_BEGIN, /* the rings must be emptied while the relay does not answer */
-	SPOOL_OFFLINE_END,   /* the rings are empty */
-	SPOOL_DRAINED,	     /* all data of the files was sent */
-	SPOOL_EVENTS
-};
-
-/** The state after @event. SPOOL_OFFLINE_BEGIN may be rejected: a packet that is being sent from
- *  its ring has no copy yet. */
-enum spool_state spool_next(enum spool_state state, enum spool_event event);
 
 struct spool {
 	struct sink sink;
@@ -55,13 +33,18 @@ struct spool {
 	int dir_fd;		  /* of the spool's directory; owned by the worker */
 	int lock;		  /* descriptor of the lock file; -1: the spool is not locked */
 	uint64_t nr_found_traces; /* traces that existed when the spool was opened */
+	struct spoolfacts facts;  /* as in the file; no name: it has none */
 	struct list_node streams; /* struct spooled */
-	enum spool_state state;
+	bool fills;		  /* packets go to the files: the connection failed, or is slow */
+	bool offline;		  /* and the relay is waited for: no request can be sent */
+	bool sending;		  /* a packet is sent from its ring: it has no copy yet */
 	struct list_node marks; /* struct spool_mark: turns that the relay has not made, in order */
 	uint64_t last_mark;	/* number of the newest that there was, or is made */
 	bool leftover;		/* the spool of an earlier session: it is sent, nothing is added */
 	bool unfinished;	/* it did not end: the events in its buffers are lost */
 	unsigned int nr_ahead;	/* sum of the streams' nr_ahead */
+	int ahead_error;	/* the first error of those; then no more are sent until all are
+				 * answered */
 	int error;		/* last error of the connection; 0: none */
 	uint64_t retry_ns,
 		backoff_ns; /* time of the next attempt to connect; the pause before it */
@@ -77,14 +60,24 @@ struct spool_mark {
 
 #define SPOOL_MARK_SHIFT 32 /* in the number of a file: that of the mark before it */
 
-/** Whether packets go to the files. */
-static inline bool spool_fills(const struct spool *spool)
-{
-	return spool->state >= SPOOL_FILLING;
-}
+/** A stream's hidden file: fits into a page, so that a kill can't tear it. A header with magic 0
+ *  means none. */
+struct spool_note {
+	uint32_t magic, cpu, stream_class, first_instance;
+	uint64_t tracefile_size;
+	uint32_t tracefile_count, zero;
 
-/** Change the state by @event. Return: the new state. */
-enum spool_state spool_handle(struct spool *spool, enum spool_event event);
+	/* The last packet that was sent from its ring, or appended to the files; its checksum is
+	 * that of both ends of its body. */
+	struct packet_header last;
+
+	/* The last packet that the relay has acknowledged, without the events in @out.missed. A
+	 * relay that lost its power may come back with less: the rest is counted as missed, so that
+	 * on each connection this is the relay's last one. */
+	struct packet_header acked;
+	uint64_t missed;     /* @out.missed */
+	uint64_t missed_end; /* sequence number after the last packet counted there */
+};
 
 /** One stream in the spool. It outlives the worker's stream while some of it waits. */
 struct spooled {
@@ -100,29 +93,23 @@ struct spooled {
 
 	uint32_t relay_id,
 		epoch; /* the relay's id of the stream, valid on connection number @epoch */
-	/* The last packet that the relay has acknowledged, without the events in @out.missed; magic
-	 * 0: none. A relay that lost its power may come back with less: the rest is counted as
-	 * missed, so that on each connection this is the relay's last one. */
-	struct packet_header acked;
-
-	struct chunk_stream file;    /* where packets are added */
-	struct packet_header stored; /* the last packet in the files that were found */
-	int note_fd;		     /* file with the header in @noted and with @out.missed */
-	struct packet_header noted;  /* the last packet that was sent from its ring */
 	/* @out.missed: the number of events in packets that were damaged in the files, or lost by
 	 * the relay after it had acknowledged them. It is added to the losses in each header that
 	 * is sent; headers in the ring and in the files do not include it. */
-	uint64_t missed_end; /* sequence number after the last packet counted there */
+	struct spool_note note;
+	int note_fd;	       /* its file */
+	bool is_last_in_files; /* note.last: since the stream was opened, nothing was added */
 
+	struct chunk_stream file; /* where packets are added */
 	struct chunk_drain drain; /* from the files to the relay */
 	/* Packets, or parts of one, that were sent from the files and are not acknowledged, the
-	 * oldest first. After a failure none is sent until all are answered. */
+	 * oldest first. */
 	struct spooled_sent {
 		struct packet_header header;
-		uint64_t bytes; /* in the file; 0: more of the packet follows */
+		uint64_t bytes; /* in the file; 0: more of the packet follows, or it is not
+				 * counted */
 	} ahead[RELAY_CONN_MAX_POSTED];
 	unsigned int nr_ahead;
-	int ahead_error;	       /* first error among @ahead */
 	struct relay_conn_begun begun; /* packet of which the relay has a part, as it reported */
 	/* The packet that is being sent in parts. */
 	struct packet_header header;	  /* as in the file */
@@ -157,8 +144,6 @@ int spool_attach(struct spooled *sp) MUST_CHECK;
 bool spooled_is_attached(const struct spooled *sp);
 /** The relay has acknowledged the packet that was sent last, but may have lost it since. */
 void spool_taken(struct spooled *sp);
-/** The last packet of the stream, at the relay or in the files. */
-const struct packet_header *spooled_tail(const struct spooled *sp);
 /** Go on behind a turn with an empty packet, and set @out.opened. Return: 0 or negative errno. */
 int spool_add_opening(struct spooled *sp) MUST_CHECK;
 /** The relay has made that packet. */
@@ -184,8 +169,6 @@ bool spool_is_behind_mark(const struct spooled *sp);
 int spool_send_mark(struct spool *spool) MUST_CHECK;
 /** The oldest turn will not be made. */
 void spool_give_up_mark(struct spool *spool);
-/** Handle the failure of a request on the connection: from now on packets go to the files. */
-void spool_link_failed(struct spool *spool, int error);
 /** Remove the files of streams to which nothing will be added and of which no data waits. */
 void spool_clear(struct spool *spool);
 

@@ -123,7 +123,7 @@ void spool_find_marks(struct spool *spool)
 		    parse_u64(entry->d_name + strlen(MARK_PREFIX), &number) == 0)
 			mark_read(spool, entry->d_name, number);
 	if (first_mark(spool))
-		spool_handle(spool, SPOOL_DIVERT);
+		spool->fills = true;
 }
 
 void spool_free_marks(struct spool *spool)
@@ -147,7 +147,7 @@ int spool_add_mark(struct spool *spool, const char *name, bool clear)
 	list_for_each(sp, &spool->streams, node)
 		if (sp->unplaced)
 			return -EAGAIN;
-	spool_handle(spool, SPOOL_DIVERT);
+	spool->fills = true;
 	spool->last_mark++;
 	list_for_each(sp, &spool->streams, node)
 		ret = ret ? ret : spool_add_opening(sp);

@@ -19,58 +19,14 @@
 #define BACKOFF_MIN_NS 50000000ull
 #define BACKOFF_MAX_NS 2000000000ull
 #define NOTE_END_BYTES 4096u /* of a body, at either end, that identify it in a note */
-#define NOTE_MAGIC 0x706f6f6cu
+#define NOTE_MAGIC 0x326f6f6cu
 #define RECORD_MIN_BYTES 4u
 
-enum spool_state spool_next(enum spool_state state, enum spool_event event)
+void spool_sink_link_failed(struct sink *sink, int error)
 {
-	static const uint8_t next[SPOOL_STATES][SPOOL_EVENTS] = {
-		[SPOOL_DIRECT] = {
-			[SPOOL_SEND_BEGIN] = SPOOL_SENDING,
-			[SPOOL_SEND_END] = SPOOL_DIRECT,
-			[SPOOL_DIVERT] = SPOOL_FILLING,
-			[SPOOL_OFFLINE_BEGIN] = SPOOL_FILLING_OFFLINE,
-			[SPOOL_OFFLINE_END] = SPOOL_DIRECT,
-			[SPOOL_DRAINED] = SPOOL_DIRECT,
-		},
-		[SPOOL_SENDING] = {
-			[SPOOL_SEND_BEGIN] = SPOOL_SENDING,
-			[SPOOL_SEND_END] = SPOOL_DIRECT,
-			[SPOOL_DIVERT] = SPOOL_FILLING,
-			[SPOOL_OFFLINE_BEGIN] = SPOOL_SENDING,
-			[SPOOL_OFFLINE_END] = SPOOL_SENDING,
-			[SPOOL_DRAINED] = SPOOL_SENDING,
-		},
-		[SPOOL_FILLING] = {
-			[SPOOL_SEND_BEGIN] = SPOOL_FILLING,
-			[SPOOL_SEND_END] = SPOOL_FILLING,
-			[SPOOL_DIVERT] = SPOOL_FILLING,
-			[SPOOL_OFFLINE_BEGIN] = SPOOL_FILLING_OFFLINE,
-			[SPOOL_OFFLINE_END] = SPOOL_FILLING,
-			[SPOOL_DRAINED] = SPOOL_DIRECT,
-		},
-		[SPOOL_FILLING_OFFLINE] = {
-			[SPOOL_SEND_BEGIN] = SPOOL_FILLING_OFFLINE,
-			[SPOOL_SEND_END] = SPOOL_FILLING_OFFLINE,
-			[SPOOL_DIVERT] = SPOOL_FILLING_OFFLINE,
-			[SPOOL_OFFLINE_BEGIN] = SPOOL_FILLING_OFFLINE,
-			[SPOOL_OFFLINE_END] = SPOOL_FILLING,
-			[SPOOL_DRAINED] = SPOOL_FILLING_OFFLINE,
-		},
-	};
+	struct spool *spool = container_of(sink, struct spool, sink);
 
-	return (enum spool_state)next[state][event];
-}
-
-enum spool_state spool_handle(struct spool *spool, enum spool_event event)
-{
-	spool->state = spool_next(spool->state, event);
-	return spool->state;
-}
-
-void spool_link_failed(struct spool *spool, int error)
-{
-	spool_handle(spool, SPOOL_DIVERT);
+	spool->fills = true;
 	spool->error = error;
 	spool->backoff_ns =
 		spool->backoff_ns ? MIN(spool->backoff_ns * 2, BACKOFF_MAX_NS) : BACKOFF_MIN_NS;
@@ -94,19 +50,6 @@ void spool_clear(struct spool *spool)
 
 /* --- notes -------------------------------------------------------------------------- */
 
-/** A stream's hidden file: fits into a page, so that a kill can't tear it. */
-struct note {
-	uint32_t magic;
-	uint32_t cpu;
-	uint32_t stream_class;
-	uint32_t first_instance;
-	uint64_t tracefile_size;
-	uint32_t tracefile_count;
-	struct packet_header last;  /* magic 0: none yet */
-	struct packet_header acked; /* magic 0: none yet */
-	uint64_t missed, missed_end;
-} __attribute__((packed));
-
 struct note_name {
 	char text[NAME_MAX_BYTES + 1];
 };
@@ -120,22 +63,10 @@ static int spooled_note_name(const struct spooled *sp, struct note_name *ret)
 }
 
 /* Where a failure is ignored, the next one has it, too. */
-static int spooled_save(const struct spooled *sp)
+static int spooled_save(struct spooled *sp)
 {
-	struct note note = {
-		.magic = NOTE_MAGIC,
-		.cpu = sp->file.cpu,
-		.stream_class = sp->relay_config.stream_class,
-		.first_instance = sp->relay_config.first_instance,
-		.tracefile_size = sp->relay_config.tracefile_size,
-		.tracefile_count = sp->relay_config.tracefile_count,
-		.last = sp->noted,
-		.acked = sp->acked,
-		.missed = sp->out.missed,
-		.missed_end = sp->missed_end,
-	};
-
-	return append_bytes(sp->note_fd, &note, sizeof(note), 0);
+	sp->note.missed = sp->out.missed;
+	return append_bytes(sp->note_fd, &sp->note, sizeof(sp->note), 0);
 }
 
 /* It identifies the ring before anything is sent. The packet's own checksum is made while it is
@@ -157,18 +88,10 @@ bool spool_is_noted(const struct packet_header *noted, const void *body)
 /* Before it leaves its ring. */
 static int spooled_note(struct spooled *sp, const struct packet_header *header, const void *body)
 {
-	sp->noted = *header;
-	sp->noted.crc32c = sum_of_ends(header, body);
+	sp->note.last = *header;
+	sp->note.last.crc32c = sum_of_ends(header, body);
+	sp->is_last_in_files = false;
 	return spooled_save(sp);
-}
-
-const struct packet_header *spooled_tail(const struct spooled *sp)
-{
-	bool stored = packet_is_set(&sp->stored) &&
-		      (!packet_is_set(&sp->noted) ||
-		       sp->stored.packet_seq_num >= sp->noted.packet_seq_num);
-
-	return stored ? &sp->stored : &sp->noted;
 }
 
 static bool spooled_is_header(const struct chunk_trace *trace, const struct packet_header *h)
@@ -177,7 +100,7 @@ static bool spooled_is_header(const struct chunk_trace *trace, const struct pack
 	       h->packet_size / 8 >= sizeof(*h);
 }
 
-static bool read_note(const struct chunk_trace *trace, int fd, struct note *ret)
+static bool read_note(const struct chunk_trace *trace, int fd, struct spool_note *ret)
 {
 	return pread(fd, ret, sizeof(*ret), 0) == (ssize_t)sizeof(*ret) &&
 	       ret->magic == NOTE_MAGIC &&
@@ -189,17 +112,15 @@ static int open_note(struct spooled *sp)
 {
 	const struct chunk_trace *trace = sp->relay_config.trace;
 	struct note_name name;
-	struct note note;
+	struct spool_note note;
 	int ret = spooled_note_name(sp, &name);
 
 	if (ret < 0)
 		return ret;
 	sp->note_fd = chunk_open_file(trace->fd, name.text);
 	if (sp->note_fd >= 0 && read_note(trace, sp->note_fd, &note)) {
-		sp->noted = note.last;
-		sp->acked = note.acked;
+		sp->note = note;
 		sp->out.missed = note.missed;
-		sp->missed_end = note.missed_end;
 		return 0;
 	}
 	if (sp->note_fd == -ENOENT)
@@ -231,6 +152,14 @@ struct spooled *spool_stream(struct spool *spool, const struct stream_config *co
 	sp = xalloc(sizeof(*sp));
 	sp->spool = spool;
 	sp->note_fd = -1;
+	sp->note = (struct spool_note){
+		.magic = NOTE_MAGIC,
+		.cpu = cpu,
+		.stream_class = config->stream_class,
+		.first_instance = config->first_instance,
+		.tracefile_size = config->tracefile_size,
+		.tracefile_count = config->tracefile_count,
+	};
 	sp->relay_config = *config;
 	sp->relay_config.channel = xstrdup(config->channel);
 	sp->spool_config = sp->relay_config;
@@ -246,6 +175,7 @@ struct spooled *spool_stream(struct spool *spool, const struct stream_config *co
 
 int spooled_open(struct spooled *sp)
 {
+	struct packet_header *last = &sp->note.last, stored;
 	uint64_t cut = 0;
 	int ret;
 
@@ -253,24 +183,27 @@ int spooled_open(struct spooled *sp)
 		return 0;
 	ret = open_note(sp);
 	if (ret == 0)
-		ret = chunk_stream_continue(&sp->file, &sp->stored, &cut);
+		ret = chunk_stream_continue(&sp->file, &stored, &cut);
 	if (ret < 0) {
 		sp->note_fd = close_fd(sp->note_fd);
 		chunk_stream_close(&sp->file);
 		return ret;
 	}
-	if (ret == 0)
-		sp->stored.magic = 0;
+	sp->is_last_in_files =
+		ret > 0 && (!packet_is_set(last) || stored.packet_seq_num >= last->packet_seq_num);
+	if (sp->is_last_in_files &&
+	    (!packet_is_set(last) || stored.packet_seq_num > last->packet_seq_num))
+		*last = stored;
 	sp->spool->last_mark = MAX(sp->spool->last_mark, sp->file.number >> SPOOL_MARK_SHIFT);
 	chunk_drain_find(&sp->drain);
-	if (sp->drain.waiting || packet_is_set(&sp->acked))
-		spool_handle(sp->spool, SPOOL_DIVERT);
+	if (sp->drain.waiting || packet_is_set(&sp->note.acked))
+		sp->spool->fills = true;
 	sp->is_open = true;
 	return 0;
 }
 
 /* .CHANNEL_CPU. Return: whether it is a note that belongs there. */
-static bool is_note_of(const char *file, const struct note *note, struct note_name *channel)
+static bool is_note_of(const char *file, const struct spool_note *note, struct note_name *channel)
 {
 	const char *last = strrchr(file, '_');
 	uint64_t cpu;
@@ -287,7 +220,7 @@ static void find_one(struct spool *spool, const struct chunk_trace *trace, const
 	struct note_name channel;
 	struct stream_config config;
 	struct spooled *sp;
-	struct note note;
+	struct spool_note note;
 
 	if (fd < 0 || !read_note(trace, fd, &note) || !is_note_of(name, &note, &channel))
 		return;
@@ -335,7 +268,7 @@ struct spooled *spooled_free(struct spooled *sp, bool remove)
  * its viewers may not have received all of them. */
 void spool_end(struct spooled *sp)
 {
-	bool told = !packet_is_set(&sp->acked);
+	bool told = !packet_is_set(&sp->note.acked);
 
 	sp->ended = true;
 	if (sp->drain.waiting)
@@ -345,7 +278,7 @@ void spool_end(struct spooled *sp)
 	if (told || sp->spool->sink.ending)
 		spooled_free(sp, true);
 	else
-		spool_handle(sp->spool, SPOOL_DIVERT);
+		sp->spool->fills = true;
 }
 
 /* --- losses ---------------------------------------------------------------------------- */
@@ -380,14 +313,14 @@ static void count_missed(struct spooled *sp, const struct packet_header *header,
 	uint64_t all = events_until(header);
 
 	sp->out.missed = all - MIN(kept, all);
-	sp->missed_end = header->packet_seq_num + 1;
+	sp->note.missed_end = header->packet_seq_num + 1;
 	(void)!spooled_save(sp);
 }
 
 /* Events that the relay has. Only while @out.missed is the count at the last packet there. */
 static uint64_t events_kept(const struct spooled *sp)
 {
-	uint64_t all = packet_is_set(&sp->acked) ? events_until(&sp->acked) : 0;
+	uint64_t all = packet_is_set(&sp->note.acked) ? events_until(&sp->note.acked) : 0;
 
 	return all - MIN(sp->out.missed, all);
 }
@@ -409,14 +342,15 @@ static struct packet_header as_spooled(const struct spooled *sp, const struct pa
 /* Its acknowledgement was lost, then. */
 static bool has(const struct spooled *sp, const struct packet_header *header)
 {
-	return packet_is_set(&sp->acked) && header->packet_seq_num <= sp->acked.packet_seq_num;
+	return packet_is_set(&sp->note.acked) &&
+	       header->packet_seq_num <= sp->note.acked.packet_seq_num;
 }
 
 /* It never goes back: the relay may have more than was requested. */
 static void note_stored(struct spooled *sp, const struct packet_header *header)
 {
 	if (!has(sp, header))
-		sp->acked = *header;
+		sp->note.acked = *header;
 }
 
 /* An empty packet in the place of @header, with the count of the missed events. */
@@ -429,7 +363,7 @@ static int send_account(struct spooled *sp, const struct packet_header *header)
 	told = as_spooled(sp, &empty);
 	ret = relay_conn_packet(sp->spool->sink.link, sp->relay_id, &told, NULL);
 	if (ret == 0) {
-		sp->acked = empty;
+		sp->note.acked = empty;
 		(void)!spooled_save(sp);
 	}
 	return ret;
@@ -444,21 +378,21 @@ static int compare_with_relay(struct spooled *sp, struct packet_header *last)
 	uint64_t missed = MIN(sp->out.missed, last->lost_output);
 
 	if (packet_is_set(last) && !has(sp, last)) {
-		if (last->packet_seq_num + 1 >= sp->missed_end) {
+		if (last->packet_seq_num + 1 >= sp->note.missed_end) {
 			last->lost_output -= missed;
 			last->events_discarded -= MIN(missed, last->events_discarded);
 		}
-		sp->acked = *last;
+		sp->note.acked = *last;
 		return 0;
 	}
-	if (!packet_is_set(&sp->acked) ||
-	    (packet_is_set(last) && last->packet_seq_num == sp->acked.packet_seq_num))
+	if (!packet_is_set(&sp->note.acked) ||
+	    (packet_is_set(last) && last->packet_seq_num == sp->note.acked.packet_seq_num))
 		return 0;
-	count_missed(sp, &sp->acked, packet_is_set(last) ? events_until(last) : 0);
+	count_missed(sp, &sp->note.acked, packet_is_set(last) ? events_until(last) : 0);
 	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
 		 "counted as lost",
 		 sp->relay_config.channel, sp->file.cpu, (unsigned long long)sp->out.missed);
-	return send_account(sp, &sp->acked);
+	return send_account(sp, &sp->note.acked);
 }
 
 bool spooled_is_attached(const struct spooled *sp)
@@ -469,7 +403,7 @@ bool spooled_is_attached(const struct spooled *sp)
 int spool_attach(struct spooled *sp)
 {
 	struct relay_conn *link = sp->spool->sink.link;
-	int ret = sp->spool->state == SPOOL_FILLING_OFFLINE ? -EAGAIN : relay_conn_open(link);
+	int ret = sp->spool->offline ? -EAGAIN : relay_conn_open(link);
 	struct packet_header last;
 
 	if (ret == 0)
@@ -489,28 +423,12 @@ int spool_attach(struct spooled *sp)
 
 void spool_taken(struct spooled *sp)
 {
-	if (has(sp, &sp->noted))
+	if (has(sp, &sp->note.last))
 		return;
 	if (spooled_is_attached(sp))
-		count_missed(sp, &sp->noted, events_kept(sp));
-	sp->acked = sp->noted;
-	spool_handle(sp->spool, SPOOL_DIVERT);
-}
-
-static int transmit(struct spooled *sp, const struct packet_header *header, const void *body)
-{
-	struct packet_header told;
-	int ret = spool_attach(sp);
-
-	if (ret < 0 || has(sp, header))
-		return ret;
-	told = as_spooled(sp, header);
-	ret = relay_conn_packet(sp->spool->sink.link, sp->relay_id, &told, body);
-	if (ret == 0) {
-		note_stored(sp, header);
-		(void)!spooled_save(sp);
-	}
-	return ret;
+		count_missed(sp, &sp->note.last, events_kept(sp));
+	sp->note.acked = sp->note.last;
+	sp->spool->fills = true;
 }
 
 /* The next file, where there is a newer mark. */
@@ -552,9 +470,9 @@ static void spool_on_sent(void *data, int error)
 {
 	struct spooled *sp = data;
 
-	if (!spool_fills(sp->spool)) {
+	if (!sp->spool->fills) {
 		if (error)
-			spool_link_failed(sp->spool, error);
+			spool_sink_link_failed(&sp->spool->sink, error);
 		else
 			link_works(sp->spool);
 	}
@@ -587,27 +505,26 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	int ret;
 
 	if (relay_conn_is_slow(spool->sink.link, header->packet_size / 8)) {
-		spool_handle(spool, SPOOL_DIVERT); /* it would wait too long in its ring */
+		spool->fills = true; /* it would wait too long in its ring */
 		return 1;
 	}
 	ret = spooled_note(sp, header, body);
 	if (ret < 0)
 		return ret;
-	spool_handle(spool, SPOOL_SEND_BEGIN);
+	spool->sending = true;
 	ret = post(sp, header, body);
-	spool_handle(spool, SPOOL_SEND_END);
+	spool->sending = false;
 	if (ret < 0)
-		spool_link_failed(spool, ret);
+		spool_sink_link_failed(&spool->sink, ret);
 	return ret < 0;
 }
 
 int spool_add_opening(struct spooled *sp)
 {
-	const struct packet_header *tail = spooled_tail(sp);
-	struct packet_header opening = packet_opening(tail);
+	struct packet_header opening = packet_opening(&sp->note.last);
 	int ret;
 
-	if (sp->ended || !packet_is_set(tail))
+	if (sp->ended || !packet_is_set(&sp->note.last))
 		return 0;
 	ret = spool_add(sp, &opening, NULL, NULL);
 	sp->out.opened = ret == 0;
@@ -616,9 +533,9 @@ int spool_add_opening(struct spooled *sp)
 
 void spool_pass_mark(struct spooled *sp)
 {
-	if (!packet_is_set(&sp->acked))
+	if (!packet_is_set(&sp->note.acked))
 		return;
-	sp->acked = packet_opening(&sp->acked);
+	sp->note.acked = packet_opening(&sp->note.acked);
 	(void)!spooled_save(sp);
 }
 
@@ -634,27 +551,30 @@ static int report_damaged(struct spooled *sp, const struct packet_header *header
 	log_warn_some("a packet of %s_%u in the spool is damaged", sp->relay_config.channel,
 		      sp->file.cpu);
 	if (has(sp, header) ||
-	    !is_plausible(sp, header, packet_is_set(&sp->acked) ? &sp->acked : &first))
+	    !is_plausible(sp, header, packet_is_set(&sp->note.acked) ? &sp->note.acked : &first))
 		return 0;
-	if (header->packet_seq_num >= sp->missed_end)
+	if (header->packet_seq_num >= sp->note.missed_end)
 		count_missed(sp, header, events_kept(sp));
 	return send_account(sp, header);
 }
 
-/* The oldest of those that were sent. */
+/* The oldest of those that were sent. After a failure, none behind it is counted. */
 static void sent_done(void *data, int error)
 {
 	struct spooled *sp = data;
-	struct spooled_sent sent = sp->ahead[0];
+	const struct spooled_sent sent = sp->ahead[0];
+	struct spool *spool = sp->spool;
 
 	sp->nr_ahead--;
-	sp->spool->nr_ahead--;
+	spool->nr_ahead--;
 	memmove(sp->ahead, sp->ahead + 1, sp->nr_ahead * sizeof(sent));
-	if (error && !sp->ahead_error)
-		sp->ahead_error = error;
-	if (error || sp->ahead_error)
+	if (error) {
+		spool->ahead_error = spool->ahead_error ? spool->ahead_error : error;
+		for (unsigned int i = 0; i < sp->nr_ahead; i++)
+			sp->ahead[i].bytes = 0;
 		return;
-	link_works(sp->spool);
+	}
+	link_works(spool);
 	if (!sent.bytes)
 		return;
 	sp->drain.sent -= sent.bytes;
@@ -669,25 +589,29 @@ static void leave_body(struct spooled *sp)
 	sp->body = NULL;
 }
 
-/* All that was sent has been answered. Return: 0, or negative errno: begin with the first one that
- * was not acknowledged. */
-static int take_failure(struct spooled *sp)
+/* Everything on its way is answered. After a failure, each stream begins with the first packet that
+ * was not acknowledged. Return: 0, or the first error. */
+static int spool_await_posted(struct spool *spool)
 {
-	int error = sp->ahead_error;
+	int error = relay_conn_drain(spool->sink.link);
+	struct spooled *sp;
 
-	if (error) {
+	if (!spool->ahead_error)
+		return error;
+	list_for_each(sp, &spool->streams, node) {
 		leave_body(sp);
 		sp->begun.bytes = 0; /* unless the relay reports it on the next connection */
 		sp->drain.sent = 0;
-		sp->ahead_error = 0;
 	}
+	error = spool->ahead_error;
+	spool->ahead_error = 0;
 	return error;
 }
 
 /* Where the relay has a part of it already, behind that. */
 static void begin_packet(struct spooled *sp)
 {
-	uint64_t len = sp->header.packet_size / 8 - sizeof(sp->header);
+	uint64_t len = packet_body_bytes(&sp->header);
 
 	sp->sent_header = as_spooled(sp, &sp->header);
 	if (!sp->sent_header.crc32c)
@@ -702,14 +626,15 @@ static void begin_packet(struct spooled *sp)
 /* Some more of the packet, or all of it. Return: 1. */
 static int send_more(struct spooled *sp)
 {
-	uint64_t len = sp->sent_header.packet_size / 8 - sizeof(sp->sent_header);
+	uint64_t len = packet_body_bytes(&sp->header), size = len + sizeof(sp->header);
 	uint64_t at = sp->body_offset;
-	uint64_t bytes = MIN(len - at, relay_conn_part_bytes(sp->spool->sink.link));
+	uint64_t most = size > RELAY_PARTS_MAX ? len : relay_conn_part_bytes(sp->spool->sink.link);
+	uint64_t bytes = MIN(len - at, most);
 	bool all = at + bytes == len;
 	struct spooled_sent *sent = &sp->ahead[sp->nr_ahead++];
 	AUTO_FREE uint8_t *body = all ? TAKE(sp->body) : NULL;
 
-	*sent = (struct spooled_sent){ sp->header, all ? sp->header.packet_size / 8 : 0 };
+	*sent = (struct spooled_sent){ sp->header, all ? size : 0 };
 	sp->spool->nr_ahead++;
 	sp->body_offset = at + bytes;
 	sp->drain.sent += sent->bytes;
@@ -718,26 +643,10 @@ static int send_more(struct spooled *sp)
 	return 1;
 }
 
-/* The relay has it, or it is too large for parts. Return: 1 or negative errno. */
-static int send_alone(struct spooled *sp)
+/* The relay has the packet, or it is damaged. Return: 1 or negative errno. */
+static int pass_over(struct spooled *sp, bool damaged)
 {
-	int ret = sp->nr_ahead ? relay_conn_drain(sp->spool->sink.link) : 0;
-
-	sp->spool->nr_ahead++; /* it has a copy: the wait for it may be long */
-	if (ret == 0)
-		ret = transmit(sp, &sp->header, sp->body);
-	sp->spool->nr_ahead--;
-	leave_body(sp);
-	if (ret < 0)
-		return ret;
-	link_works(sp->spool);
-	chunk_drain_pass(&sp->drain, sp->header.packet_size / 8);
-	return 1;
-}
-
-static int spool_skip_damaged(struct spooled *sp)
-{
-	int ret = report_damaged(sp, &sp->header);
+	int ret = damaged ? report_damaged(sp, &sp->header) : 0;
 
 	if (ret < 0)
 		return ret;
@@ -754,21 +663,19 @@ static int spool_send_one(struct spooled *sp)
 
 	if (ret < 0 || epoch != sp->epoch) /* its parts belong to the connection before */
 		leave_body(sp);
-	if (ret < 0 || sp->ahead_error || sp->nr_ahead == RELAY_CONN_MAX_POSTED)
+	if (ret < 0 || sp->spool->ahead_error || sp->nr_ahead == RELAY_CONN_MAX_POSTED)
 		return ret;
 	if (sp->body)
 		return send_more(sp);
 	ret = chunk_drain_next(&sp->drain, &sp->header, &sp->body);
 	if (ret <= 0)
 		return ret;
-	if (spool_is_behind_mark(sp)) {
+	if (spool_is_behind_mark(sp) || ret == CHUNK_DRAIN_DAMAGED || has(sp, &sp->header)) {
 		leave_body(sp);
-		return 0;
+		return spool_is_behind_mark(sp) || sp->nr_ahead ?
+			       0 :
+			       pass_over(sp, ret == CHUNK_DRAIN_DAMAGED);
 	}
-	if (ret == CHUNK_DRAIN_DAMAGED)
-		return sp->nr_ahead ? 0 : spool_skip_damaged(sp);
-	if (has(sp, &sp->header) || sp->header.packet_size / 8 > RELAY_PARTS_MAX)
-		return send_alone(sp);
 	begin_packet(sp);
 	return send_more(sp);
 }
@@ -806,7 +713,7 @@ static int open_one(struct spool *spool)
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node)
-		if ((all || packet_is_set(&sp->acked) || (turns && sp->is_open)) &&
+		if ((all || packet_is_set(&sp->note.acked) || (turns && sp->is_open)) &&
 		    sp->epoch != relay_conn_epoch(spool->sink.link)) {
 			int ret = spool_attach(sp);
 
@@ -815,71 +722,43 @@ static int open_one(struct spool *spool)
 	return 0;
 }
 
-/* Everything on its way is answered. Return: 0, or the first error. */
-static int spool_await_posted(struct spool *spool)
-{
-	int error = relay_conn_drain(spool->sink.link);
-	struct spooled *sp;
-
-	list_for_each(sp, &spool->streams, node) {
-		int failure = take_failure(sp);
-
-		error = error ? error : failure;
-	}
-	return error;
-}
-
-static bool any_failed(const struct spool *spool)
-{
-	const struct spooled *sp;
-
-	list_for_each(sp, &spool->streams, node)
-		if (sp->ahead_error)
-			return true;
-	return false;
-}
-
 /* All streams are opened before one is ended: a trace at the relay whose streams have all ended is
  * over for its viewers. Return: 1: go on; 0: the relay has everything; negative errno. */
 static int drain_some(struct spool *spool)
 {
-	int error, ret = any_failed(spool) ? 0 : open_one(spool);
+	int ret = open_one(spool);
 
 	if (ret == 0)
 		ret = send_round(spool);
-	if (ret > 0 && !any_failed(spool))
-		return 1;
-	if (ret == 0 && spool->nr_ahead) {
-		ret = spool_await_posted(spool);
-		return ret < 0 ? ret : 1;
-	}
-	if (ret == 0 && !any_failed(spool)) {
-		ret = spool_send_mark(spool);
-		if (ret >= 0)
-			return ret;
-	}
-	error = spool_await_posted(spool);
-	return ret < 0 ? ret : error < 0 ? error : -ECONNRESET;
+	if (ret != 0)
+		return ret;
+	if (!spool->nr_ahead)
+		return spool_send_mark(spool);
+	ret = spool_await_posted(spool);
+	return ret < 0 ? ret : 1;
 }
 
 int spool_send_files(struct spool *spool, uint64_t budget_ns)
 {
 	uint64_t end = now_ns() + budget_ns;
-	int ret = relay_conn_open(spool->sink.link);
+	int error, ret = relay_conn_open(spool->sink.link);
 
 	if (ret == 0)
 		ret = relay_conn_all_metadata(spool->sink.link);
-	while (ret >= 0) {
+	while (ret >= 0 && !spool->ahead_error) {
 		ret = drain_some(spool);
+		if (ret < 0 || spool->ahead_error)
+			continue;
 		if (ret == 0) {
-			spool_handle(spool, SPOOL_DRAINED);
+			spool->fills = false;
 			link_works(spool);
 			return 0;
 		}
-		if (ret > 0 && now_ns() >= end)
+		if (now_ns() >= end)
 			return 1;
 	}
-	(void)!spool_await_posted(spool);
-	spool_link_failed(spool, ret);
+	error = spool_await_posted(spool);
+	ret = ret < 0 ? ret : error;
+	spool_sink_link_failed(&spool->sink, ret);
 	return ret;
 }
