@@ -732,47 +732,20 @@ int relay_conn_stream(struct relay_conn *link, const struct stream_config *confi
 	return ret;
 }
 
-/* Return: 0 or negative errno: the connection is of no use any more. */
+/* @body: of the packet, or a part of it that begins at @at. Return: 0 or negative errno: the
+ * connection is of no use any more. */
 static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
-				  const struct packet_header *header, const void *body,
-				  const struct splice_source *source, uint32_t *ret_serial)
+				  const struct packet_header *header, const struct wire_body *body,
+				  uint64_t at, bool chained, uint32_t *ret_serial)
 {
-	bool summed = !header->crc32c;
+	bool whole = body->bytes == packet_body_bytes(header);
 	struct req_rel_packet req = {
 		.stream = stream,
 		.header = { (const uint8_t *)header, sizeof(*header) },
-		.sum_behind = summed,
-		.packed = link->packer != NULL,
-	};
-	struct wire_body whole = {
-		.data = body,
-		.bytes = packet_body_bytes(header),
-		.summed = summed,
-		.packer = link->packer,
-		.source = source,
-	};
-	uint8_t buf[RELAY_CONN_SMALL_BYTES];
-	struct encoder enc;
-
-	if (summed)
-		whole.sum = packet_checksum(header, NULL, 0);
-	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
-	req_rel_packet_encode(&enc, &req);
-	*ret_serial = link->wire.serial;
-	return wire_send(&link->wire, &enc, &whole);
-}
-
-/* The @bytes of a whole packet's body from @at on, behind @header, which has the checksum. */
-static int send_part(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
-		     const struct wire_body *part, uint64_t at, bool chained, uint32_t *ret_serial)
-{
-	bool whole = part->bytes == packet_body_bytes(header);
-	struct req_rel_packet req = {
-		.stream = stream,
-		.header = { (const uint8_t *)header, sizeof(*header) },
-		.packed = part->packer != NULL,
+		.sum_behind = body->summed,
+		.packed = body->packer != NULL,
 		.part_at = at,
-		.part_bytes = whole ? 0 : part->bytes,
+		.part_bytes = whole ? 0 : body->bytes,
 		.chained = chained,
 	};
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
@@ -781,38 +754,46 @@ static int send_part(struct relay_conn *link, uint32_t stream, const struct pack
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
 	req_rel_packet_encode(&enc, &req);
 	*ret_serial = link->wire.serial;
-	return wire_send(&link->wire, &enc, part);
+	return wire_send(&link->wire, &enc, body);
 }
 
-/* It counts as posted while it is sent, so that the link's state includes it. Return: NULL: the
- * stream has to be registered at the relay first. */
-static struct relay_conn_posted *begin_post(struct relay_conn *link, relay_conn_done done,
-					    void *data)
+/* It counts as posted while it is sent, so that the link's state includes it. */
+static void post_packet(struct relay_conn *link, uint32_t stream,
+			const struct packet_header *header, const struct wire_body *body,
+			uint64_t at, bool chained, relay_conn_done done, void *data)
 {
 	struct relay_conn_posted *post;
+	int error;
 
 	while (link->nr_posted &&
 	       (link->nr_posted == RELAY_CONN_MAX_POSTED || wire_has_answer(&link->wire)))
 		collect_post(link);
 	post = &link->posted[link->nr_posted++];
 	*post = (struct relay_conn_posted){ .done = done, .data = data };
-	if (link->wire.chan.fd >= 0)
-		return post;
-	end_post(link, relay_conn_not_connected(link));
-	return NULL;
+	if (link->wire.chan.fd < 0) {
+		end_post(link, relay_conn_not_connected(link));
+		return;
+	}
+	error = relay_conn_send_packet(link, stream, header, body, at, chained, &post->serial);
+	if (error < 0)
+		relay_conn_fail(link, error, NULL);
 }
 
 void relay_conn_post(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
 		     const void *body, const struct splice_source *source, relay_conn_done done,
 		     void *data)
 {
-	struct relay_conn_posted *post = begin_post(link, done, data);
-	int error =
-		post ? relay_conn_send_packet(link, stream, header, body, source, &post->serial) :
-		       0;
+	struct wire_body whole = {
+		.data = body,
+		.bytes = packet_body_bytes(header),
+		.summed = !header->crc32c,
+		.packer = link->packer,
+		.source = source,
+	};
 
-	if (error < 0)
-		relay_conn_fail(link, error, NULL);
+	if (whole.summed)
+		whole.sum = packet_checksum(header, NULL, 0);
+	post_packet(link, stream, header, &whole, 0, false, done, data);
 }
 
 void relay_conn_post_part(struct relay_conn *link, uint32_t stream,
@@ -820,11 +801,8 @@ void relay_conn_post_part(struct relay_conn *link, uint32_t stream,
 			  uint64_t bytes, bool chained, relay_conn_done done, void *data)
 {
 	const struct wire_body part = { body + at, bytes, .packer = link->packer };
-	struct relay_conn_posted *post = begin_post(link, done, data);
-	int error = post ? send_part(link, stream, header, &part, at, chained, &post->serial) : 0;
 
-	if (error < 0)
-		relay_conn_fail(link, error, NULL);
+	post_packet(link, stream, header, &part, at, chained, done, data);
 }
 
 uint64_t relay_conn_part_bytes(const struct relay_conn *link)

@@ -217,16 +217,6 @@ static int spool_settle(struct sink *sink)
 	return 0;
 }
 
-/* Viewers learn of streams without data, too, before they get any that is younger. */
-static void open_all(struct spool *spool)
-{
-	struct spooled *sp;
-
-	if (spool->sink.live)
-		list_for_each(sp, &spool->streams, node)
-			(void)!spooled_open(sp);
-}
-
 /* Streams that a turn at the relay does not know of could not go on. */
 static bool awaits_streams(const struct spool *spool)
 {
@@ -240,7 +230,6 @@ int spool_sink_drain(struct sink *sink, uint64_t now)
 
 	if (!spool->fills || (spool->error && now < spool->retry_ns) || awaits_streams(spool))
 		return SINK_NOTHING;
-	open_all(spool);
 	ret = spool_send_files(spool, DRAIN_NS);
 	if (ret < 0)
 		return ret;
@@ -305,9 +294,12 @@ static int spool_sync(struct sink *sink)
 
 static void spool_remove(struct spool *spool)
 {
+	struct spooled *sp, *tmp;
 	struct chunk_trace *dir;
 
-	spool_clear(spool);
+	list_for_each_safe(sp, tmp, &spool->streams, node)
+		if (sp->ended && !sp->drain.waiting)
+			spooled_free(sp, true);
 	list_for_each(dir, &spool->chunk->traces, node) {
 		chunk_trace_release(dir);
 		chunk_trace_remove(dir);
@@ -400,45 +392,27 @@ static struct sink_stream *spool_open(struct sink *sink, const struct stream_con
 	return &sp->out;
 }
 
-enum noted {
-	NOTED_TAKEN,   /* its space was given back */
-	NOTED_WAITS,   /* it is in the ring as it was */
-	NOTED_STRANGE, /* this is not the ring that it came from */
-};
-
-static enum noted find_noted(const struct ring_reader *r, const struct packet_header *noted)
-{
-	uint64_t len = packet_body_bytes(noted);
-	uint64_t consumed = __atomic_load_n(&r->cons->consumed, __ATOMIC_ACQUIRE) & LTT_POS_MASK;
-	const uint8_t *body = r->data + (noted->stream_pos & (r->size - 1));
-
-	if (len && consumed == ((noted->stream_pos + len) & LTT_POS_MASK))
-		return NOTED_TAKEN;
-	if (consumed != (noted->stream_pos & LTT_POS_MASK) || len > r->size ||
-	    !spool_is_noted(noted, body))
-		return NOTED_STRANGE;
-	return NOTED_WAITS;
-}
-
 /* Continue after the packet that was sent last, whether it arrived or not: if not, it is still
- * in the ring. */
+ * in the ring, if this is the one that it came from. */
 static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 {
 	const struct packet_header noted = sp->note.last;
-	enum noted found = find_noted(r, &noted);
-	int ret;
+	const uint8_t *body = r->data + (noted.stream_pos & (r->size - 1));
+	uint64_t consumed = __atomic_load_n(&r->cons->consumed, __ATOMIC_ACQUIRE) & LTT_POS_MASK;
+	uint64_t len = packet_body_bytes(&noted);
+	int ret = 0;
 
-	if (found == NOTED_STRANGE)
-		return SINK_UNKNOWN;
-	if (found == NOTED_WAITS) {
-		ret = spool_add(sp, &noted, r->data + (noted.stream_pos & (r->size - 1)), NULL);
-		if (ret < 0)
-			return ret;
+	if (len && consumed == ((noted.stream_pos + len) & LTT_POS_MASK)) {
+		if (!sp->drain.waiting)
+			spool_taken(sp);
+	} else if (consumed == (noted.stream_pos & LTT_POS_MASK) && len <= r->size &&
+		   spool_is_noted(&noted, body)) {
+		ret = spool_add(sp, &noted, body, NULL);
 		sp->spool->fills = true;
-	} else if (!sp->drain.waiting) {
-		spool_taken(sp);
+	} else {
+		return SINK_UNKNOWN;
 	}
-	return SINK_AFTER;
+	return ret < 0 ? ret : SINK_AFTER;
 }
 
 static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader,

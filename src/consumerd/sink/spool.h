@@ -89,7 +89,6 @@ struct spooled {
 	bool is_open;			   /* by spooled_open() */
 	bool unplaced;			   /* only the relay knows its position */
 	bool ended;			   /* nothing will be added */
-	const struct packet_header *sending; /* the packet that is sent from its ring */
 
 	uint32_t relay_id,
 		epoch; /* the relay's id of the stream, valid on connection number @epoch */
@@ -169,7 +168,5 @@ bool spool_is_behind_mark(const struct spooled *sp);
 int spool_send_mark(struct spool *spool) MUST_CHECK;
 /** The oldest turn will not be made. */
 void spool_give_up_mark(struct spool *spool);
-/** Remove the files of streams to which nothing will be added and of which no data waits. */
-void spool_clear(struct spool *spool);
 
 #endif

@@ -39,15 +39,6 @@ static void link_works(struct spool *spool)
 	spool->backoff_ns = 0;
 }
 
-void spool_clear(struct spool *spool)
-{
-	struct spooled *sp, *tmp;
-
-	list_for_each_safe(sp, tmp, &spool->streams, node)
-		if (sp->ended && !sp->drain.waiting)
-			spooled_free(sp, true);
-}
-
 /* --- notes -------------------------------------------------------------------------- */
 
 struct note_name {
@@ -189,11 +180,9 @@ int spooled_open(struct spooled *sp)
 		chunk_stream_close(&sp->file);
 		return ret;
 	}
-	sp->is_last_in_files =
-		ret > 0 && (!packet_is_set(last) || stored.packet_seq_num >= last->packet_seq_num);
-	if (sp->is_last_in_files &&
-	    (!packet_is_set(last) || stored.packet_seq_num > last->packet_seq_num))
+	if (ret > 0 && (!packet_is_set(last) || stored.packet_seq_num > last->packet_seq_num))
 		*last = stored;
+	sp->is_last_in_files = ret > 0 && stored.packet_seq_num == last->packet_seq_num;
 	sp->spool->last_mark = MAX(sp->spool->last_mark, sp->file.number >> SPOOL_MARK_SHIFT);
 	chunk_drain_find(&sp->drain);
 	if (sp->drain.waiting || packet_is_set(&sp->note.acked))
@@ -477,7 +466,7 @@ static void spool_on_sent(void *data, int error)
 			link_works(sp->spool);
 	}
 	if (!error)
-		note_stored(sp, sp->sending);
+		note_stored(sp, &sp->note.last);
 	sp->out.done(sp->out.data, error);
 }
 
@@ -490,7 +479,6 @@ static int post(struct spooled *sp, const struct packet_header *header, const vo
 	if (ret < 0)
 		return ret;
 	told = as_spooled(sp, header);
-	sp->sending = header;
 	if (has(sp, header))
 		spool_on_sent(sp, 0);
 	else
@@ -703,22 +691,25 @@ static int send_round(struct spool *spool)
 }
 
 /* Packets that a relay acknowledged on an earlier connection may be lost there, also of streams
- * from which nothing follows. And viewers have to know all streams before they get data that is
- * younger; a turn, all that have packets. Return: 1: one was opened; 0: there is none; negative
- * errno. */
+ * from which nothing follows. And viewers have to know all streams, also those without data, before
+ * they get data that is younger; a turn, all that have packets. Return: 1: one was opened; 0: there
+ * is none; negative errno. */
 static int open_one(struct spool *spool)
 {
 	bool all = relay_conn_is_live(spool->sink.link);
 	bool turns = !list_empty(&spool->marks);
 	struct spooled *sp;
 
-	list_for_each(sp, &spool->streams, node)
-		if ((all || packet_is_set(&sp->note.acked) || (turns && sp->is_open)) &&
-		    sp->epoch != relay_conn_epoch(spool->sink.link)) {
-			int ret = spool_attach(sp);
+	list_for_each(sp, &spool->streams, node) {
+		int ret;
 
-			return ret < 0 ? ret : 1;
-		}
+		if ((!all && !packet_is_set(&sp->note.acked) && !(turns && sp->is_open)) ||
+		    sp->epoch == relay_conn_epoch(spool->sink.link))
+			continue;
+		(void)!spooled_open(sp);
+		ret = spool_attach(sp);
+		return ret < 0 ? ret : 1;
+	}
 	return 0;
 }
 
