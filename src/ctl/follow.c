@@ -69,7 +69,7 @@ static void print(struct follow *follow, struct json_object *news)
 	char time[16];
 
 	follow->ctl->printed = true;
-	json_set_str(news, "session", follow->session);
+	JSON_COPY(news, follow, session);
 	if (follow->ctl->json) {
 		text_json_line(stdout, news);
 	} else if (!follow->ctl->quiet) {

@@ -10,9 +10,7 @@ static struct json_object *ctl_quota_record(const struct ltt_ctl_quota *quota)
 
 	json_set_num(o, "user", quota->uid);
 	json_set_bool(o, "in_roots", quota->in_roots);
-	json_set_str(o, "name", quota->name);
-	json_set_num(o, "used", quota->used);
-	json_set_num(o, "limit", quota->limit);
+	JSON_COPY(o, quota, name, used, limit);
 	json_set_num(o, "times_refused", quota->refused);
 	return o;
 }

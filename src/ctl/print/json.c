@@ -130,7 +130,7 @@ static struct json_object *ctl_record_lost(const struct ltt_ctl_totals *t)
 	json_set_num(o, "too_large", t->lost_size);
 	json_set_num(o, "buffer_busy", t->lost_busy);
 	json_set_num(o, "output_failed", t->lost_output);
-	json_set_num(o, "invalid_bytes", t->invalid_bytes);
+	JSON_COPY(o, t, invalid_bytes);
 	return o;
 }
 
@@ -141,20 +141,10 @@ struct json_object *json_totals(const struct ltt_ctl_totals *totals)
 	if (!totals)
 		return NULL;
 	o = json_object_new_object();
-	json_set_num(o, "recorded", totals->recorded);
-	json_set_num(o, "written", totals->written);
-	json_set_num(o, "waiting", totals->waiting);
-	json_set_num(o, "lost", totals->lost);
+	JSON_COPY(o, totals, recorded, written, waiting, lost);
 	json_set(o, "lost_by_cause", ctl_record_lost(totals));
-	json_set_num(o, "lost_buffers", totals->lost_buffers);
-	json_set_num(o, "bytes", totals->bytes);
-	json_set_num(o, "packets", totals->packets);
-	json_set_num(o, "not_sampled", totals->not_sampled);
-	json_set_num(o, "unrecorded", totals->unrecorded);
-	json_set_num(o, "overwritten", totals->overwritten);
-	json_set_num(o, "slow_ns", totals->slow_ns);
-	json_set_num(o, "slow_bytes", totals->slow_bytes);
-	json_set_num(o, "cleared", totals->cleared);
+	JSON_COPY(o, totals, lost_buffers, bytes, packets, not_sampled, unrecorded, overwritten,
+		  slow_ns, slow_bytes, cleared);
 	return o;
 }
 
@@ -162,13 +152,10 @@ static struct json_object *record_snapshot_ring(const struct ltt_ctl_snapshot_ri
 {
 	struct json_object *o = json_object_new_object();
 
-	json_set_str(o, "channel", ring->channel);
-	json_set_num(o, "ring", ring->ring);
-	json_set_num(o, "cpu", ring->cpu);
+	JSON_COPY(o, ring, channel, ring, cpu);
 	json_set_num(o, "recorded", ring->records);
 	json_set_num(o, "overwritten", ring->before);
-	json_set_num(o, "lost", ring->lost);
-	json_set_num(o, "bytes", ring->bytes);
+	JSON_COPY(o, ring, lost, bytes);
 	json_set_time(o, "begin_ns", ring->begin_ns);
 	json_set_time(o, "end_ns", ring->end_ns);
 	return o;
@@ -179,14 +166,13 @@ struct json_object *json_snapshot(const char *session, const struct ltt_ctl_snap
 	struct json_object *o = json_object_new_object(), *rings = json_object_new_array();
 
 	json_set_str(o, "session", session);
-	json_set_str(o, "directory", snapshot->directory);
+	JSON_COPY(o, snapshot, directory);
 	json_set_num(o, "recorded", snapshot->records);
 	json_set_num(o, "overwritten", snapshot->before);
-	json_set_num(o, "lost", snapshot->lost);
-	json_set_num(o, "bytes", snapshot->bytes);
+	JSON_COPY(o, snapshot, lost, bytes);
 	json_set_time(o, "begin_ns", snapshot->begin_ns);
 	json_set_time(o, "end_ns", snapshot->end_ns);
-	json_set_num(o, "copy_ns", snapshot->copy_ns);
+	JSON_COPY(o, snapshot, copy_ns);
 	json_set(o, "buffers", rings);
 	for (size_t i = 0; i < snapshot->nr; i++)
 		json_object_array_add(rings, record_snapshot_ring(snapshot->rings[i]));
@@ -228,9 +214,9 @@ struct json_object *json_news(const struct ltt_ctl_news *n)
 		json_set_str(o, "text", n->text);
 	if (n->kind != LTT_CTL_NEWS_LOSS)
 		return o;
-	json_set_str(o, "channel", n->channel);
+	JSON_COPY(o, n, channel);
 	json_set_str(o, "cause", loss_cause(n->cause));
-	json_set_num(o, "count", n->count);
+	JSON_COPY(o, n, count);
 	return o;
 }
 
@@ -293,25 +279,19 @@ struct json_object *json_session(const struct ltt_ctl_session *session)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_set_num(o, "id", session->id);
-	json_set_str(o, "name", session->name);
+	JSON_COPY(o, session, id, name);
 	json_set_str(o, "state", session_state(session->state));
-	json_set_str(o, "output", session->output);
-	json_set_num(o, "uid", session->uid);
+	JSON_COPY(o, session, output, uid);
 	json_set_time(o, "created_ns", (int64_t)session->created_ns);
-	json_set_num(o, "recording_ns", session->recording_ns);
-	json_set_num(o, "applications", session->applications);
+	JSON_COPY(o, session, recording_ns, applications);
 	json_set_bool(o, "scoped", session->scoped);
-	json_set_str(o, "problem", session->problem);
+	JSON_COPY(o, session, problem);
 	json_set_str(o, "link", link_state(session->link));
 #define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, session, name);
 #include "model/session.def"
-	json_set_num(o, "spooled", session->spooled);
+	JSON_COPY(o, session, spooled);
 	json_set(o, "clock_offset_ns", json_object_new_int64(session->clock_offset_ns));
-	json_set_num(o, "clock_error_ns", session->clock_error_ns);
-	json_set_str(o, "clock_change", session->clock_change);
-	json_set_num(o, "chunk", session->chunk);
-	json_set_num(o, "archives", session->archives);
+	JSON_COPY(o, session, clock_error_ns, clock_change, chunk, archives);
 	json_set(o, "totals", json_totals(session->totals));
 	return o;
 }
@@ -320,13 +300,11 @@ struct json_object *json_channel(const struct ltt_ctl_channel *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_set_str(o, "name", c->name);
+	JSON_COPY(o, c, name);
 	json_set_str(o, "domain", json_domain(c->domain));
 #define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, c, name);
 #include "model/channel.def"
-	json_set_num(o, "used", c->used);
-	json_set_num(o, "size", c->size);
-	json_set_num(o, "memory", c->memory);
+	JSON_COPY(o, c, used, size, memory);
 	json_set(o, "rules", json_object_new_array());
 	json_set(o, "conflicts", json_object_new_array());
 	json_set(o, "refusals", json_object_new_array());
@@ -364,7 +342,7 @@ struct json_object *json_refusal(const struct ltt_ctl_refusal *r)
 	struct json_object *o = json_object_new_object();
 
 	json_set_str(o, "name", r->event);
-	json_set_str(o, "why", r->why);
+	JSON_COPY(o, r, why);
 	json_set_str(o, "domain", json_domain(r->domain));
 	json_set_str(o, "refused", r->counted ? "count" : "record");
 	return o;
@@ -376,8 +354,7 @@ struct json_object *json_conflict(const struct ltt_ctl_conflict *c)
 
 	json_set_str(o, "name", c->event);
 	json_set_str(o, "armed", c->recorded);
-	json_set_str(o, "refused", c->refused);
-	json_set_num(o, "pid", c->pid);
+	JSON_COPY(o, c, refused, pid);
 	return o;
 }
 
@@ -385,8 +362,7 @@ static struct json_object *point_field(const struct ltt_ctl_field *m)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_set_str(o, "name", m->name);
-	json_set_str(o, "type", m->type);
+	JSON_COPY(o, m, name, type);
 	json_set_bool(o, "is_recorded", m->recorded);
 	return o;
 }
@@ -395,11 +371,9 @@ struct json_object *json_preset(const struct ltt_ctl_preset *m)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_set_str(o, "name", m->name);
+	JSON_COPY(o, m, name);
 	json_set_str(o, "pattern", m->events);
-	json_set_num(o, "subbuf_size", m->subbuf_size);
-	json_set_num(o, "num_subbuf", m->num_subbuf);
-	json_set_num(o, "uid", m->uid);
+	JSON_COPY(o, m, subbuf_size, num_subbuf, uid);
 	if (*m->unused)
 		json_set_str(o, "unused", m->unused);
 	return o;
@@ -410,18 +384,13 @@ struct json_object *json_point(const struct ltt_ctl_point *p)
 	static const char *const kinds[] = { [1] = "tracepoint", [2] = "marker", [3] = "kernel" };
 	struct json_object *o = json_object_new_object();
 
-	json_set_str(o, "name", p->name);
+	JSON_COPY(o, p, name);
 	json_set_str(o, "kind", WORD(kinds, p->kind));
 	if (p->domain != LTT_CTL_KERNEL)
 		json_set_str(o, "loglevel", loglevel_name(p->loglevel));
-	json_set_num(o, "pid", p->pid);
-	json_set_num(o, "uid", p->uid);
-	json_set_str(o, "process", p->process);
+	JSON_COPY(o, p, pid, uid, process);
 	json_set_str(o, "domain", json_domain(p->domain));
-	json_set_str(o, "format", p->format);
-	json_set_str(o, "file", p->file);
-	json_set_num(o, "line", p->line);
-	json_set_num(o, "active", p->active);
+	JSON_COPY(o, p, format, file, line, active);
 	for (size_t i = 0; i < p->nr_fields; i++)
 		json_append(o, "field_list", point_field(p->fields[i]));
 	if (*p->refused)

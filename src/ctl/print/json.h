@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 #include <ltt/control.h>
+#include <ltt/foreach.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,6 +43,19 @@ void json_set_time(struct json_object *o, const char *key, int64_t ns);
 void json_set_bool(struct json_object *o, const char *key, bool value);
 /** Append to the array @key, which is created if it is missing. Takes ownership of @value. */
 void json_append(struct json_object *o, const char *key, struct json_object *value);
+
+/* JSON_COPY(o, from, NAME...): members of the struct *@from that are texts, bool or numbers. Their
+ * keys are their names. */
+#define JSON_COPY(o, from, ...)                               \
+	do {                                                  \
+		struct json_object *copy_to_ = (o);           \
+		const __typeof__(*(from)) *copy_of_ = (from); \
+                                                              \
+		LTT__EACH(JSON_COPY_MEMBER, ~, __VA_ARGS__)   \
+	} while (0)
+#define JSON_COPY_MEMBER(n, id, name) \
+	_Generic(copy_of_->name, const char *: json_set_str, char *: json_set_str,           \
+		 bool: json_set_bool, default: json_set_num)(copy_to_, #name, copy_of_->name);
 
 /* To read objects: a missing value is returned as NULL, "", 0, false or an empty array. */
 struct json_object *json_get(struct json_object *o, const char *key);

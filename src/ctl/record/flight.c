@@ -153,8 +153,7 @@ static struct json_object *flight_crash_record(const struct fault *fault, bool n
 {
 	struct json_object *crash = json_object_new_object();
 
-	json_set_num(crash, "pid", fault->pid);
-	json_set_num(crash, "tid", fault->tid);
+	JSON_COPY(crash, fault, pid, tid);
 	if (named)
 		json_set_str(crash, "name", fault->name);
 	return crash;
@@ -381,7 +380,7 @@ struct json_object *flight_end(struct flight *flight)
 	       !run_pause(flight->run, END_POLL_MS))
 		;
 	flight_list(flight, true);
-	json_set_num(o, "crashed", flight->crashed);
+	JSON_COPY(o, flight, crashed);
 	json_set_bool(o, "reported", flight->run->faults->fd >= 0);
 	json_set(o, "saved", json_object_new_array());
 	for (size_t i = flight->nr; i-- > 0 && flight->nr - i <= FLIGHT_KEPT;) {

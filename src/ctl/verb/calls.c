@@ -67,8 +67,7 @@ static struct json_object *calls_verb_record(const struct calls_function *functi
 		json_set_num(o, "line", function->symbol.line);
 	}
 	json_set_num(o, "count", sum->calls);
-	json_set_num(o, "total_ns", sum->total_ns);
-	json_set_num(o, "self_ns", sum->self_ns);
+	JSON_COPY(o, sum, total_ns, self_ns);
 	json_set_num(o, "lossy_calls", sum->lossy);
 	return o;
 }
@@ -147,7 +146,7 @@ static void calls_verb_add_threads(struct json_object *record, const struct call
 		json_set_str(o, "process", thread->procname);
 		if (thread->has_pid)
 			json_set_num(o, "pid", thread->pid);
-		json_set_num(o, "tid", thread->tid);
+		JSON_COPY(o, thread, tid);
 		json_set_num(o, "total_ns", thread->root.sum.total_ns);
 		json_set(o, "calls", calls_verb_lines(&thread->root));
 		json_append(record, "threads", o);
@@ -171,8 +170,7 @@ static struct json_object *calls_verb_result(struct calls *calls, const char *pa
 
 	json_set_str(record, "path", path);
 	json_set_num(record, "open_calls", calls->open);
-	json_set_num(record, "left", calls->left);
-	json_set_num(record, "alone", calls->alone);
+	JSON_COPY(record, calls, left, alone);
 	if (opt.flat) {
 		calls_verb_add_functions(record, calls);
 	} else if (opt.graph) {

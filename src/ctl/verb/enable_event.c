@@ -241,7 +241,7 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 	rule = json_object_new_object();
 	json_set(rule, "conflicts", json_object_new_array());
 	loss_take_outcome(ctl, rule);
-	json_set_str(rule, "pattern", o->pattern);
+	JSON_COPY(rule, o, pattern);
 	json_set_str(rule, "channel", channel);
 	json_set_num(rule, "nr_points", points);
 	if (o->location)

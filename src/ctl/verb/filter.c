@@ -35,8 +35,7 @@ static struct json_object *filter_verdict(const struct ltt_ctl_verdict *verdict)
 	json_set_str(o, "name", verdict->event);
 	json_set_bool(o, "can_hold", !verdict->column);
 	if (verdict->column) {
-		json_set_num(o, "column", verdict->column);
-		json_set_str(o, "why", verdict->why);
+		JSON_COPY(o, verdict, column, why);
 	}
 	return o;
 }

@@ -183,7 +183,7 @@ static int load_file(struct ctl *ctl, int trusted_dir, const char *file, struct 
 		return ctl->err.code;
 	sessions = saved_read(text, len, &problems);
 	group = json_object_new_object();
-	json_set_str(group, "file", problems.file);
+	JSON_COPY(group, &problems, file);
 	take_sessions(ctl, loading, sessions, group);
 	if (report_problems(ctl, loading, &problems, group) != 0)
 		return ctl->err.code;

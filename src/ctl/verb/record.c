@@ -417,8 +417,8 @@ static struct json_object *attached_record(const struct run *run)
 	json_set(o, "tids", json_object_new_array());
 	for (size_t i = 0; i < attached.nr_threads; i++)
 		json_append(o, "tids", json_object_new_uint64(attached.threads[i].tid));
-	json_set_num(o, "duration_ns", run->duration_ns);
-	json_set_num(o, "silent", attached.silent);
+	JSON_COPY(o, run, duration_ns);
+	JSON_COPY(o, &attached, silent);
 	return o;
 }
 

@@ -71,7 +71,7 @@ static struct json_object *report_verb_thread(const struct overview_thread *thre
 	struct json_object *o = report_verb_process(thread->process);
 
 	json_set_str(o, "thread", thread->name);
-	json_set_num(o, "tid", thread->tid);
+	JSON_COPY(o, thread, tid);
 	return o;
 }
 
@@ -151,8 +151,7 @@ static void report_verb_set_line(struct json_object *o, const struct symbol_inli
 {
 	if (!frame->file)
 		return;
-	json_set_str(o, "file", frame->file);
-	json_set_num(o, "line", frame->line);
+	JSON_COPY(o, frame, file, line);
 }
 
 static struct json_object *report_verb_caller(const struct symbol_inline *frame)
@@ -228,8 +227,7 @@ static struct json_object *report_verb_hold(const struct locks_hold *hold, struc
 
 	json_set_time(o, "from_ns", hold->from_ns);
 	json_set_num(o, "duration_ns", hold->ns);
-	json_set_bool(o, "uncertain", hold->uncertain);
-	json_set_bool(o, "shared", hold->shared);
+	JSON_COPY(o, hold, uncertain, shared);
 	report_verb_set_place(o, "place", sites, hold->site, true);
 	return o;
 }
@@ -240,14 +238,12 @@ static struct json_object *report_verb_wait(const struct locks_wait *wait, struc
 
 	json_set_time(o, "from_ns", wait->from_ns);
 	json_set_num(o, "duration_ns", wait->ns);
-	json_set_bool(o, "lossy", wait->lossy);
-	json_set_bool(o, "open", wait->open);
+	JSON_COPY(o, wait, lossy, open);
 	json_set_str(o, "kind", locks_kind_name(wait->mutex->kind));
 	json_set_num(o, "mutex", wait->mutex->address);
 	report_verb_set_place(o, "mutex_place", sites, wait->mutex->place, false);
 	report_verb_set_place(o, "place", sites, wait->site, true);
-	json_set_num(o, "holds", wait->holds);
-	json_set_num(o, "held_ns", wait->held_ns);
+	JSON_COPY(o, wait, holds, held_ns);
 	if (wait->holder.thread)
 		json_set(o, "holder", report_verb_hold(&wait->holder, sites));
 	return o;
@@ -261,10 +257,7 @@ static struct json_object *report_verb_mutex(const struct locks_mutex *mutex,
 	json_set_str(o, "kind", locks_kind_name(mutex->kind));
 	json_set_num(o, "mutex", mutex->address);
 	report_verb_set_place(o, "mutex_place", sites, mutex->place, false);
-	json_set_num(o, "acquired", mutex->acquired);
-	json_set_num(o, "waited", mutex->waited);
-	json_set_num(o, "wait_ns", mutex->wait_ns);
-	json_set_bool(o, "lossy", mutex->lossy);
+	JSON_COPY(o, mutex, acquired, waited, wait_ns, lossy);
 	if (mutex->longest.thread)
 		json_set(o, "longest", report_verb_hold(&mutex->longest, sites));
 	return o;
@@ -281,12 +274,9 @@ static void report_verb_add_locks(struct json_object *record, const struct overv
 		return;
 	mutexes = locks_busiest(locks, &nr);
 	json_set(record, "locks", o = json_object_new_object());
-	json_set_num(o, "acquired", locks->acquired);
-	json_set_num(o, "waited", locks->waited);
-	json_set_num(o, "wait_ns", locks->wait_ns);
+	JSON_COPY(o, locks, acquired, waited, wait_ns);
 	json_set_num(o, "all_mutexes", locks->nr_mutexes);
-	json_set_num(o, "left_out", locks->left_out);
-	json_set_num(o, "unexplained", locks->unexplained);
+	JSON_COPY(o, locks, left_out, unexplained);
 	json_set(o, "waits", json_object_new_array());
 	for (uint32_t i = 0; i < locks->nr_waits; i++)
 		json_append(o, "waits", report_verb_wait(&locks->waits[i], overview->callsites));
@@ -305,9 +295,7 @@ static struct json_object *report_verb_waits_site(const struct waits_site *site,
 	report_verb_set_place(o, "place", sites, site->place, true);
 	json_set_num(o, "count", site->calls);
 	json_set_num(o, "not_ended", site->open);
-	json_set_num(o, "timed_out", site->timed_out);
-	json_set_num(o, "wait_ns", site->wait_ns);
-	json_set_bool(o, "lossy", site->lossy);
+	JSON_COPY(o, site, timed_out, wait_ns, lossy);
 	json_set(o, "longest", longest = report_verb_thread(site->thread));
 	json_set_time(longest, "from_ns", site->from_ns);
 	json_set_num(longest, "duration_ns", site->longest_ns);
@@ -325,8 +313,7 @@ static void report_verb_add_waits(struct json_object *record, const struct overv
 		return;
 	json_set(record, "other_waits", o = json_object_new_object());
 	json_set_num(o, "count", waits->calls);
-	json_set_num(o, "wait_ns", waits->wait_ns);
-	json_set_num(o, "left_out", waits->left_out);
+	JSON_COPY(o, waits, wait_ns, left_out);
 	json_set_num(o, "all_sites", nr);
 	json_set(o, "sites", json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++)
@@ -364,15 +351,9 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 		return;
 	json_set(record, "allocations", o = json_object_new_object());
 	json_set_num(o, "count", all->calls);
-	json_set_num(o, "bytes", all->bytes);
-	json_set_num(o, "frees", all->frees);
-	json_set_num(o, "unknown_frees", all->unknown_frees);
-	json_set_num(o, "failed", all->failed);
-	json_set_num(o, "live", all->live);
-	json_set_num(o, "live_bytes", all->live_bytes);
-	json_set_num(o, "most_bytes", all->most_bytes);
+	JSON_COPY(o, all, bytes, frees, unknown_frees, failed, live, live_bytes, most_bytes);
 	json_set_time(o, "most_ns", all->most_ns);
-	json_set_num(o, "left_out", all->left_out);
+	JSON_COPY(o, all, left_out);
 	report_verb_add_sites(o, "largest", overview, ALLOCATIONS_BY_BYTES);
 	report_verb_add_sites(o, "sites", overview, ALLOCATIONS_BY_CALLS);
 	report_verb_add_sites(o, "leaks", overview, ALLOCATIONS_BY_LIVE);
@@ -424,18 +405,13 @@ static void report_verb_add_losses(struct json_object *record, const struct view
 	struct json_object *o = json_object_new_object(), *causes = json_object_new_object();
 
 	json_set(record, "losses", o);
-	json_set_num(o, "lost", sum->lost);
+	JSON_COPY(o, sum, lost);
 	json_set(o, "lost_by_cause", causes);
 	for (int i = 0; i < VIEW_NR_LOST; i++)
 		json_set_num(causes, view_lost_key((enum view_lost)i), sum->lost_by[i]);
-	json_set_num(o, "lost_before", sum->lost_before);
-	json_set_num(o, "lost_buffers", sum->lost_buffers);
-	json_set_num(o, "not_sampled", sum->not_sampled);
-	json_set_num(o, "damaged_packets", sum->damaged_packets);
-	json_set_num(o, "damaged_events", sum->damaged_events);
+	JSON_COPY(o, sum, lost_before, lost_buffers, not_sampled, damaged_packets, damaged_events);
 	json_set_num(o, "missing_packets", sum->lost_packets);
-	json_set_num(o, "skipped_bytes", sum->skipped_bytes);
-	json_set_num(o, "problems", sum->problems);
+	JSON_COPY(o, sum, skipped_bytes, problems);
 	report_verb_add_streams(o, sum);
 }
 
@@ -520,14 +496,12 @@ static struct json_object *report_verb_record(const struct overview *overview,
 
 	json_set_str(record, "path", path);
 	json_set(record, "hosts", report_verb_hosts(overview));
-	json_set_num(record, "events", overview->events);
-	json_set_num(record, "state_dump", overview->state_dump);
+	JSON_COPY(record, overview, events, state_dump);
 	json_set_time(record, "begin_ns", overview->first_ns);
 	json_set_time(record, "end_ns", overview->last_ns);
-	json_set_num(record, "nr_streams", sum->nr_streams);
+	JSON_COPY(record, sum, nr_streams);
 	json_set_num(record, "cpus", overview->nr_cpus);
-	json_set_num(record, "no_thread", overview->no_thread);
-	json_set_num(record, "left_out", overview->left_out);
+	JSON_COPY(record, overview, no_thread, left_out);
 	report_verb_add_names(record, overview);
 	report_verb_add_tasks(record, overview);
 	report_verb_add_gap(record, overview);

@@ -23,8 +23,7 @@ static enum status rotate_session(struct ctl *ctl, const char *session)
 		return target_failed(ctl, session);
 	o = target_record(ctl, session);
 	json_set_str(o, "archive", archive->path);
-	json_set_num(o, "number", archive->number);
-	json_set_num(o, "bytes", archive->bytes);
+	JSON_COPY(o, archive, number, bytes);
 	json_set_bool(o, "complete", !no_wait && !archive->waits);
 	json_set_bool(o, "waits_for_relay", archive->waits);
 	ltt_ctl_archive_free(archive);

@@ -72,17 +72,14 @@ static struct json_object *spool_verb_describe(const struct ltt_ctl_spool *spool
 	struct json_object *o = json_object_new_object();
 
 	json_set_str(o, "spool", spool->name);
-	json_set_str(o, "path", spool->path);
+	JSON_COPY(o, spool, path);
 	json_set_bool(o, "in_use", spool->in_use);
-	json_set_num(o, "bytes", spool->bytes);
-	json_set_num(o, "packets", spool->packets);
+	JSON_COPY(o, spool, bytes, packets);
 	if (spool->since_ns)
 		show_time(o, "since", spool->since_ns);
 	json_set_bool(o, "sendable", spool->sendable);
 	if (spool->sendable) {
-		json_set_str(o, "session", spool->session);
-		json_set_str(o, "created", spool->created);
-		json_set_str(o, "relay", spool->relay);
+		JSON_COPY(o, spool, session, created, relay);
 	}
 	return o;
 }

@@ -27,7 +27,7 @@ static enum status start_verb_start(struct ctl *ctl, const char *session)
 	json_set_str(o, "session", session);
 	json_append(ctl->record, "sessions", o);
 	json_set_num(o, "applications", applications);
-	json_set_num(o, "late", outcome->late);
+	JSON_COPY(o, outcome, late);
 	if (outcome->late)
 		print_note(ctl,
 			   "session '%s': %u of %u applications had not answered within a "

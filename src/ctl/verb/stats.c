@@ -25,9 +25,7 @@ static struct json_object *stats_verb_bucket(const struct ltt_ctl_bucket *bucket
 {
 	struct json_object *o = json_object_new_object();
 
-	json_set_num(o, "first", bucket->first);
-	json_set_num(o, "last", bucket->last);
-	json_set_num(o, "count", bucket->count);
+	JSON_COPY(o, bucket, first, last, count);
 	return o;
 }
 
@@ -65,11 +63,10 @@ static struct json_object *stats_verb_key(const struct ltt_ctl_key *key, bool hi
 	json_set(o, "key", json_object_new_array());
 	for (size_t i = 0; i < key->nr_values; i++)
 		json_append(o, "key", stats_verb_value(key->values[i]));
-	json_set_num(o, "count", key->count);
+	JSON_COPY(o, key, count);
 	if (!histogram)
 		return o;
-	json_set_num(o, "sum", key->sum);
-	json_set_num(o, "negative", key->negative);
+	JSON_COPY(o, key, sum, negative);
 	stats_verb_add_buckets(o, key->buckets, key->nr_buckets);
 	return o;
 }
@@ -111,7 +108,7 @@ static void stats_verb_add_keys(struct json_object *o, const struct ltt_ctl_coun
 	json_set(o, "keyed_by", json_object_new_array());
 	for (size_t i = 0; i < by.nr; i++)
 		json_append(o, "keyed_by", json_object_new_string(by.names[i]));
-	json_set_num(o, "overflow", c->overflow);
+	JSON_COPY(o, c, overflow);
 	if (!*c->field)
 		json_set_num(o, "missed", c->missed);
 	json_set(o, "keys", json_object_new_array());
@@ -128,20 +125,16 @@ static struct json_object *stats_verb_counted(const struct ltt_ctl_counted *c)
 	struct json_object *o = json_object_new_object();
 
 	json_set_str(o, "domain", json_domain(c->domain));
-	json_set_str(o, "channel", c->channel);
-	json_set_str(o, "event", c->event);
+	JSON_COPY(o, c, channel, event);
 	json_set_bool(o, "counting", c->counting);
 	json_set_time(o, "since_ns", (int64_t)c->since_ns);
-	json_set_num(o, "count", c->count);
+	JSON_COPY(o, c, count);
 	json_set_bool(o, "at_least", c->at_least);
 	if (*c->by)
 		stats_verb_add_keys(o, c);
 	if (!*c->field)
 		return o;
-	json_set_str(o, "field", c->field);
-	json_set_num(o, "sum", c->sum);
-	json_set_num(o, "negative", c->negative);
-	json_set_num(o, "missed", c->missed);
+	JSON_COPY(o, c, field, sum, negative, missed);
 	stats_verb_add_buckets(o, c->buckets, c->nr_buckets);
 	return o;
 }

@@ -16,8 +16,7 @@ static enum status sync_verb_sync(struct ctl *ctl, const char *word, struct json
 		return STATUS_ERROR;
 	*ret = json_object_new_object();
 	json_set_str(*ret, "path", path);
-	json_set_num(*ret, "files", done.files);
-	json_set_num(*ret, "bytes", done.bytes);
+	JSON_COPY(*ret, &done, files, bytes);
 	return STATUS_OK;
 }
 

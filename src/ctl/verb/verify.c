@@ -75,21 +75,17 @@ static struct json_object *record_stream(const struct view_stream *s)
 	struct json_object *o = json_object_new_object();
 	uint64_t lost = sum_of(s->lost);
 
-	json_set_str(o, "trace", s->trace);
-	json_set_str(o, "name", s->name);
+	JSON_COPY(o, s, trace, name);
 	json_set_num(o, "recorded", recorded_in(s));
 	json_set_num(o, "lost", lost);
 	json_set_num(o, "emitted", recorded_in(s) + lost);
 	json_set(o, "lost_by_cause", record_losses(s->lost));
 	json_set_num(o, "given_up", s->before);
-	json_set_num(o, "lost_before", s->lost_before);
+	JSON_COPY(o, s, lost_before);
 	json_set_num(o, "readable", s->events);
-	json_set_num(o, "packets", s->packets);
-	json_set_num(o, "damaged_packets", s->damaged_packets);
-	json_set_num(o, "damaged_events", s->damaged_events);
+	JSON_COPY(o, s, packets, damaged_packets, damaged_events);
 	json_set_num(o, "missing_packets", s->lost_packets);
-	json_set_num(o, "unindexed_packets", s->unindexed_packets);
-	json_set_num(o, "bytes", s->bytes);
+	JSON_COPY(o, s, unindexed_packets, bytes);
 	return o;
 }
 
@@ -121,7 +117,7 @@ static struct json_object *record_unended(struct ctl *ctl, const struct view_sum
 		const struct view_unended *unended = &sum->unended[i];
 		struct json_object *o = json_object_new_object();
 
-		json_set_str(o, "path", unended->path);
+		JSON_COPY(o, unended, path);
 		json_set_str(o, "state", state_of(sessions, unended->path));
 		json_set_time(o, "until_ns", MAX(unended->until_ns, 0));
 		json_object_array_add(list, o);
@@ -145,22 +141,17 @@ static struct json_object *record_trace(struct ctl *ctl, const char *path,
 	json_set_str(o, "path", path);
 	json_set_str(o, "verdict", sum->problems ? "damaged" : is_lossy(sum) ? "lossy" : "sound");
 	json_set_num(o, "recorded", recorded);
-	json_set_num(o, "lost", sum->lost);
-	json_set_num(o, "not_sampled", sum->not_sampled);
+	JSON_COPY(o, sum, lost, not_sampled);
 	json_set_num(o, "emitted", recorded + sum->lost + sum->not_sampled);
 	json_set(o, "lost_by_cause", record_losses(sum->lost_by));
 	json_set_num(o, "given_up", sum->before);
-	json_set_num(o, "lost_before", sum->lost_before);
-	json_set_num(o, "lost_buffers", sum->lost_buffers);
+	JSON_COPY(o, sum, lost_before, lost_buffers);
 	json_set_num(o, "unlisted_traces", sum->unlisted);
-	json_set_num(o, "clock_changes", sum->clock_changes);
+	JSON_COPY(o, sum, clock_changes);
 	json_set_num(o, "readable", sum->events);
-	json_set_num(o, "packets", sum->packets);
-	json_set_num(o, "damaged_packets", sum->damaged_packets);
-	json_set_num(o, "damaged_events", sum->damaged_events);
+	JSON_COPY(o, sum, packets, damaged_packets, damaged_events);
 	json_set_num(o, "missing_packets", sum->lost_packets);
-	json_set_num(o, "skipped_bytes", sum->skipped_bytes);
-	json_set_num(o, "problems", sum->problems);
+	JSON_COPY(o, sum, skipped_bytes, problems);
 	json_set(o, "unended", record_unended(ctl, sum));
 	json_set(o, "streams", json_object_new_array());
 	for (size_t i = 0; i < sum->nr_streams; i++)

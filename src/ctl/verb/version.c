@@ -15,11 +15,7 @@ static enum status version_run(struct ctl *ctl)
 		const struct ltt_ctl_daemon_info *d = ltt_ctl_daemon(ctl->library);
 		struct json_object *daemon = json_object_new_object();
 
-		json_set_str(daemon, "version", d->version);
-		json_set_num(daemon, "pid", d->pid);
-		json_set_str(daemon, "rundir", d->rundir);
-		json_set_num(daemon, "clock_hz", d->clock_hz);
-		json_set_str(daemon, "clock_why", d->clock_why);
+		JSON_COPY(daemon, d, version, pid, rundir, clock_hz, clock_why);
 		json_set(ctl->record, "daemon", daemon);
 	}
 	if (!ctl_is_unreached(ctl))
