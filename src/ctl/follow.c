@@ -32,35 +32,20 @@ static void stamp(char buf[16], uint64_t ns)
 	strftime(buf, 16, "%H:%M:%S", localtime_r(&seconds, &tm));
 }
 
-static void print_loss(struct json_object *news)
-{
-	char *sentence AUTO_FREE = loss_sentence("enable-channel", json_str(news, "cause"),
-						 json_num(news, "count"));
-
-	printf("channel %s: %s\n", json_str(news, "channel"),
-	       sentence ? sentence : "events were lost");
-}
-
 /* The part after the time and the name of the session. */
 static void print_news(struct json_object *news)
 {
-	static const char *const texts[][2] = {
-		{ "problem", "problem: " },
-		{ "solved", "the problem is solved" },
-		{ "consumer-died", "ltt-consumerd " },
-		{ "consumer-replaced", "another ltt-consumerd has taken over" },
-		{ "daemon-gone", "the session daemon is gone" },
-		{ "daemon-replaced", "another session daemon has taken over" },
-	};
-	const char *kind = json_str(news, "news");
+	char *loss AUTO_FREE = loss_sentence("enable-channel", json_str(news, "cause"),
+					     json_num(news, "count"));
 
-	if (strcmp(kind, "loss") == 0)
-		print_loss(news);
-	else if (strcmp(kind, "state") == 0)
-		puts(json_str(news, "state"));
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (strcmp(kind, texts[i][0]) == 0)
-			printf("%s%s\n", texts[i][1], json_str(news, "text"));
+	text_form(stdout, news,
+		  "[{news=state}{state}|{news=problem}problem: {text}|"
+		  "{news=solved}the problem is solved{text}|{news=consumer-died}ltt-consumerd {text}|"
+		  "{news=consumer-replaced}another ltt-consumerd has taken over{text}|"
+		  "{news=daemon-gone}the session daemon is gone{text}|"
+		  "{news=daemon-replaced}another session daemon has taken over{text}|"
+		  "{news=loss}channel {channel}: ]");
+	puts(strcmp(json_str(news, "news"), "loss") != 0 ? "" : loss ? loss : "events were lost");
 }
 
 static void print(struct follow *follow, struct json_object *news)

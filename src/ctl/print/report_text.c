@@ -92,10 +92,7 @@ static void report_text_print_head(FILE *out, struct json_object *record)
 	uint64_t ns = json_num(record, "end_ns") - begin_ns;
 	char nr[TEXT_BYTES], time[TEXT_BYTES];
 
-	fprintf(out, "trace:   %s", json_str(record, "path"));
-	for (size_t i = 0; i < json_len(record, "hosts"); i++)
-		fprintf(out, "%s %s", i ? "," : ", recorded on",
-			json_object_get_string(json_at(record, "hosts", i)));
+	text_form(out, record, "trace:   {path}[, recorded on {hosts?}]");
 	if (events) {
 		fprintf(out, "\ntime:    ");
 		report_text_print_time(out, (int64_t)begin_ns, "%Y-%m-%d %H:%M:%S");
@@ -174,11 +171,10 @@ static void report_text_hold_row(struct table *table, struct json_object *record
 				 struct json_object *wait)
 {
 	struct json_object *hold = json_get(wait, "holder");
-	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
+	char since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
 	char holds[2 * WHERE_BYTES] = "", nr[TEXT_BYTES], held[TEXT_BYTES];
 
-	table_cell(table, "%s%s", json_flag(hold, "uncertain") ? "~" : "",
-		   text_time(ns, json_num(hold, "duration_ns")));
+	table_form(table, hold, "[{?uncertain}~]{duration_ns:T}");
 	table_cell(table, "%s", report_text_since(since, record, json_num(hold, "from_ns")));
 	table_cell(table, "%s by %s", json_flag(hold, "shared") ? "read" : "held",
 		   report_text_task(task, hold));
@@ -193,11 +189,9 @@ static void report_text_hold_row(struct table *table, struct json_object *record
 static void report_text_wait_row(struct table *table, struct json_object *record,
 				 struct json_object *wait)
 {
-	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
-	char mutex[WHERE_BYTES];
+	char since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES], mutex[WHERE_BYTES];
 
-	table_cell(table, "%s%s", json_flag(wait, "lossy") ? "~" : "",
-		   text_time(ns, json_num(wait, "duration_ns")));
+	table_form(table, wait, "[{?lossy}~]{duration_ns:T}");
 	table_cell(table, "%s", report_text_since(since, record, json_num(wait, "from_ns")));
 	table_cell(table, "%s", report_text_task(task, wait));
 	report_text_where(where, json_get(wait, "place"));
@@ -253,14 +247,11 @@ static void report_text_print_mutexes(FILE *out, struct json_object *locks)
 	for (size_t i = 0; i < nr; i++) {
 		struct json_object *o = json_at(locks, "mutexes", i);
 		struct json_object *longest = json_get(o, "longest");
-		char count[TEXT_BYTES], total[TEXT_BYTES], ns[TEXT_BYTES];
 		char name[WHERE_BYTES], task[WHERE_BYTES];
 
-		table_cell(&table, "%s", text_count(count, json_num(o, "waited")));
-		table_cell(&table, "%s%s", json_flag(o, "lossy") ? "~" : "",
-			   text_time(total, json_num(o, "wait_ns")));
-		table_cell(&table, "%s%s", json_flag(longest, "uncertain") ? "~" : "",
-			   text_time(ns, json_num(longest, "duration_ns")));
+		table_form(&table, o, "{waited:n}");
+		table_form(&table, o, "[{?lossy}~]{wait_ns:T}");
+		table_form(&table, o, "[{?longest.uncertain}~]{longest.duration_ns:T}");
 		table_cell(&table, "%s", report_text_mutex_name(name, o));
 		table_cell(&table, "%s", longest ? report_text_task(task, longest) : "");
 	}
@@ -291,13 +282,11 @@ static void report_text_waits_row(struct table *table, struct json_object *recor
 				  struct json_object *site)
 {
 	struct json_object *longest = json_get(site, "longest");
-	char nr[TEXT_BYTES], total[TEXT_BYTES], ns[TEXT_BYTES], since[TEXT_BYTES];
-	char task[WHERE_BYTES], where[WHERE_BYTES];
-	const char *mark = json_flag(site, "lossy") ? "~" : "";
+	char since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
 
-	table_cell(table, "%s", text_count(nr, json_num(site, "count")));
-	table_cell(table, "%s%s", mark, text_time(total, json_num(site, "wait_ns")));
-	table_cell(table, "%s%s", mark, text_time(ns, json_num(longest, "duration_ns")));
+	table_form(table, site, "{count:n}");
+	table_form(table, site, "[{?lossy}~]{wait_ns:T}");
+	table_form(table, site, "[{?lossy}~]{longest.duration_ns:T}");
 	table_cell(table, "%s", report_text_since(since, record, json_num(longest, "from_ns")));
 	table_cell(table, "%s", report_text_task(task, longest));
 	report_text_where(where, json_get(site, "place"));
@@ -531,6 +520,5 @@ void report_text(FILE *out, struct json_object *record)
 	report_text_print_gap(out, record);
 	report_text_print_losses(out, record);
 	fprintf(out, "\nmore:\n");
-	for (size_t i = 0; i < json_len(record, "more"); i++)
-		fprintf(out, "  %s\n", json_object_get_string(json_at(record, "more", i)));
+	text_forms(out, record, "more", "  {}\n");
 }

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -133,8 +135,8 @@ static struct json_object *ctl_text_exact(struct json_object *record)
 			return json_object_get(record);
 		copy = json_object_new_array();
 		for (size_t i = 0; i < json_object_array_length(record); i++)
-			json_object_array_add(
-				copy, ctl_text_exact(json_object_array_get_idx(record, i)));
+			json_object_array_add(copy,
+					      ctl_text_exact(json_object_array_get_idx(record, i)));
 		return copy;
 	case json_type_object:
 		copy = json_object_new_object();
@@ -248,12 +250,33 @@ static bool form_holds(struct json_object *value)
 	}
 }
 
+static void form_elements(FILE *out, struct json_object *array, const char *between)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		fprintf(out, "%s%s", i ? between : "",
+			json_object_get_string(json_object_array_get_idx(array, i)));
+}
+
+static void form_date(FILE *out, uint64_t ns)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	char buf[TEXT_BYTES];
+	struct tm tm;
+
+	if (localtime_r(&s, &tm) && strftime(buf, sizeof(buf), "%F %T", &tm))
+		fputs(buf, out);
+}
+
 static void form_value(FILE *out, struct json_object *value, char kind)
 {
 	uint64_t n = json_object_get_uint64(value);
 	const char *text = json_object_get_string(value);
 	char buf[TEXT_BYTES];
 
+	if (json_object_is_type(value, json_type_array)) {
+		form_elements(out, value, kind == 'w' ? " " : ", ");
+		return;
+	}
 	if (kind == 'n')
 		text = text_count(buf, n);
 	else if (kind == 'b')
@@ -264,28 +287,41 @@ static void form_value(FILE *out, struct json_object *value, char kind)
 		text = text_time(buf, n);
 	else if (kind == 's')
 		text = text_plural(n);
-	fputs(text ? text : "", out);
+	if (kind == 'd')
+		form_date(out, n);
+	else
+		fputs(text ? text : "", out);
+}
+
+static struct json_object *form_get(struct json_object *record, char *path)
+{
+	char *key;
+
+	while ((key = strsep(&path, ".")) && *key)
+		record = json_object_is_type(record, json_type_array) ?
+				 json_object_array_get_idx(record, strtoul(key, NULL, 10)) :
+				 json_get(record, key);
+	return record;
 }
 
 /* A field without its braces. Return: whether it holds; one that is only printed always does. */
 static bool form_field(FILE *out, struct json_object *record, char *field)
 {
 	bool only = *field == '?' || *field == '!', tested = only;
-	char *key = field + only, *end = key + strcspn(key, ":=?"), mark = *end;
-	char *word = end + 1, *dot;
+	char *key = field + only, *end = key + strcspn(key, ":=^?"), mark = *end;
+	const char *word = end + 1, *text;
+	struct json_object *value;
 
 	*end = '\0';
-	while ((dot = strchr(key, '.'))) {
-		*dot = '\0';
-		record = json_get(record, key);
-		key = dot + 1;
+	value = form_get(record, key);
+	if (mark == '=' || mark == '^') {
+		text = value ? json_object_get_string(value) : "";
+		return strncmp(text, word, strlen(word) + (mark == '=')) == 0;
 	}
-	if (mark == '=')
-		return strcmp(json_str(record, key), word) == 0;
 	if (!only)
-		form_value(out, json_get(record, key), mark == ':' ? *word : '\0');
+		form_value(out, value, mark == ':' ? *word : '\0');
 	tested |= mark == '?' || (mark == ':' && word[1] == '?');
-	return !tested || form_holds(json_get(record, key)) == (*field != '!');
+	return !tested || form_holds(value) == (*field != '!');
 }
 
 static const char *form_part(FILE *out, struct json_object *record, const char *form,

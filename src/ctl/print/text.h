@@ -41,11 +41,13 @@ void text_stored(FILE *out, FILE *stored);
 
 /**
  * text_form() - print a text with members of a record.
- * @form: {NAME} is the member, {NAME.NAME} one of a member. {NAME:KIND} is a number as a count (n),
- *	size (b), duration of ns (t) or us (u), time of ns to the thousandth (T), or the "s" of a
- *	plural (s). [PART|PART...]: the first part that holds is printed. A part holds unless one of
- *	these in it doesn't: {NAME?}, {NAME:KIND?}, and, which print nothing, {?NAME}, {NAME=WORD}
- *	and {!NAME}, which holds if {?NAME} doesn't. Nothing, "", 0 and false don't hold.
+ * @form: {NAME} is the member, {NAME.NAME} one of a member, {NAME.0} the first element of an array
+ *	and {} the record itself. An array is its elements, between commas. {NAME:KIND} is a number
+ *	as a count (n), size (b), duration of ns (t) or us (u), time of ns to the thousandth (T),
+ *	date (d) or the "s" of a plural (s), or an array as words (w).
+ *	[PART|PART...]: the first part that holds is printed. A part holds unless one of these in
+ *	it doesn't: {NAME?}, {NAME:KIND?}, and, which print nothing, {?NAME}, {NAME=WORD},
+ *	{NAME^BEGIN} and {!NAME}, which holds if {?NAME} doesn't. Nothing, "", 0 and false don't.
  */
 void text_form(FILE *out, struct json_object *record, const char *form);
 /** The same for each element of the array @key. */

@@ -305,12 +305,11 @@ static enum status calls_verb_run(struct ctl *ctl)
 static void calls_verb_row(struct table *table, struct json_object *o, int depth)
 {
 	const char *file = json_str(o, "file"), *slash = strrchr(file, '/');
-	const char *mark = json_num(o, "lossy_calls") ? "~" : "";
-	char total[TEXT_BYTES], self[TEXT_BYTES], count[TEXT_BYTES], function[256];
+	char function[256];
 
-	table_cell(table, "%s%s", mark, text_time(total, json_num(o, "total_ns")));
-	table_cell(table, "%s%s", mark, text_time(self, json_num(o, "self_ns")));
-	table_cell(table, "%s", text_count(count, json_num(o, "count")));
+	table_form(table, o, "[{?lossy_calls}~]{total_ns:T}");
+	table_form(table, o, "[{?lossy_calls}~]{self_ns:T}");
+	table_form(table, o, "{count:n}");
 	demangle_brief(json_str(o, "function"), function, sizeof(function));
 	if (*file)
 		table_cell(table, "%*s%s  %s:%u", 2 * depth, "", function,
@@ -343,8 +342,6 @@ static void calls_verb_table(FILE *out, struct json_object *parent, const char *
 
 static void calls_verb_text(FILE *out, struct json_object *record)
 {
-	char total[TEXT_BYTES];
-
 	if (json_get(record, "functions"))
 		calls_verb_table(out, record, "functions");
 	if (json_get(record, "calls"))
@@ -352,11 +349,8 @@ static void calls_verb_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < json_len(record, "threads"); i++) {
 		struct json_object *thread = json_at(record, "threads", i);
 
-		fprintf(out, "%s%s (", i ? "\n" : "", json_str(thread, "process"));
-		if (json_get(thread, "pid"))
-			fprintf(out, "process %u, ", (unsigned int)json_num(thread, "pid"));
-		fprintf(out, "thread %u): %s\n", (unsigned int)json_num(thread, "tid"),
-			text_time(total, json_num(thread, "total_ns")));
+		fputs(i ? "\n" : "", out);
+		text_form(out, thread, "{process} ([process {pid?}, ]thread {tid}): {total_ns:T}\n");
 		calls_verb_table(out, thread, "calls");
 	}
 }

@@ -11,6 +11,7 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
+#include "ctl/print/text.h"
 #include "ctl/target.h"
 #include "ctl/record/totals.h"
 #include "ctl/viewing.h"
@@ -130,19 +131,13 @@ static void destroy_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
 		struct json_object *o = json_at(record, "sessions", i);
 
-		fprintf(out, "Session %s destroyed", json_str(o, "session"));
+		text_form(out, o, "Session {session} destroyed");
 		totals_end(out, json_get(o, "totals"));
-		if (*json_str(o, "spool"))
-			fprintf(out,
-				"The relay %s does not have all of the trace; the rest is in %s "
-				"(lttctl spool send)\n",
-				json_str(o, "output"), json_str(o, "spool"));
-		else if (*json_str(o, "output"))
-			fprintf(out, "%s %s %s\n",
-				*json_str(o, "problem") ? "What was written of the trace is" :
-							    "The trace is",
-				*json_str(o, "output") == '/' ? "in" : "at the relay",
-				json_str(o, "output"));
+		text_form(out, o,
+			  "[The relay {output} does not have all of the trace; the rest is in "
+			  "{spool?} (lttctl spool send)\n|"
+			  "[{?problem}What was written of the trace is|The trace is] "
+			  "[{output^/}in|at the relay] {output?}\n]");
 	}
 }
 

@@ -75,26 +75,16 @@ static enum color doctor_color(const char *grade)
 
 static void doctor_text(FILE *out, struct json_object *record)
 {
-	uint64_t bad = json_num(record, "bad"), warn = json_num(record, "warn");
-
 	for (size_t i = 0; i < json_len(record, "findings"); i++) {
 		struct json_object *finding = json_at(record, "findings", i);
-		const char *command = json_str(finding, "repair");
 		const char *grade = json_str(finding, "grade");
 
-		fprintf(out, "%s%-5s%s %s\n", color_on(out, doctor_color(grade)), grade,
-			color_off(out), json_str(finding, "text"));
-		if (*command)
-			fprintf(out, "          %s\n", command);
+		fprintf(out, "%s%-5s%s", color_on(out, doctor_color(grade)), grade, color_off(out));
+		text_form(out, finding, " {text}\n[          {repair?}\n]");
 	}
-	if (bad)
-		fprintf(out, "\n%" PRIu64 " thing%s prevent%s data", bad, text_plural(bad),
-			bad == 1 ? "s" : "");
-	else
-		fputs("\nNothing prevents data", out);
-	if (warn)
-		fprintf(out, "; %" PRIu64 " warning%s", warn, text_plural(warn));
-	fputs(".\n", out);
+	text_form(out, record,
+		  "\n[{bad?} thing{bad:s} prevent[{bad=1}s] data|Nothing prevents data]"
+		  "[; {warn?} warning{warn:s}].\n");
 }
 
 const struct verb verb_doctor = {

@@ -166,40 +166,25 @@ static bool stats_verb_has_rates(struct json_object *record)
 
 static void show_counts(FILE *out, struct json_object *record)
 {
-	bool rates = stats_verb_has_rates(record);
-	struct table table = { .columns = rates ? "llrrl" : "llrl" };
-	char buf[TEXT_BYTES];
+#define COUNTS                                             \
+	{ "DOMAIN", "{domain}" }, { "EVENT", "{event}" },  \
+	{                                                  \
+		"COUNT", "[{?at_least}at least ]{count:n}" \
+	}
+#define COUNTING { "", "[{!counting}no longer]" }
+	static const char *const counts[][2] = { COUNTS, COUNTING };
+	static const char *const rates[][2] = { COUNTS, { "PER SECOND", "{per_second:n}" }, COUNTING };
 
-	if (!json_len(record, "counted") && json_flag(record, "at_least")) {
-		fprintf(out, "Session %s has counted no events under this session daemon\n",
-			json_str(record, "session"));
+	text_form(out, record,
+		  "[{?counted}|{?at_least}Session {session} has counted no events under this "
+		  "session daemon\n|Session {session} counts no events; 'lttctl enable-event "
+		  "--count' makes it count\n]");
+	if (!json_len(record, "counted"))
 		return;
-	}
-	if (!json_len(record, "counted")) {
-		fprintf(out,
-			"Session %s counts no events; 'lttctl enable-event --count' makes it "
-			"count\n",
-			json_str(record, "session"));
-		return;
-	}
-	table_cell(&table, "DOMAIN");
-	table_cell(&table, "EVENT");
-	table_cell(&table, "COUNT");
-	if (rates)
-		table_cell(&table, "PER SECOND");
-	table_cell(&table, "%s", "");
-	for (size_t i = 0; i < json_len(record, "counted"); i++) {
-		struct json_object *o = json_at(record, "counted", i);
-
-		table_cell(&table, "%s", json_str(o, "domain"));
-		table_cell(&table, "%s", json_str(o, "event"));
-		table_cell(&table, "%s%s", json_flag(o, "at_least") ? "at least " : "",
-			   text_count(buf, json_num(o, "count")));
-		if (rates)
-			table_cell(&table, "%s", text_count(buf, json_num(o, "per_second")));
-		table_cell(&table, "%s", json_flag(o, "counting") ? "" : "no longer");
-	}
-	table_print(out, &table);
+	if (stats_verb_has_rates(record))
+		table_records(out, "llrrl", rates, json_get(record, "counted"));
+	else
+		table_records(out, "llrl", counts, json_get(record, "counted"));
 }
 
 /* Hits whose value is known. */
@@ -256,20 +241,6 @@ static void show_buckets(FILE *out, struct json_object *o)
 		table_print(out, &table);
 }
 
-/* As it stands in the event: a label with its number, and a text that was cut with dots. */
-static void stats_verb_value_cell(struct table *table, struct json_object *value)
-{
-	const char *label = json_str(value, "label");
-	struct json_object *number;
-
-	json_object_object_get_ex(value, "value", &number);
-	if (*label)
-		table_cell(table, "%s (%s)", label, json_object_get_string(number));
-	else
-		table_cell(table, "%s%s", json_object_get_string(number),
-			   json_flag(value, "cut") ? "..." : "");
-}
-
 static void stats_verb_title(struct table *table, struct json_object *o)
 {
 	for (size_t i = 0; i < json_len(o, "keyed_by"); i++)
@@ -289,51 +260,44 @@ static void stats_verb_average_cell(struct table *table, struct json_object *key
 		table_cell(table, "%" PRIu64, nr ? sum / nr : 0);
 }
 
+/* As it stands in the event: a label with its number, and a text that was cut with dots. */
+#define VALUE "[{label?} ({value})|{value}[{?cut}...]]"
+
 static void show_keys(FILE *out, struct json_object *o)
 {
 	bool histogram = *json_str(o, "field"), two = json_len(o, "keyed_by") > 1;
 	struct table table = { .columns = histogram ? two ? "llrr" : "lrr" : two ? "llr" : "lr" };
-	char buf[TEXT_BYTES];
 
 	stats_verb_title(&table, o);
 	for (size_t i = 0; i < json_len(o, "keys"); i++) {
 		struct json_object *key = json_at(o, "keys", i);
 
 		for (size_t j = 0; j < json_len(key, "key"); j++)
-			stats_verb_value_cell(&table, json_at(key, "key", j));
-		table_cell(&table, "%s", text_count(buf, json_num(key, "count")));
+			table_form(&table, json_at(key, "key", j), VALUE);
+		table_form(&table, key, "{count:n}");
 		if (histogram)
 			stats_verb_average_cell(&table, key);
 	}
 	table_print(out, &table);
-	if (json_num(o, "overflow"))
-		fprintf(out, "overflow: %s in none of them, as the table of keys had no room\n",
-			text_count(buf, json_num(o, "overflow")));
-	if (json_num(o, "missed") && !histogram)
-		fprintf(out, "%s without a key that could be read\n",
-			text_count(buf, json_num(o, "missed")));
+	text_form(out, o,
+		  "[overflow: {overflow:n?} in none of them, as the table of keys had no room\n]"
+		  "[{!field}{missed:n?} without a key that could be read\n]");
 }
 
 static void stats_verb_text(FILE *out, struct json_object *record)
 {
-	char buf[TEXT_BYTES];
-
 	show_counts(out, record);
 	for (size_t i = 0; i < json_len(record, "counted"); i++) {
 		struct json_object *o = json_at(record, "counted", i);
 
-		if (json_len(o, "keyed_by")) {
-			fprintf(out, "\n%s:\n", json_str(o, "event"));
+		text_form(out, o, "[{?keyed_by}\n{event}:\n]");
+		if (json_len(o, "keyed_by"))
 			show_keys(out, o);
-		}
 		if (!*json_str(o, "field"))
 			continue;
-		fprintf(out, "\n%s, %s", json_str(o, "event"), json_str(o, "field"));
+		text_form(out, o, "\n{event}, {field}");
 		show_average(out, o);
-		if (json_num(o, "missed"))
-			fprintf(out, ", %s not looked at",
-				text_count(buf, json_num(o, "missed")));
-		fprintf(out, ":\n");
+		text_form(out, o, "[, {missed:n?} not looked at]:\n");
 		show_buckets(out, o);
 	}
 }
