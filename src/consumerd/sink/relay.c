@@ -53,6 +53,7 @@ static int relay_turn(struct sink *sink, const char *name, bool clear)
 	list_for_each(out, &sink->streams, node)
 		out->opened = turned.made;
 	sink->turned_bytes = turned.bytes;
+	sink->turn_made = turned.made;
 	return ret;
 }
 

@@ -115,9 +115,9 @@ struct sink_ops {
 	int (*sync)(struct sink *sink);
 	/** Turn to the next chunk, see con_turn. Called when all packets are settled, and all
 	 *  streams attached; the worker has then moved its own chunk, if it has files. NULL:
-	 *  nothing to do. Sets the streams' @opened, also if it fails. Return: 0: it is made, or
-	 *  stored (struct sink_state); or negative errno: the request failed, and may be
-	 *  repeated. */
+	 *  nothing to do. Sets the streams' @opened, also if it fails, and @turn_made. Return:
+	 *  0: it is made, or stored (struct sink_state); or negative errno: the request failed,
+	 *  and may be repeated. */
 	int (*turn)(struct sink *sink, const char *name, bool clear);
 	/** Called after sink_begin_end(), and after the streams were closed: close the chunk, or
 	 *  (SINK_ABANDONED) remove one that has a place; free all but the sink itself and its
@@ -160,6 +160,7 @@ struct sink {
 	bool live;		  /* viewers may follow its session at the relay */
 	bool ending, failed;	  /* see sink_begin_end() */
 	uint64_t turned_bytes;	  /* of the archive that the relay made last */
+	bool turn_made;		  /* the last turn was made, or stored, by this call */
 	uint64_t waiting;	  /* bytes that the relay has not received; atomic */
 	struct list_node streams; /* struct sink_stream */
 	struct splicer splicer;	  /* of the streams whose packets are spliced */

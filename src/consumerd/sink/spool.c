@@ -275,11 +275,14 @@ static int spool_turn(struct sink *sink, const char *name, bool clear)
 	if (ret < 0 || !at_once)
 		return ret;
 	ret = spool_send_mark(spool);
-	if (ret == -EREMOTEIO)
+	if (ret == -EREMOTEIO) {
 		spool_give_up_mark(spool);
-	else if (ret < 0)
+		sink->turn_made = false;
+		return ret;
+	}
+	if (ret < 0)
 		spool_sink_link_failed(sink, ret);
-	return ret == -EREMOTEIO ? ret : 0;
+	return 0;
 }
 
 static int spool_sync(struct sink *sink)

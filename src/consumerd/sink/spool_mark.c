@@ -156,6 +156,7 @@ int spool_add_mark(struct spool *spool, const char *name, bool clear)
 	mark = ret < 0 ? NULL : mark_make(spool->last_mark, text);
 	if (mark)
 		list_append(&spool->marks, &mark->node);
+	spool->sink.turn_made = mark != NULL;
 	return ret;
 }
 

@@ -503,13 +503,11 @@ static int turn_streams(struct worker *w, bool clear)
 
 	if (ret == 0 && w->sink->link)
 		ret = worker_attach(w);
-	if (ret == 0 && w->sink->link)
-		list_for_each(set, &w->sets, node)
-			ringset_turn_away(set);
+	w->sink->turn_made = false;
 	if (ret == 0 && w->sink->ops->turn)
 		ret = w->sink->ops->turn(w->sink, w->turning, clear);
 	list_for_each(set, &w->sets, node)
-		ringset_count_openings(set);
+		ringset_turn_away(set);
 	if (ret < 0)
 		return ret;
 	list_for_each(set, &w->sets, node)

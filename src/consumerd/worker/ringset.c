@@ -347,12 +347,6 @@ uint64_t ringset_end_turn(struct ringset *set, bool clear)
 	return records;
 }
 
-void ringset_count_openings(struct ringset *set)
-{
-	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
-		stream_count_opening(&set->streams[i]);
-}
-
 bool ringset_is_turned(const struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)

@@ -94,8 +94,6 @@ int ringset_attach(struct ringset *set) MUST_CHECK;
 void ringset_turn(struct ringset *set, bool drop);
 void ringset_turn_away(struct ringset *set);
 uint64_t ringset_end_turn(struct ringset *set, bool clear);
-/** Count the packets that the sink wrote for a turn, see stream_count_opening(). */
-void ringset_count_openings(struct ringset *set);
 /** Whether all packets were written that begin new files. */
 bool ringset_is_turned(const struct ringset *set);
 /** Whether only snapshots take from it: its producers overwrite the oldest records, or its session

@@ -87,6 +87,8 @@ static void stream_save_turns(struct stream *s)
 
 	__atomic_store_n(&cons->saved_records, s->cleared, __ATOMIC_RELAXED);
 	__atomic_store_n(&cons->saved_packets, s->kept, __ATOMIC_RELAXED);
+	__atomic_store_n(&cons->saved_end, s->archived, __ATOMIC_RELAXED);
+	__atomic_store_n(&cons->saved_bytes, s->turned, __ATOMIC_RELEASE);
 }
 
 static void stream_load_turns(struct stream *s)
@@ -95,6 +97,18 @@ static void stream_load_turns(struct stream *s)
 
 	s->cleared = MIN(cons->saved_records, s->written);
 	s->kept = MIN(cons->saved_packets, s->written - s->cleared);
+	if (!s->out->sink->link) /* files have that count */
+		return;
+	s->archived = MIN(cons->saved_end, s->written);
+	s->turned = cons->saved_bytes != 0;
+}
+
+/* All records so far are in the archive of a turn at the relay, and later ones are not. */
+static void stream_note_turn(struct stream *s)
+{
+	s->archived = s->written;
+	s->turned = true;
+	stream_save_turns(s);
 }
 
 /* --- packets ---------------------------------------------------------------- */
@@ -249,11 +263,6 @@ void stream_turn(struct stream *s, bool drop)
 	s->reopens = packet_is_set(&s->last) || s->drops;
 }
 
-void stream_turn_away(struct stream *s)
-{
-	s->archived = s->written;
-}
-
 /* One of two counts follows from the other: a turn that is repeated counts nothing twice. */
 uint64_t stream_end_turn(struct stream *s, bool clear)
 {
@@ -263,6 +272,7 @@ uint64_t stream_end_turn(struct stream *s, bool clear)
 		s->cleared = MAX(s->cleared, s->archived - MIN(s->kept, s->archived));
 	else
 		s->kept = MAX(s->kept, s->archived - MIN(s->cleared, s->archived));
+	s->turned = false;
 	stream_save_turns(s);
 	stream_publish(s);
 	return s->cleared - before;
@@ -275,10 +285,14 @@ static void set_opening(struct stream *s, const struct packet_header *opening)
 	s->bytes += opening->packet_size / 8;
 }
 
-void stream_count_opening(struct stream *s)
+/* Of a turn that the relay had made before, without an answer, the count is known; or the stream
+ * had no packet then. */
+void stream_turn_away(struct stream *s)
 {
 	struct packet_header opening = packet_opening(&s->last);
 
+	if (s->out->sink->turn_made)
+		stream_note_turn(s);
 	if (s->out->opened && packet_is_set(&s->last))
 		set_opening(s, &opening);
 	s->out->opened = false;
@@ -298,6 +312,9 @@ static void continue_behind(struct stream *s, const struct packet_header *last)
 	s->lost_reported = last->events_discarded;
 	s->written = last->events_recorded - MIN(last->lost_output, last->events_recorded);
 	stream_load_turns(s);
+	/* perhaps of a turn without an answer; if there is none, this has no effect */
+	if (s->out->sink->link && !s->turned && s->packets > 1 && !packet_body_bytes(last))
+		stream_note_turn(s);
 	reader_continue(&s->reader,
 			&(struct ring_words){
 				.pub = last->stream_pos + last->packet_size / 8 - sizeof(*last),
@@ -328,14 +345,16 @@ static void count_forgotten(struct stream *s, const struct packet_header *last)
  * the relay has made a turn without an answer: then that is the packet of it. */
 static void compare(struct stream *s, const struct packet_header *last)
 {
-	if (s->state == STREAM_UNPLACED && last->magic)
+	if (s->state == STREAM_UNPLACED && last->magic) {
 		continue_behind(s, last);
-	else if (s->state == STREAM_SENT && last->magic && last->packet_seq_num == s->packets)
+	} else if (s->state == STREAM_SENT && last->magic && last->packet_seq_num == s->packets) {
 		stream_acknowledge(s, last, true);
-	else if (s->packets && last->magic && last->packet_seq_num == s->packets)
+	} else if (s->packets && last->magic && last->packet_seq_num == s->packets) {
 		set_opening(s, last);
-	else
+		stream_note_turn(s);
+	} else {
 		count_forgotten(s, last);
+	}
 	stream_on(s, STREAM_IS_PLACED);
 	stream_on(s, STREAM_IS_ANSWERED);
 }

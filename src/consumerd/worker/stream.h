@@ -44,6 +44,7 @@ struct stream {
 	bool ended;	/* no more data is taken: of a ring that is overwritten, it is gone */
 	bool reopens;	/* its next packet is an empty one, in new files */
 	bool drops;	/* that packet stands behind the pending records, which are dropped */
+	bool turned;	/* the relay has made a turn and its answer was lost: @archived is known */
 	struct ring_reader reader;
 	struct stats_box *box;
 	struct packet_header last; /* of the packet written last; magic 0: none is known */
@@ -94,13 +95,11 @@ int stream_write_again(struct stream *stream) MUST_CHECK;
  *  number and counts of the last packet, if there was one. The next stream_cut() writes it.
  *  @drop: the pending records count as written to the old files. */
 void stream_turn(struct stream *stream, bool drop);
-/** The same where the sink writes that packet: all records are written. */
+/** The same where the sink has written that packet, if it did: all records were written. */
 void stream_turn_away(struct stream *stream);
 /** The turn is done; @clear: its old files are removed. Return: the number of records that were
  *  removed. */
 uint64_t stream_end_turn(struct stream *stream, bool clear);
-/** Count the empty packet that the sink wrote for a turn, if it did. */
-void stream_count_opening(struct stream *stream);
 /** Open the stream at the relay on the current connection. Return: 0 or negative errno. */
 int stream_attach(struct stream *stream) MUST_CHECK;
 /** Update the counters without writing a packet. */
