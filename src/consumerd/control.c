@@ -480,6 +480,7 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	job->snapshot.dir_fd = TAKE_FD(req->dir);
 	job->snapshot.max_size = req->max_size;
 	job->snapshot.last = req->last;
+	job->snapshot.remembered = req->remembered != 0;
 	if (*req->relay)
 		CONTROL_TAKE_RELAY(&job->snapshot.relay, req);
 	worker_post(output->worker, job);

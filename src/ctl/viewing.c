@@ -20,6 +20,8 @@
 #include "target.h"
 #include "ctl/print/text.h"
 
+#define REMEMBERED "remembered-" /* begin of a directory with events of other sessions */
+
 #define NET "net://"
 #define TLS "tls://"
 
@@ -180,6 +182,8 @@ void viewing_note_snapshots(struct ctl *ctl, const char *path)
 		char *parts AUTO_FREE =
 			xasprintf("%s/.parts", entry->d_name); /* of snapshots only */
 
+		if (strncmp(entry->d_name, REMEMBERED, strlen(REMEMBERED)) == 0)
+			continue; /* events before the session */
 		if (faccessat(dirfd(dir), parts, F_OK, 0) == 0)
 			snapshots++;
 		else if (*entry->d_name != '.')

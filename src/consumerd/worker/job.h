@@ -76,6 +76,7 @@ struct job_snapshot {
 	struct relay_conn_config relay; /* addr not NULL: the relay to which it is sent instead */
 	uint64_t max_size;	   /* bytes; 0: no limit */
 	uint64_t last;		   /* of the rings' clock, before now; 0: no limit */
+	bool remembered;	   /* only of ring sets that are remembered */
 	struct snapshot_parts *parts; /* result */
 };
 

@@ -94,6 +94,11 @@ static int add_set(struct snapshot *s, const struct ringset *set)
 	return 0;
 }
 
+static bool snapshot_takes(const struct snapshot *s, const struct ringset *set)
+{
+	return set->remembered || !s->job->snapshot.remembered;
+}
+
 /* All memory before the first copy, so that all copies are made at nearly the same time. Sets that
  * are overwritten have it already. */
 static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
@@ -104,6 +109,8 @@ static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
 	uint32_t rings = 0;
 
 	list_for_each(set, sets, node) {
+		if (!snapshot_takes(s, set))
+			continue;
 		rings += set->mem.desc.nr_rings;
 		bytes += set->copies ? 0 : set->mem.desc.nr_rings * set->mem.desc.data_size;
 	}
@@ -116,7 +123,7 @@ static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
 			       "available; free some memory, or use smaller buffers",
 			       (unsigned long long)bytes >> 20, (unsigned long long)room >> 20);
 	list_for_each(set, sets, node)
-		if (add_set(s, set))
+		if (snapshot_takes(s, set) && add_set(s, set))
 			return job->err.code;
 	return 0;
 }
@@ -179,6 +186,8 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 			  ringset_find(sets, parts->part[i].answer.ring));
 		records += parts->part[i].answer.records;
 	}
+	if (!records && job->remembered)
+		return err_set(&s->job->err, ERR_NO_EVENT, "no event is remembered");
 	if (records || !used || job->last || !job->max_size)
 		return 0;
 	return err_set(&s->job->err, ERR_NO_EVENT,

@@ -1,46 +1,149 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* session_start: record; answered when the applications that answer have armed. */
+/* session_start: record; answered when the applications that answer have armed. At the first start
+ * of a session with files, the events that other sessions of its owner remember are copied to its
+ * directory. */
 #include "cmd.h"
 
+#include <stdio.h>
+
+#include "base/mem.h"
+
+#define REMEMBERED "remembered-%.200s" /* directory with the events of a session */
+
+struct start_request {
+	struct command *cmd;
+	struct rep_session_start rep;
+	bool first;
+	unsigned int left; /* consumers that have not answered yet, or 1 while they are requested */
+	char problem[300]; /* of copying; empty: none */
+};
+
+static const char *session_start_problem(const struct session *session)
+{
+	const char *problem = session_write_problem(session);
+
+	if (!*problem)
+		problem = session->troubles[TROUBLE_LATE];
+	return *problem ? problem : session->troubles[TROUBLE_STATE];
+}
+
+static void session_start_answer(struct start_request *request)
+{
+	struct command *cmd = request->cmd;
+	struct session *session = command_session(cmd);
+
+	request->rep.problem = session ? session_start_problem(session) : "";
+	if (!*request->rep.problem)
+		request->rep.problem = request->problem;
+	if (session) {
+		items_of_all_conflicts(cmd, session);
+		items_of_refusals(cmd, session, NULL, NULL);
+	}
+	reply_session_start(cmd, &request->rep);
+	free(request);
+}
+
+/* --- remembered events ----------------------------------------------------------- */
+
+static void remembered_copied(void *data, const struct con_answer *answer)
+{
+	struct start_request *request = data;
+
+	if (answer->code && answer->code != ERR_NO_EVENT)
+		snprintf(request->problem, sizeof(request->problem),
+			 "the remembered events of another session could not be copied: %.200s",
+			 answer->text);
+	if (--request->left == 0)
+		session_start_answer(request);
+}
+
+static bool session_start_finds(const struct session *session, bool remember)
+{
+	const struct channel *channel;
+
+	list_for_each(channel, &session->channels, node)
+		if (channel->domain == DOMAIN_USER && (channel->remember || !remember))
+			return true;
+	return false;
+}
+
+/* Into the files of a session that records programs. */
+static bool session_start_wants(const struct start_request *request, const struct session *session)
+{
+	return request->first && session_has_files(session) && !*session->relay &&
+	       session_start_finds(session, false) && run_outdir(session->run) >= 0;
+}
+
+static void copy_remembered(struct start_request *request, const struct session *to)
+{
+	const struct session *from;
+
+	list_for_each(from, &request->cmd->sd->sessions.list, node) {
+		char name[256];
+		const struct req_con_snapshot req = {
+			.output = from->id,
+			.name = name,
+			.dir = run_outdir(to->run),
+			.relay = "",
+			.relay_name = "",
+			.relay_stamp = "",
+			.relay_host = "",
+			.relay_url = "",
+			.remembered = 1,
+		};
+
+		if (from->uid != to->uid || from->state == SESSION_DESTROYING ||
+		    !session_start_finds(from, true) || !run_output_open(from->run))
+			continue;
+		snprintf(name, sizeof(name), REMEMBERED, from->name);
+		request->left++;
+		CONSUMER_CALL(run_consumer(from->run, DOMAIN_USER), con_snapshot, &req, NULL,
+			      remembered_copied, request);
+	}
+}
 
 static void session_start_on_started(void *data, const struct run_result *result)
 {
-	struct command *cmd = data;
-	struct session *session = command_session(cmd);
-	struct rep_session_start rep = { result->apps, result->late, "" };
+	struct start_request *request = data;
+	struct command *cmd = request->cmd;
+	const struct session *session = command_session(cmd);
 
 	if (result->err->code) {
 		cmd->err = *result->err;
 		command_fail(cmd);
+		free(request);
 		return;
 	}
-	if (session) {
-		rep.problem = session_write_problem(session);
-		if (!*rep.problem)
-			rep.problem = session->troubles[TROUBLE_LATE];
-		if (!*rep.problem)
-			rep.problem = session->troubles[TROUBLE_STATE];
-		items_of_all_conflicts(cmd, session);
-		items_of_refusals(cmd, session, NULL, NULL);
-	}
-	reply_session_start(cmd, &rep);
+	request->rep = (struct rep_session_start){ result->apps, result->late, "" };
+	request->left = 1;
+	if (session && session_start_wants(request, session))
+		copy_remembered(request, session);
+	if (--request->left == 0)
+		session_start_answer(request);
 }
+
+/* --- the request ------------------------------------------------------------------ */
 
 int cmd_session_start(struct command *cmd, struct req_session_start *req,
 		      struct rep_session_start *rep)
 {
+	struct start_request *request;
+	enum session_outcome outcome;
+
 	(void)req, (void)rep;
 	if (list_empty(&cmd->session->channels))
 		return command_error(cmd, ERR_NO_CHANNEL,
 				     "session '%s' has no channel to record; enable an event first",
 				     cmd->session->name);
-	switch (run_start(cmd->session->run, session_start_on_started, cmd)) {
-	case SESSION_DONE:
+	request = xalloc(sizeof(*request));
+	request->cmd = cmd;
+	request->first = !run_clock(cmd->session->run);
+	outcome = run_start(cmd->session->run, session_start_on_started, request);
+	if (outcome == SESSION_DONE)
 		return CMD_WAIT;
-	case SESSION_LATER:
+	free(request);
+	if (outcome == SESSION_LATER)
 		return CMD_BUSY;
-	default:
-		return command_error(cmd, ERR_STATE, "session '%s' is recording already",
-				     cmd->session->name);
-	}
+	return command_error(cmd, ERR_STATE, "session '%s' is recording already",
+			     cmd->session->name);
 }

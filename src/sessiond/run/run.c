@@ -232,6 +232,11 @@ uint64_t run_clock_pair_if_due(struct run *run)
 	return last->width ? CLOCK_PAIR_LEAST_NS : UINT64_MAX;
 }
 
+int run_outdir(const struct run *run)
+{
+	return run->outdir;
+}
+
 const struct dirid *run_dir(const struct run *run)
 {
 	return &run->dir;

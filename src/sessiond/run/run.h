@@ -122,6 +122,8 @@ void run_restore(struct run *run, const struct clock_facts *clock, int doorbell,
 		 bool kernel_open, const struct dirid *dir);
 /** The output's doorbell; borrowed, -1: it is not open. */
 int run_doorbell(const struct run *run);
+/** The output directory; borrowed, -1: it is not known, or there is none. */
+int run_outdir(const struct run *run);
 /** Identity of the output directory; all 0: none. */
 const struct dirid *run_dir(const struct run *run);
 /** NULL: the session was never started. */
