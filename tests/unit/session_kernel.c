@@ -520,8 +520,65 @@ static void filtered_places(void)
 	harness_end();
 }
 
+/* The order of LTTng's manual: the session has no output, and its first channels overwrite. */
+static void snapshots(void)
+{
+	int client = kernel_fake_begin(true), dir = open("/tmp", O_PATH | O_CLOEXEC);
+	struct answer a;
+
+	kernel_fake.unseen = true; /* this session has a stream of applications before */
+	CHECK_IS(HARNESS_CALL(client, session_create, .name = "m", .outdir = -1).code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, .session = "m", .domain = DOMAIN_USER,
+			      .name = "u", .overwrite = CHANNEL_OVERWRITE)
+			 .code,
+		 ==, 0);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, .session = "m", .domain = DOMAIN_KERNEL,
+			      .name = "k", .overwrite = CHANNEL_OVERWRITE)
+			 .code,
+		 ==, 0);
+	a = HARNESS_CALL(client, channel_enable, .session = "m", .domain = DOMAIN_KERNEL,
+			 .name = "d", .overwrite = CHANNEL_DISCARD);
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "keep the last events"));
+	CHECK_IS(HARNESS_CALL(client, event_enable, .session = "m", .domain = DOMAIN_KERNEL,
+			      .channel = "k", .pattern = "sched_switch", .exclude = "")
+			 .code,
+		 ==, 0);
+	HARNESS_SEND(client, session_start, .session = "m");
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake.on[0]);
+	CHECK(harness.consumer.snapshots && harness.consumer.mode == LTT_RING_OVERWRITE);
+	CHECK_IS(harness.consumer.kept, ==, RING_KEPT);
+	a = HARNESS_CALL(client, snapshot_record, .session = "m", .dir = -1);
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "has no output for snapshots"));
+	CHECK_IS(HARNESS_CALL(client, snapshot_output, .session = "m", .path = "/tmp").code, ==, 0);
+	HARNESS_SEND(client, snapshot_record, .session = "m", .path = "/tmp", .dir = dir);
+	kernel_fake_settle();
+	CHECK_IS(harness_answer(client).code, ==, 0);
+	CHECK(harness.consumer.calls[MSG_con_snapshot] == 1 && !harness.consumer.remembered);
+	HARNESS_SEND(client, session_clear, .session = "m");
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && harness.consumer.clears);
+	CHECK_IS(HARNESS_CALL(client, snapshot_output, .session = "m").code, ==, 0);
+	/* too late, or beside a channel that discards */
+	CHECK_IS(HARNESS_CALL(client, session_create, .name = "n", .outdir = -1).code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, .session = "n", .domain = DOMAIN_USER,
+			      .name = "u")
+			 .code,
+		 ==, 0);
+	a = HARNESS_CALL(client, channel_enable, .session = "n", .domain = DOMAIN_KERNEL,
+			 .name = "k", .overwrite = CHANNEL_OVERWRITE);
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "channels that discard"));
+	a = HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "k",
+			 .overwrite = CHANNEL_OVERWRITE);
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "writes all events of the kernel"));
+	close(dir);
+	close(client);
+	harness_end();
+}
+
 int main(void)
 {
+	snapshots();
 	filters();
 	sampling();
 	filtered_places();

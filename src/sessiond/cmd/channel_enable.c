@@ -76,13 +76,24 @@ static const char *why_unspliced(const struct session *session, bool overwrites)
 	return "";
 }
 
+/* Whether only snapshots have the events of all its channels. */
+static bool channel_enable_keeps_all(const struct session *session)
+{
+	const struct channel *channel;
+
+	list_for_each(channel, &session->channels, node)
+		if (!channel->overwrite && !channel->remember)
+			return false;
+	return true;
+}
+
 /* Buffers of the kernel are overwritten in sessions for snapshots alone. As LTTng's manual has it,
- * a session without output whose first channel is such a one is for snapshots. */
+ * a session without output whose channels are all such ones is for snapshots. */
 static void channel_enable_choose_snapshots(struct session *session,
 					    const struct req_channel_enable *req)
 {
 	if (req->domain != DOMAIN_KERNEL || req->overwrite != CHANNEL_OVERWRITE ||
-	    *session->path || *session->relay || !list_empty(&session->channels) ||
+	    *session->path || *session->relay || !channel_enable_keeps_all(session) ||
 	    run_output_open(session->run))
 		return;
 	session->snapshots = true;

@@ -404,6 +404,13 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       "session '%s' is for snapshots (create --snapshot): its buffers of "
 			       "the kernel keep the last events; omit --discard",
 			       session->name);
+	if (mode == CHANNEL_OVERWRITE && domain == DOMAIN_KERNEL && !session->snapshots &&
+	    !session_has_files(session))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "session '%s' was started, or has channels that discard: enable "
+			       "those of the kernel that overwrite before, or use create "
+			       "--snapshot",
+			       session->name);
 	if (mode == CHANNEL_OVERWRITE && domain == DOMAIN_KERNEL && !session->snapshots)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "session '%s' writes all events of the kernel to its trace; omit "

@@ -75,6 +75,8 @@ static bool harness_note(struct fake_consumer *fc, uint16_t type, struct decoder
 	} else if (type == MSG_con_ring) {
 		CHECK_IS(req_con_ring_decode(dec, &ring), ==, 0);
 		fc->nr_adoptions += ring.adopt;
+		fc->mode = ring.mode;
+		fc->kept = ring.kept;
 		fc->nr_adopted += ring.adopt && ring.data >= 0 && ring.ctl_rw >= 0;
 		close_fd(ring.data);
 		close_fd(ring.ctl_rw);
@@ -97,9 +99,14 @@ static void harness_see(struct fake_consumer *fc, uint16_t type, struct decoder 
 {
 	struct req_con_archive_remove remove;
 	struct req_con_output_open opened;
+	struct req_con_snapshot snapshot;
 	struct req_con_turn turn;
 
-	if (type == MSG_con_turn) {
+	if (type == MSG_con_snapshot) {
+		CHECK_IS(req_con_snapshot_decode(dec, &snapshot), ==, 0);
+		fc->remembered = snapshot.remembered;
+		close_fd(snapshot.dir);
+	} else if (type == MSG_con_turn) {
 		CHECK_IS(req_con_turn_decode(dec, &turn), ==, 0);
 		snprintf(fc->turn, sizeof(fc->turn), "%s", turn.name);
 		fc->clears = turn.clear;
@@ -109,6 +116,7 @@ static void harness_see(struct fake_consumer *fc, uint16_t type, struct decoder 
 	} else if (type == MSG_con_output_open) {
 		CHECK_IS(req_con_output_open_decode(dec, &opened), ==, 0);
 		snprintf(fc->turning, sizeof(fc->turning), "%s", opened.turning);
+		fc->snapshots = opened.snapshots;
 		close_fd(opened.dir);
 		close_fd(opened.doorbell);
 	}

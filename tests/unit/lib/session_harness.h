@@ -52,6 +52,9 @@ struct fake_consumer {
 	bool clears;		   /* and whether it is a clear */
 	uint32_t most;		   /* archives, of the last con_archive_remove */
 	char turning[128];	   /* of the last con_output_open */
+	bool snapshots;		   /* of the last con_output_open */
+	uint8_t mode, kept;	   /* of the last con_ring */
+	uint8_t remembered;	   /* of the last con_snapshot */
 };
 
 struct harness {
