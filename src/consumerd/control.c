@@ -612,12 +612,15 @@ static int on_con_output_close(const struct request *rq, struct req_con_output_c
 			       struct err *err)
 {
 	struct output *output;
+	struct job *job;
 
 	output = request_output(rq, req->output, err);
 	if (!output)
 		return err->code;
 	output_begin_closing(output);
-	worker_post(output->worker, request_job(rq, JOB_END, output));
+	job = request_job(rq, JOB_END, output);
+	job->id = output->writer;
+	worker_post(output->worker, job);
 	return 0;
 }
 

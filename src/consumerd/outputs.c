@@ -42,8 +42,11 @@ void output_begin_closing(struct output *output)
 
 void output_end(struct output *output)
 {
+	struct job *job = job_new(JOB_END, output);
+
 	output_begin_closing(output);
-	worker_post(output->worker, job_new(JOB_END, output));
+	job->id = output->writer;
+	worker_post(output->worker, job);
 }
 
 void output_begin_leaving(struct output *output)

@@ -4,7 +4,9 @@
  * stream goes on in a new file, by an empty packet. The archives and the rest have all events,
  * without a gap and without a repetition. A name that is taken is refused, and nothing changes. Two
  * outputs of one directory have one archive. A consumer that is killed at any call of a turn has a
- * successor, which finishes it. A clear removes the files, and counts the records.
+ * successor, which finishes it. A clear removes the files, and counts the records. After a call
+ * that fails, as on a full disk, the turn may be requested again, or the output closed: all counts
+ * are exact, and no hidden directory is left.
  */
 #include <poll.h>
 #include <sys/wait.h>
@@ -344,17 +346,32 @@ static bool kill_in_turn(struct daemon *d, bool clears)
 	return killed;
 }
 
-static void set_kill(unsigned int at)
+static void set_number(const char *name, unsigned int number)
 {
 	char text[16];
 
-	snprintf(text, sizeof(text), "%u", at);
+	snprintf(text, sizeof(text), "%u", number);
+	setenv(name, text, 1);
+}
+
+/* @error: 0: it is killed. */
+static struct daemon start_to_fail(unsigned int at, unsigned int times, int error)
+{
+	struct daemon d;
+
+	dir_remove(AT_FDCWD, OUT);
+	close(fresh_dir(OUT));
 	daemon_preload("dso/fault.so");
 	setenv("LTT_FAULT_FROM", "archives", 1);
-	setenv("LTT_FAULT_TIMES", "1", 1);
-	setenv("LTT_FAULT_KILL", "1", 1);
 	setenv("LTT_FAULT_SHORT", "1", 1);
-	setenv("LTT_FAULT_AT", text, 1);
+	setenv("LTT_FAULT_COUNT", "calls", 1);
+	set_number("LTT_FAULT_AT", at);
+	set_number("LTT_FAULT_TIMES", times);
+	set_number("LTT_FAULT_KILL", !error);
+	set_number("LTT_FAULT_ERRNO", (unsigned int)error);
+	d = daemon_start();
+	unsetenv("LD_PRELOAD");
+	return d;
 }
 
 /* At the @at-th call. Return: whether there was one. */
@@ -366,11 +383,7 @@ static bool check_killed(unsigned int at, bool clears)
 	struct producer p;
 	bool killed;
 
-	dir_remove(AT_FDCWD, OUT);
-	close(fresh_dir(OUT));
-	set_kill(at);
-	d = daemon_start();
-	unsetenv("LD_PRELOAD");
+	d = start_to_fail(at, 1, 0);
 	rings = open_buffers(&d, &b);
 	producer_init(&p, &rings, 0);
 	write_events(&p, EVENTS);
@@ -394,6 +407,95 @@ static bool check_killed(unsigned int at, bool clears)
 	return killed;
 }
 
+/* --- faults -------------------------------------------------------------------------- */
+
+struct failure {
+	unsigned int times;
+	bool clears, ends; /* the output, after the fault */
+};
+
+/* Of both traces: wherever a reader finds them. */
+static uint64_t stored_events(const char *where)
+{
+	static const char *const paths[] = { "ust/pid/one", "ust/uid" };
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		char metadata[512], trace[256];
+		long lines;
+
+		snprintf(trace, sizeof(trace), "%s/%s", where, paths[i]);
+		snprintf(metadata, sizeof(metadata), "%s/metadata", trace);
+		if (access(metadata, F_OK) < 0)
+			continue;
+		lines = babeltrace(trace, COMPLAINT_NONE);
+		CHECK(lines >= 0);
+		events += (uint64_t)lines;
+	}
+	return events;
+}
+
+static unsigned long calls_made(void)
+{
+	size_t len;
+	char *text = slurp(AT_FDCWD, "calls", &len);
+	unsigned long calls = strtoul(text, NULL, 10);
+
+	free(text);
+	return calls;
+}
+
+/* The @at-th call fails. Return: whether there was one. */
+static bool check_failed(unsigned int at, const struct failure *f)
+{
+	struct daemon d = start_to_fail(at, f->times, ENOSPC);
+	struct rings rings;
+	struct buffers b;
+	struct producer p;
+	struct sums sums;
+	uint64_t want = 2 * EVENTS;
+	struct reply r;
+
+	rings = open_buffers(&d, &b);
+	record_into(&d, 1, 11, "ust/pid/one");
+	producer_init(&p, &rings, 0);
+	write_events(&p, EVENTS);
+	for (int i = 0; i < 10; i++) {
+		ASK(&d, &r, con_turn, .output = 1, .name = "archives/a", .clear = f->clears);
+		if (!r.code)
+			break;
+		printf("call %u: %s\n", at, r.text);
+		write_events(&p, 10);
+		want += 10;
+		if (f->ends)
+			break;
+	}
+	CHECK(f->ends || !r.code);
+	write_events(&p, EVENTS);
+	want += EVENTS;
+	for (int i = 0; i < 10; i++) {
+		ASK(&d, &r, con_output_flush, .output = 1);
+		if (!r.code)
+			break;
+	}
+	sums = get_last_stats(&d, 1);
+	CHECK_IS(sums.recorded, ==, want);
+	CHECK_IS(sums.written + sums.cleared, ==, want);
+	daemon_end(&d);
+	CHECK_IS(stored_events(OUT) + stored_events(OUT "/archives/a"), ==, sums.written);
+	CHECK(access(OUT "/archives/.turn-1", F_OK) < 0);
+	return calls_made() >= at;
+}
+
+static const struct failure failures[] = {
+	{ .times = 1 },
+	{ .times = 1, .clears = true },
+	{ .times = 1, .ends = true },
+	{ .times = 1, .clears = true, .ends = true },
+	{ .times = 6 },
+	{ .times = 6, .clears = true },
+};
+
 int main(void)
 {
 	unsigned int stride = getenv("LTT_TEST_SHORT") ? 9 : 1;
@@ -411,5 +513,10 @@ int main(void)
 		for (unsigned int at = 1 + (unsigned int)getpid() % stride;
 		     check_killed(at, clears); at += stride)
 			printf("killed at call %u\n", at);
+	stride *= stride;
+	for (size_t i = 0; i < ARRAY_SIZE(failures); i++)
+		for (unsigned int at = 1 + (unsigned int)getpid() % stride;
+		     check_failed(at, &failures[i]); at += stride)
+			;
 	return 0;
 }

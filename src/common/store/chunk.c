@@ -857,19 +857,18 @@ static int replace_list(int fd, const char *list)
 	ret = new_fd < 0 ? new_fd : append_bytes(new_fd, list, strlen(list), 0);
 	if (ret == 0 && renameat(fd, TRACELIST_FILE ".new", fd, TRACELIST_FILE) < 0)
 		ret = -errno;
+	if (ret < 0)
+		(void)unlinkat(fd, TRACELIST_FILE ".new", 0);
 	return ret;
 }
 
 /* The traces of others stay in it. It exists from then on: a new trace that it lacks is empty. */
-static int forget_moved(int fd, const char *plan)
+static int forget_moved(int fd, const char *list, const char *plan)
 {
 	AUTO_FREE char *kept = xstrdup("\n" TRACELIST_OPEN TRACELIST_END);
-	AUTO_FREE char *list = NULL;
-	int ret = chunk_read_list(fd, &list);
-	char *rest = list, *entry;
+	AUTO_FREE char *copy = xstrdup(list);
+	char *rest = copy, *entry;
 
-	if (ret < 0 && ret != -ENOENT)
-		return ret;
 	while ((entry = chunk_next_listed(&rest)))
 		if (*entry != '/' && !is_planned(plan, entry))
 			kept = plan_add(kept, entry);
@@ -919,27 +918,69 @@ static int add_to_archive(int hidden_fd, const struct chunk_place *to, const cha
 	return ret;
 }
 
-static int finish_hand_on(int fd, const struct chunk_place *to, struct disk *disk)
+/* Also those that were moved before. Return: 0 or negative errno. */
+static int move_all(int fd, int hidden_fd, const struct chunk_place *to, const char *list,
+		    const char *plan)
+{
+	int ret = move_traces(fd, hidden_fd, plan);
+
+	if (ret == 0)
+		ret = forget_moved(fd, list, plan);
+	return ret < 0 ? ret : rename_to(to->dir_fd, to->hidden, to);
+}
+
+static int read_list_or_none(int fd, char **ret)
+{
+	int result = chunk_read_list(fd, ret);
+
+	if (result == -ENOENT)
+		*ret = xstrdup("");
+	return result == -ENOENT ? 0 : result;
+}
+
+/* The traces would be in a directory that no reader knows, until the move is repeated. @list: NULL:
+ * it was not read. Return: 0: nothing is moved now; or negative errno. */
+static int move_back(int fd, int hidden_fd, const struct chunk_place *to, const char *list,
+		     const char *plan)
+{
+	int ret = move_traces(hidden_fd, fd, plan);
+
+	if (ret == 0 && list)
+		ret = replace_list(fd, list);
+	if (ret == 0)
+		chunk_discard(to);
+	return ret;
+}
+
+/* @to_fd: its hidden directory. @ret_undone: it has failed, and nothing is moved now. */
+static int finish_hand_on(int fd, int to_fd, const struct chunk_place *to, const char *plan,
+			  struct disk *disk, bool *ret_undone)
+{
+	AUTO_FREE char *list = NULL;
+	int ret = read_list_or_none(fd, &list);
+
+	*ret_undone = false;
+	if (ret == 0)
+		ret = move_all(fd, to_fd, to, list, plan);
+	if (ret == -EEXIST && is_shared(to))
+		return add_to_archive(to_fd, to, plan, disk);
+	*ret_undone = ret < 0 && move_back(fd, to_fd, to, list, plan) == 0;
+	return ret;
+}
+
+int chunk_hand_on_again(int fd, const struct chunk_place *to)
 {
 	AUTO_FD int to_fd = chunk_open_dir(to->dir_fd, to->hidden);
 	AUTO_FREE char *plan = NULL;
+	bool undone = false;
 	int ret;
 
 	if (to_fd < 0) /* perhaps it has its name already */
 		return to_fd == -ENOENT && chunk_has(to->dir_fd, to->name) ? 0 : to_fd;
 	ret = read_plan(to_fd, &plan);
 	if (ret == 0)
-		ret = move_traces(fd, to_fd, plan);
-	if (ret == 0)
-		ret = forget_moved(fd, plan);
-	if (ret == 0)
-		ret = rename_to(to->dir_fd, to->hidden, to);
-	return ret == -EEXIST && is_shared(to) ? add_to_archive(to_fd, to, plan, disk) : ret;
-}
-
-int chunk_hand_on_again(int fd, const struct chunk_place *to)
-{
-	return finish_hand_on(fd, to, NULL);
+		ret = finish_hand_on(fd, to_fd, to, plan, NULL, &undone);
+	return undone ? -ENOENT : ret;
 }
 
 /* A part of it may have been done before. */
@@ -947,15 +988,24 @@ static int hand_on_traces(const struct chunk *chunk, const struct chunk_place *t
 {
 	AUTO_FREE char *plan = NULL;
 	AUTO_FD int to_fd = -1;
+	bool undone;
 	int ret;
 
 	if (chunk_has(to->dir_fd, to->name) && !is_shared(to))
 		return -EEXIST;
 	to_fd = chunk_make_dir(to->dir_fd, to->hidden);
 	ret = to_fd < 0 ? to_fd : read_plan(to_fd, &plan);
-	if (ret == -ENOENT)
+	if (ret == -ENOENT) {
 		ret = write_plan(chunk, to_fd, to->hidden);
-	return ret < 0 ? ret : finish_hand_on(chunk->fd, to, chunk->disk);
+		if (ret == 0)
+			ret = read_plan(to_fd, &plan);
+		if (ret < 0) /* nothing was moved */
+			chunk_discard(to);
+	}
+	if (ret < 0)
+		(void)!unlinkat(to->dir_fd, to->hidden, AT_REMOVEDIR); /* if it is empty */
+	return ret < 0 ? ret :
+			 finish_hand_on(chunk->fd, to_fd, to, plan, chunk->disk, &undone);
 }
 
 int chunk_hand_on(const struct chunk *chunk, const struct chunk_place *to)

@@ -85,12 +85,12 @@ int chunk_close(struct chunk *chunk) MUST_CHECK;
 /**
  * chunk_hand_on() - move a closed chunk to another directory of the same file system. In the
  * directory of others (chunk_init()), the directories of its traces are moved; it may be open.
- * Return: 0 or negative errno; -EEXIST: something has the name. After an error, the same call may
- * finish it.
+ * Return: 0 or negative errno; -EEXIST: something has the name. After an error, traces that were
+ * moved are back, if possible; the same call may be repeated, and finishes it.
  */
 int chunk_hand_on(const struct chunk *chunk, const struct chunk_place *to) MUST_CHECK;
 /** Finish chunk_hand_on() of a killed writer, for a chunk in the directory @fd of others.
- *  Return: 0; -ENOENT: nothing was moved; or another negative errno. */
+ *  Return: 0; -ENOENT: nothing was moved, or it is back; or another negative errno. */
 int chunk_hand_on_again(int fd, const struct chunk_place *to) MUST_CHECK;
 /** Remove the hidden directory of a chunk that will not be closed, with all that is in it. */
 void chunk_discard(const struct chunk_place *place);

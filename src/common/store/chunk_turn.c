@@ -289,14 +289,17 @@ static int renew_trace(struct chunk_trace *trace)
 			 renew_metadata(trace, trace->metadata_fd, trace->metadata_bytes, next);
 }
 
-/* Whether the trace's directory has its path. */
-static bool is_in_place(const struct chunk_trace *trace)
+/* Return: 1: the trace's directory has its path; 0; or negative errno: it is not known. */
+static int is_in_place(const struct chunk_trace *trace)
 {
 	AUTO_FD int fd = chunk_open_path(trace->chunk->fd, trace->path);
 	struct stat here, ours;
 
-	return fd >= 0 && fstat(fd, &here) == 0 && fstat(trace->fd, &ours) == 0 &&
-	       here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if (fstat(fd, &here) < 0 || fstat(trace->fd, &ours) < 0)
+		return -errno;
+	return here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
 }
 
 int chunk_turn_renew(struct chunk *chunk)
@@ -304,9 +307,13 @@ int chunk_turn_renew(struct chunk *chunk)
 	struct chunk_trace *trace;
 	int ret = 0;
 
-	list_for_each(trace, &chunk->traces, node)
-		if (ret == 0 && trace->next.fd < 0 && !is_in_place(trace))
+	list_for_each(trace, &chunk->traces, node) {
+		int in_place = ret < 0 || trace->next.fd >= 0 ? 1 : is_in_place(trace);
+
+		ret = ret < 0 ? ret : MIN(in_place, 0);
+		if (in_place == 0)
 			ret = renew_trace(trace);
+	}
 	if (ret < 0)
 		list_for_each(trace, &chunk->traces, node) {
 			chunk_trace_files_close(&trace->next);

@@ -582,19 +582,19 @@ static uint64_t end_turn_of_streams(struct worker *w, bool clear)
 	return cleared;
 }
 
-static int clear_archive(struct worker *w, struct job *job)
+static int clear_archive(struct worker *w, uint64_t output, uint64_t bytes, uint64_t *ret_cleared)
 {
 	int ret;
 
-	job->turn.cleared = end_turn_of_streams(w, true);
+	*ret_cleared = end_turn_of_streams(w, true);
 	if (!has_files(w))
 		return 0;
-	ret = chunk_turn_hide(&w->chunk, job->turn.name, job->id);
+	ret = chunk_turn_hide(&w->chunk, w->turning, output);
 	if (ret < 0)
 		return ret;
-	w->disk.used -= MIN(w->disk.used, job->turn.bytes);
-	w->closed_bytes -= MIN(w->closed_bytes, job->turn.bytes);
-	begin_removal(w, job->turn.name, job->id);
+	w->disk.used -= MIN(w->disk.used, bytes);
+	w->closed_bytes -= MIN(w->closed_bytes, bytes);
+	begin_removal(w, w->turning, output);
 	return 0;
 }
 
@@ -627,11 +627,12 @@ static void make_turn(struct worker *w, struct job *job)
 	}
 	if (ret == 0 && !w->turning)
 		ret = turn_begin(w, job);
+	w->clears = job->turn.clear;
 	if (ret == 0)
 		ret = turn_streams(w, job->turn.clear);
 	job->turn.bytes = ret < 0 ? 0 : chunk_turn_bytes(&w->chunk, job->id);
 	if (ret == 0 && job->turn.clear)
-		ret = clear_archive(w, job);
+		ret = clear_archive(w, job->id, job->turn.bytes, &job->turn.cleared);
 	else if (ret == 0)
 		(void)end_turn_of_streams(w, false);
 	if (ret < 0) {
@@ -683,6 +684,22 @@ static void end_sets(struct worker *w, bool leave)
 	}
 }
 
+/* It failed, and was not requested again. Streams that have turned have dropped the records that a
+ * clear removes: they count them, also if others can't turn now. */
+static void give_up_turn(struct worker *w, uint64_t output)
+{
+	uint64_t cleared;
+
+	if (!w->turning || !has_files(w) || chunk_turn_renew(&w->chunk) < 0)
+		return;
+	(void)!turn_streams(w, w->clears);
+	if (w->clears)
+		(void)!clear_archive(w, output, chunk_turn_bytes(&w->chunk, output), &cleared);
+	else
+		(void)end_turn_of_streams(w, false);
+	worker_end_turn(w);
+}
+
 static bool do_end(struct worker *w, struct job *job)
 {
 	struct chunk_trace *dir;
@@ -690,6 +707,8 @@ static bool do_end(struct worker *w, struct job *job)
 	worker_finish_snapshot(w, true);
 	worker_finish_archives(w, true);
 	w->awaited = true;
+	if (!job->end.leave)
+		give_up_turn(w, job->id);
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	if (!job->end.leave) {
 		wait_for_output(w);

@@ -66,6 +66,7 @@ struct worker {
 	pthread_t remover;     /* removes cleared archives; if @removes */
 	bool removes;
 	char *turning;	       /* the archive of the turn that is not finished; NULL: none */
+	bool clears;	       /* the turn is a clear, as far as known */
 	uint64_t sync_due_ns;  /* with SYNC_PERIOD: time of the next sync; 0: all is synced */
 };
 

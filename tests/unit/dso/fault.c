@@ -142,7 +142,9 @@ EXPORT int renameat2(int from_fd, const char *from, int to_fd, const char *to, u
 
 EXPORT int unlinkat(int fd, const char *path, int flags)
 {
-	return in_turn() && must_fail() ? -1 : REAL(unlinkat)(fd, path, flags);
+	bool fails = in_turn() && number("LTT_FAULT_KILL") && must_fail(); /* a full disk permits it */
+
+	return fails ? -1 : REAL(unlinkat)(fd, path, flags);
 }
 
 EXPORT int fallocate(int fd, int mode, off_t offset, off_t len)

@@ -162,6 +162,8 @@ struct sums {
 };
 
 struct sums get_stats(struct daemon *d, uint64_t output);
+/** Those with which the output is closed. */
+struct sums get_last_stats(struct daemon *d, uint64_t output);
 
 /** Events lost before the consumer could read them. */
 uint64_t lost_in_rings(const struct sums *s);

@@ -107,15 +107,26 @@ static void add_stream(struct decoder *dec, void *data)
 	sums->streams++;
 }
 
-struct sums get_stats(struct daemon *d, uint64_t output)
+static struct sums await_stats(struct daemon *d)
 {
 	struct sums sums = { 0 };
 	struct reply r;
 
-	SEND(d, con_stats, .output = output);
 	daemon_await(d, d->serial, &r, add_stream, &sums);
 	CHECK_IS(r.code, ==, 0);
 	return sums;
+}
+
+struct sums get_stats(struct daemon *d, uint64_t output)
+{
+	SEND(d, con_stats, .output = output);
+	return await_stats(d);
+}
+
+struct sums get_last_stats(struct daemon *d, uint64_t output)
+{
+	SEND(d, con_output_close, .output = output);
+	return await_stats(d);
 }
 
 /* --- producers ------------------------------------------------------------------ */
