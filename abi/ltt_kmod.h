@@ -209,6 +209,7 @@ enum ltt_kmod_probe_flags {
 	LTT_KMOD_PROBE_RETURN = 1, /* returns of the function (a kretprobe) */
 	LTT_KMOD_PROBE_CALL = 2,   /* calls of a function, with the caller: by ftrace if the
 				      kernel was built with support for it, else by a kprobe */
+	LTT_KMOD_PROBE_WAITS = 4,  /* in an answer: see @symbol */
 };
 
 #define LTT_KMOD_ARGS_MAX  16u
@@ -256,7 +257,10 @@ struct ltt_kmod_arg {
  * struct ltt_kmod_probe - record hits of a place in the kernel (a kprobe).
  * @id: as in struct ltt_kmod_enable.
  * @flags: one of LTT_KMOD_PROBE_*, or 0; with LTT_KMOD_PROBE_CALL @offset must be 0.
- * @symbol, @offset: function, and bytes after its start; or @symbol is empty:
+ * @symbol, @offset: function, and bytes after its start. MODULE:FUNCTION is one of a module: while
+ *	that is not loaded, or has no such function, the event waits; the answer's @flags have
+ *	LTT_KMOD_PROBE_WAITS then. The answer of a function that is a module's has that form, and
+ *	the event is recorded again when the module comes back. Or @symbol is empty:
  * @address: address of the place.
  * @nr_args, @args: address of that many struct ltt_kmod_arg.
  * @filter: as in struct ltt_kmod_enable.

@@ -109,8 +109,13 @@ static int probe(struct channel *channel, void __user *from)
 	if (ret)
 		return ret;
 	event = place_new(&request);
-	if (event == ERR_PTR(-ERANGE) && request_put(from, &request, sizeof(request)))
+	if (IS_ERR(event) && event != ERR_PTR(-ERANGE))
+		return PTR_ERR(event);
+	if (request_put(from, &request, sizeof(request))) {
+		if (!IS_ERR(event))
+			event->kind->release(event);
 		return -EFAULT;
+	}
 	return enable_own(channel, event, request.id, request.filter, request.description);
 }
 

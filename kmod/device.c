@@ -14,6 +14,7 @@
 #include "counters.h"
 #include "dump/changes.h"
 #include "dump/dump.h"
+#include "probe/coming.h"
 #include "probe/fallback.h"
 #include "fields.h"
 #include "filter.h"
@@ -170,6 +171,7 @@ static void events_fini(void)
 {
 	tracepoints_fini();
 	fallback_fini();
+	coming_fini();
 	function_fini();
 	syscalls_fini();
 	markers_fini();
@@ -195,6 +197,9 @@ static int __init events_init(void)
 	ret = function_init();
 	if (ret)
 		goto no_syscalls;
+	ret = coming_init();
+	if (ret)
+		goto no_coming;
 	ret = changes_init();
 	if (ret)
 		goto no_changes;
@@ -206,6 +211,8 @@ static int __init events_init(void)
 	markers_fini();
 	changes_fini();
 no_changes:
+	coming_fini();
+no_coming:
 	function_fini();
 no_syscalls:
 	tracepoints_fini();

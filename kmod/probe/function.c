@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "coming.h"
 #include "compat.h"
 #include "fetch.h"
 #include "registry.h"
@@ -52,10 +53,12 @@ struct unwatched {
  * @fetch: NULL: no further values.
  * @scratch: payloads that are being made, one a CPU and level.
  * @missed: calls beneath another one's recording.
+ * @symbol: of a module; else empty.
  * @unwatched: the counter of its site, or NULL; @unwatched_before: its value at the attachment.
  */
 struct function_place {
 	struct event event;
+	struct coming coming;
 	struct hook *hook;
 	unsigned long ip;
 	struct fetch *fetch;
@@ -64,6 +67,7 @@ struct function_place {
 	struct unwatched *unwatched;
 	int unwatched_before;
 	struct hlist_node of_site;
+	char symbol[];
 };
 
 /* Recording walks by RCU. One ftrace_ops for all functions: if there are several at
@@ -265,6 +269,10 @@ static int kmod_function_attach(struct hook *hook)
 	struct site *site;
 
 	place->hook = hook;
+	if (place->symbol[0]) /* it may have come to another address */
+		place->ip = ltt_function_location(place->symbol, 0);
+	if (!place->ip)
+		return -ENOENT;
 	mutex_lock(&function_lock);
 	site = find_site(place->ip);
 	if (!site)
@@ -291,7 +299,7 @@ static void kmod_function_detach(struct hook *hook)
 		lost = atomic_read(&place->unwatched->calls) - place->unwatched_before;
 	mutex_unlock(&function_lock);
 	queue_work(compat_unbound_wq, &sweeper);
-	ring_set_lose(hook->source.set, lost + atomic_read(&place->missed));
+	ring_set_lose(hook->source.set, lost + atomic_xchg(&place->missed, 0));
 }
 
 /* Another module could have another function there. */
@@ -321,6 +329,7 @@ static struct notifier_block function_notifier = { .notifier_call = kmod_functio
 
 static void kmod_function_place_free(struct function_place *place)
 {
+	coming_remove(&place->coming);
 	free_percpu(place->scratch);
 	kfree(place->event.fields);
 	kfree(place->fetch);
@@ -363,21 +372,24 @@ struct event *function_new(const struct ltt_kmod_probe *request)
 
 	if (!ip)
 		return NULL;
-	place = kzalloc(sizeof(*place), GFP_KERNEL_ACCOUNT);
+	place = kzalloc(struct_size(place, symbol, sizeof(request->symbol)), GFP_KERNEL_ACCOUNT);
 	if (!place)
 		return ERR_PTR(-ENOMEM);
 	place->event.kind = &function_kind;
 	place->event.name = "function";
-	place->event.live = true;
 	place->ip = ip;
+	if (strchr(request->symbol, ':'))
+		strscpy(place->symbol, request->symbol, sizeof(request->symbol));
 	INIT_LIST_HEAD(&place->event.hooks);
 	ret = kmod_function_prepare(place, request);
 	if (!ret)
 		ret = fetch_describe(place->fetch, FUNCTION_VALUES, &place->event);
-	if (!ret)
-		return &place->event;
-	kmod_function_place_free(place);
-	return ERR_PTR(ret);
+	if (ret) {
+		kmod_function_place_free(place);
+		return ERR_PTR(ret);
+	}
+	coming_add(&place->coming, &place->event, request);
+	return &place->event;
 }
 
 int function_init(void)

@@ -14,8 +14,8 @@ int function_init(void);
 /** No function is recorded any more. */
 void function_fini(void);
 
-/** Make an event, which event->kind->release() frees. Return: NULL: ftrace can't trace the
- *  function; or ERR_PTR. */
+/** Make an event, which event->kind->release() frees. Called with coming_lock(). Return: NULL:
+ *  ftrace can't trace the function; or ERR_PTR. */
 struct event *function_new(const struct ltt_kmod_probe *request);
 
 #endif

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "coming.h"
 #include "fetch.h"
 #include "function.h"
 #include "instr/symbols.h"
@@ -28,6 +29,7 @@
  */
 struct kernel_place {
 	struct event event;
+	struct coming coming;
 	struct hook *hook;
 	struct fetch *fetch;
 	u8 __percpu *scratch;
@@ -98,19 +100,31 @@ static int kmod_place_outcome(const struct kernel_place *place, int ret)
 	return ret == -ENOENT && !place->probe.kp.symbol_name ? -EINVAL : ret;
 }
 
-static int kmod_place_attach_entry(struct hook *hook)
+/* As it was before it was registered, if it was. */
+static struct kernel_place *kmod_place_reset(struct hook *hook)
 {
 	struct kernel_place *place = kmod_place_of(hook->event);
+	struct kprobe *probe = &place->probe.kp;
 
 	place->hook = hook;
+	if (probe->symbol_name) {
+		probe->addr = NULL;
+		probe->flags = 0;
+	}
+	return place;
+}
+
+static int kmod_place_attach_entry(struct hook *hook)
+{
+	struct kernel_place *place = kmod_place_reset(hook);
+
 	return kmod_place_outcome(place, register_kprobe(&place->probe.kp));
 }
 
 static int attach_return(struct hook *hook)
 {
-	struct kernel_place *place = kmod_place_of(hook->event);
+	struct kernel_place *place = kmod_place_reset(hook);
 
-	place->hook = hook;
 	return kmod_place_outcome(place, register_kretprobe(&place->probe));
 }
 
@@ -134,6 +148,7 @@ static void detach_return(struct hook *hook)
 
 static void kmod_place_free(struct kernel_place *place)
 {
+	coming_remove(&place->coming);
 	free_percpu(place->scratch);
 	kfree(place->event.fields);
 	kfree(place->fetch);
@@ -209,7 +224,7 @@ static int prepare_fetch(struct kernel_place *place, const struct ltt_kmod_probe
 	return place->scratch ? 0 : -ENOMEM;
 }
 
-struct event *place_new(struct ltt_kmod_probe *request)
+static struct event *kmod_place_make(struct ltt_kmod_probe *request)
 {
 	bool is_return = request->flags & LTT_KMOD_PROBE_RETURN;
 	bool is_call = request->flags & LTT_KMOD_PROBE_CALL;
@@ -217,8 +232,6 @@ struct event *place_new(struct ltt_kmod_probe *request)
 	struct event *event;
 	int ret;
 
-	if (!kmod_place_is_sound(request))
-		return ERR_PTR(-EINVAL);
 	ret = kmod_place_check_offset(request);
 	if (ret)
 		return ERR_PTR(ret);
@@ -240,7 +253,6 @@ struct event *place_new(struct ltt_kmod_probe *request)
 	strscpy(place->symbol, request->symbol, sizeof(request->symbol));
 	place->event.kind = is_return ? &return_kind : &entry_kind;
 	place->event.name = "probe";
-	place->event.live = true;
 	INIT_LIST_HEAD(&place->event.hooks);
 	place->probe.kp.symbol_name = request->symbol[0] ? place->symbol : NULL;
 	place->probe.kp.addr = (kprobe_opcode_t *)(unsigned long)request->address;
@@ -250,5 +262,19 @@ struct event *place_new(struct ltt_kmod_probe *request)
 						  kmod_place_on_hit;
 	place->probe.handler = is_return ? kmod_place_on_return : NULL;
 	place->probe.maxactive = MAX_UNDER_WAY;
+	coming_add(&place->coming, &place->event, request);
 	return &place->event;
+}
+
+struct event *place_new(struct ltt_kmod_probe *request)
+{
+	struct event *event;
+
+	if (!kmod_place_is_sound(request))
+		return ERR_PTR(-EINVAL);
+	coming_lock();
+	coming_resolve(request);
+	event = kmod_place_make(request);
+	coming_unlock();
+	return event;
 }

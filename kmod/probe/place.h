@@ -11,8 +11,8 @@
 #include "event.h"
 #include "ltt_kmod.h"
 
-/** Make an event, which event->kind->release() frees. Return: the event or ERR_PTR; of -ERANGE the
- *  request's offset is the number of bytes of the function. */
+/** Make an event, which event->kind->release() frees. Return: the event or ERR_PTR; the
+ *  request is the answer: of -ERANGE its offset is the number of bytes of the function. */
 struct event *place_new(struct ltt_kmod_probe *request);
 
 #endif

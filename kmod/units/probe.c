@@ -7,6 +7,7 @@
 #include "../probe/arg_type.c"
 #include "../probe/fallback.c"
 #include "../probe/fallback_probe.c"
+#include "../probe/coming.c"
 #include "../probe/place.c"
 #include "../probe/function.c"
 #include "../probe/user_place.c"

@@ -68,6 +68,27 @@ static void places(void)
 	harness_end();
 }
 
+/* /sys/module has printk of each kernel. */
+static void places_of_modules(void)
+{
+	int client = kernel_fake_begin(true);
+	struct answer a = kernel_fake_enable_place(client, RULE_PROBE, "p", "printk:no_such");
+
+	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "module printk has no such function"));
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", ":do_open").code, ==,
+		 ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "a/b:do_open").code, ==,
+		 ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_FUNCTION, "f", "not-loaded:f").code, ==, 0);
+	HARNESS_SEND(client, session_start, NAME);
+	kernel_fake_settle();
+	a = harness_answer(client);
+	CHECK(a.code == 0 && a.items[MSG_refusal] == 1);
+	CHECK(kernel_fake_probe("not_loaded:f", LTT_KMOD_PROBE_CALL | LTT_KMOD_PROBE_WAITS));
+	close(client);
+	harness_end();
+}
+
 static struct answer enable_fetch(int client, uint8_t kind, const char *location, const char *fetch)
 {
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "f",
@@ -210,6 +231,7 @@ static void programs(void)
 int main(void)
 {
 	places();
+	places_of_modules();
 	fetches();
 	programs();
 	return 0;

@@ -569,6 +569,44 @@ def test_places():
           {"called": 451, "getprio_entry": 401, "getprio_exit": 401}, seen[:10])
 
 
+def waiting():
+    return [(r["name"], r["why"]) for c in ctl("status")["result"]["channels"] for r in c.get("refusals", [])]
+
+
+def test_modules_come():
+    """Places in a module, which wait for it and are recorded each time that it comes."""
+    out, emit, cpus = "/dev/shm/come", f"{WORK}/emit/ltt_emit.ko", os.cpu_count()
+    said = "module ltt_emit is not loaded; it is recorded from when it is"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "come", "-o", out)
+    bad = ctl("enable-event", "-k", "--probe=ltt/emit:task", "bad", status=1)["error"]["text"]
+    check("is not a place in the kernel" in bad, bad)
+    ctl("enable-event", "-k", "--function=ltt-emit:task", "work")
+    ctl("enable-event", "-k", "--probe=ltt_emit:task+0", "began")
+    ctl("start", status=4)
+    check(sorted(waiting()) == [("began", said), ("work", said)], waiting())
+    insmod(emit, "count=1000")
+    check(waiting() == [], waiting())
+    bad = ctl("enable-event", "-k", "--probe=ltt_emit:no_such_symbol", "bad", status=1)["error"]["text"]
+    check("module ltt_emit has no such function" in bad, bad)
+    check(recorded() == 3 * cpus, f"{recorded()} of {3 * cpus} of the module that came")
+    # found among loaded modules, these follow its module as well
+    ctl("enable-event", "-k", "--probe=task", "bare")
+    ctl("enable-event", "-k", "--function=task", "calls")
+    run("busybox", "rmmod", "ltt_emit")
+    check(sorted(w[0] for w in waiting()) == ["bare", "began", "calls", "work"], waiting())
+    for i in range(3):
+        if i == 1:
+            kill("ltt-sessiond")
+        insmod(emit, "count=1000")
+        run("busybox", "rmmod", "ltt_emit")
+    check(recorded() == (3 + 3 * 6) * cpus, f"{recorded()} of {21 * cpus} of the module that came back")
+    finish("come", out)
+    seen = names(out)
+    check({n: seen.count(n) / cpus for n in set(seen)} ==
+          {"began": 4, "work_entry": 4, "work_exit": 4, "bare": 3, "calls_entry": 3, "calls_exit": 3}, seen[:10])
+
+
 def test_fetch():
     """Arguments and return values are those that the caller printed; also after a daemon's death."""
     out = "/dev/shm/fetch"
@@ -2687,7 +2725,7 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes, test_sampling,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_modules_come, test_fetch, test_programs, test_points, test_filters, test_filter_changes, test_sampling,
          test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

@@ -201,10 +201,12 @@ static int kernel_fake_enable(int fd, const struct ltt_kmod_enable *enable)
 }
 
 /* The ring is on and the event is described; but in a trial, where nothing is recorded. */
-static int kernel_fake_add_probe(int fd, const struct ltt_kmod_probe *probe)
+static int kernel_fake_add_probe(int fd, struct ltt_kmod_probe *probe)
 {
 	char described[80];
 
+	if (strchr(probe->symbol, ':'))
+		probe->flags |= LTT_KMOD_PROBE_WAITS;
 	if (strcmp(probe->symbol, "no_such") == 0)
 		return errno = ENOENT, -1;
 	if (fd != kernel_fake.channel) {

@@ -427,15 +427,24 @@ static void report_event_refusal(const struct reporter *reporter, const struct k
 static void kernel_refusal_report_probe(const struct reporter *reporter,
 					const struct kernel_probe *probe, const struct slot *slot)
 {
-	const struct domain_refusal refusal = {
+	struct domain_refusal refusal = {
 		DOMAIN_KERNEL,
 		probe->rule->pattern,
 		slot->error ? kernel_probe_why(slot->error) :
 			      "its fields can't be read (see the log of ltt-sessiond)",
 		true,
 	};
+	bool waits = slot->state == SLOT_ON && slot == probe->slots && *probe->module &&
+		     !kernel_module_is_loaded(probe->module);
+	AUTO_FREE char *why =
+		waits ? xasprintf("module %s is not loaded; it is recorded from when it is",
+				  probe->module) :
+			NULL;
 
-	if (slot->state == SLOT_REFUSED && (!reporter->rule || reporter->rule == probe->rule))
+	if (waits)
+		refusal.why = why;
+	if ((waits || slot->state == SLOT_REFUSED) &&
+	    (!reporter->rule || reporter->rule == probe->rule))
 		reporter->fn(&refusal, reporter->data);
 }
 

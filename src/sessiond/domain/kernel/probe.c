@@ -5,6 +5,7 @@
  */
 #include "probe.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/dir.h"
 #include "base/mem.h"
@@ -41,7 +43,30 @@ static bool kernel_probe_parse_number(const char *text, uint64_t *ret)
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
-/* SYMBOL, SYMBOL+OFFSET or 0xADDRESS. */
+/* Of "MODULE:...", in the form that the kernel has. Return: false: that is no module's name. */
+static bool kernel_probe_parse_module(char *symbol)
+{
+	char *end = strchr(symbol, ':');
+
+	if (end == symbol || (end && end - symbol >= (ptrdiff_t)KERNEL_MODULE_MAX))
+		return false;
+	for (; end && symbol < end; symbol++) {
+		if (*symbol == '-')
+			*symbol = '_';
+		if (!isalnum((unsigned char)*symbol) && *symbol != '_')
+			return false;
+	}
+	return true;
+}
+
+bool kernel_module_is_loaded(const char *name)
+{
+	AUTO_FREE char *path = xasprintf("/sys/module/%s", name);
+
+	return access(path, F_OK) == 0;
+}
+
+/* [MODULE:]SYMBOL, [MODULE:]SYMBOL+OFFSET or 0xADDRESS. */
 static bool kernel_probe_parse(const char *location, struct ltt_kmod_probe *ret)
 {
 	const char *plus = strchr(location, '+');
@@ -52,7 +77,8 @@ static bool kernel_probe_parse(const char *location, struct ltt_kmod_probe *ret)
 	if (len == 0 || len >= sizeof(ret->symbol))
 		return false;
 	memcpy(ret->symbol, location, len);
-	return !plus || kernel_probe_parse_number(plus + 1, &ret->offset);
+	return kernel_probe_parse_module(ret->symbol) &&
+	       (!plus || kernel_probe_parse_number(plus + 1, &ret->offset));
 }
 
 /* Can this value be had there? */
@@ -121,7 +147,7 @@ static int kernel_probe_make_request(const struct kernel_place *place, uint32_t 
 		ret->probe.flags = part ? LTT_KMOD_PROBE_RETURN : LTT_KMOD_PROBE_CALL;
 	if (!kernel_probe_parse(place->location, &ret->probe))
 		return err_set(err, ERR_INVALID,
-			       "'%.100s' is not a place in the kernel: SYMBOL, SYMBOL+OFFSET or "
+			       "'%.100s' is not a place in the kernel: [MODULE:]SYMBOL[+OFFSET] or "
 			       "0xADDRESS",
 			       place->location);
 	if (place->kind == RULE_FUNCTION && ret->probe.offset)
@@ -140,11 +166,14 @@ static int kernel_probe_make_request(const struct kernel_place *place, uint32_t 
 }
 
 int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
-		      const struct kernel_place *place, uint32_t part, struct err *err)
+		      const struct kernel_place *place, uint32_t part,
+		      struct kernel_probe_answer *answer, struct err *err)
 {
 	struct request request;
+	const char *colon;
 	int ret;
 
+	*answer = (struct kernel_probe_answer){ 0 };
 	if (place->kind == RULE_USER)
 		return kernel_user_send(kmod, module, id, place, err);
 	if (kernel_probe_make_request(place, part, &request, err))
@@ -157,6 +186,11 @@ int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		err_set(err, ERR_NO_EVENT,
 			"can't place a probe at '%.100s': %.100s has %" PRIu64 " bytes",
 			place->location, request.probe.symbol, request.probe.offset);
+	colon = strchr(request.probe.symbol, ':');
+	if (colon)
+		snprintf(answer->module, sizeof(answer->module), "%.*s",
+			 (int)(colon - request.probe.symbol), request.probe.symbol);
+	answer->waits = request.probe.flags & LTT_KMOD_PROBE_WAITS;
 	return ret;
 }
 
@@ -214,12 +248,18 @@ static int kernel_probe_try(const struct kernel_domain *kernel, const struct rul
 		.file = spec->file,
 		.places = spec->places,
 	};
+	struct kernel_probe_answer answer;
 	int ret;
 
 	for (uint32_t i = 0; i < kernel_probe_parts(spec->kind); i++) {
-		ret = kernel_probe_send(kernel->kmod, trial, i, &place, i, err);
+		ret = kernel_probe_send(kernel->kmod, trial, i, &place, i, &answer, err);
 		if (err->code)
 			return err->code;
+		if (answer.waits && kernel_module_is_loaded(answer.module))
+			return err_set(err, ERR_NO_EVENT,
+				       "can't place a probe at '%.100s': module %s has no such "
+				       "function",
+				       spec->location, answer.module);
 		if (ret < 0)
 			return err_set(err, ERR_NO_EVENT, "can't place a probe at '%.100s': %s",
 				       spec->location, kernel_probe_why(-ret));

@@ -24,11 +24,21 @@ struct kernel_place {
 struct kernel_place kernel_place_of(const struct rule *rule);
 /** The description of an event at a place, for the module. Return: to be freed. */
 struct ltt_kmod_description *kernel_probe_describe(const struct shape *shape);
+/** The module's answer. @module: of the place; empty: none. @waits: the module has no such function
+ *  now, or is not there. */
+struct kernel_probe_answer {
+	char module[KERNEL_MODULE_MAX];
+	bool waits;
+};
+
+/** Whether a module of this name is loaded. */
+bool kernel_module_is_loaded(const char *name);
 /** Send a part of the place to the module. Return: the module's result, 0 or negative errno;
  *  -EINVAL with @err set: nothing was sent, as the place is invalid; -ERANGE, with @err set: it is
  *  behind the end of its function. */
 int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
-		      const struct kernel_place *place, uint32_t part, struct err *err) MUST_CHECK;
+		      const struct kernel_place *place, uint32_t part,
+		      struct kernel_probe_answer *ret, struct err *err) MUST_CHECK;
 /** Make a channel of the module in which requests are tried, without recording. @flags: of struct
  *  ltt_kmod_channel. Return: a descriptor to close(); negative errno. */
 int kernel_trial(const struct kmod *kmod, uint32_t flags) MUST_CHECK;

@@ -48,11 +48,13 @@ struct slot {
 	struct event_filter *filter; /* with SLOT_ON and SLOT_REFUSED; NULL: none */
 };
 
+#define KERNEL_MODULE_MAX 56u /* of a module's name with its NUL: MODULE_NAME_LEN on 64 bits */
 #define PROBE_PARTS 2u /* most events of such a rule: a function's entry and exit */
 
 /** A rule that names a place in the kernel: one event, or two. */
 struct kernel_probe {
 	struct rule *rule;
+	char module[KERNEL_MODULE_MAX]; /* of the place, as the module answered; empty: none */
 	struct shape *shapes[PROBE_PARTS]; /* made when they are needed */
 	struct slot slots[PROBE_PARTS];
 };

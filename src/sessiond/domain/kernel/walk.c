@@ -44,12 +44,17 @@ static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *
 	struct kernel_place place = kernel_place_of(target->probe->rule);
 	struct ltt_kmod_description *description AUTO_FREE =
 		kernel_probe_describe(shape_of(ks, target));
+	struct kernel_probe_answer answer;
 	struct err ignored = { 0 };
+	int ret;
 
 	place.filter = filter;
 	place.description = description;
-	return kernel_probe_send(ks->kernel->kmod, ring->module, id, &place, target->part,
-				 &ignored);
+	ret = kernel_probe_send(ks->kernel->kmod, ring->module, id, &place, target->part, &answer,
+				&ignored);
+	if (ret == 0)
+		memcpy(target->probe->module, answer.module, sizeof(answer.module));
+	return ret;
 }
 
 static int kernel_walk_enable_event(struct kernel_session *ks, const struct ring *ring,
