@@ -378,7 +378,8 @@ int ltt_ctl_recover(struct ltt_ctl *ctl, struct ltt_ctl_sessions **ret_sessions)
 /** struct ltt_ctl_rule - an event rule. @points: number of instrumentation points that match now.
  *  @loglevel: unless @loglevel_type is LTT_CTL_LEVEL_ALL, 0 (EMERG) to 14 (DEBUG).
  *  @location: of a probe or function; of a histogram: the field. @fetch: values that are
- *  recorded there. */
+ *  recorded there. @file_device, @file_inode: of the file of a place in a program, as of stat(2);
+ *  else 0. */
 struct ltt_ctl_rule {
 	const char *pattern;
 	const char *exclude; /* patterns, separated by commas */
@@ -393,6 +394,7 @@ struct ltt_ctl_rule {
 	uint32_t points_never; /* number of @points for which the filter can never hold */
 	const char *sampling;  /* "": each event is recorded */
 	const char *by;	       /* fields of the key of a counter, separated by commas; "": none */
+	uint64_t file_device, file_inode;
 };
 
 /** struct ltt_ctl_refusal - an event that a rule matches and that can't be recorded or, if

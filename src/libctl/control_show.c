@@ -229,6 +229,8 @@ static int control_take_rule(struct control_view *v, struct decoder *dec)
 		return 0;
 	r->points = m.points;
 	r->points_never = m.points_never;
+	r->file_device = m.file_device;
+	r->file_inode = m.file_inode;
 #define SHOWN(type, name, init, doc)   \
 	CONTROL_TAKE(r->name, m.name); \
 	CONTROL_KEEP(type, pool_of(v), r->name);

@@ -272,14 +272,16 @@ static void sessiond_report_ready(struct program *p)
 	log_info("serving %s", p->dir.path);
 }
 
-/* Everything that takes more is done: directory, sockets and their group. It needs none
- * itself; the consumer, which it may have to start again, gets these from it. */
+/* Everything that takes more is done: directory, sockets and their group. It has none in effect;
+ * the consumer, which it may have to start again, gets the first three from it, and confine_open()
+ * has the last one in effect for a program below the root directory of a process. */
 static void sessiond_drop_rights(void)
 {
-	const uint64_t consumer =
-		CONFINE_CAP(CAP_SETUID) | CONFINE_CAP(CAP_SETGID) | CONFINE_CAP(CAP_DAC_OVERRIDE);
+	const uint64_t permitted = CONFINE_CAP(CAP_SETUID) | CONFINE_CAP(CAP_SETGID) |
+				   CONFINE_CAP(CAP_DAC_OVERRIDE) |
+				   CONFINE_CAP(CAP_SYS_PTRACE);
 
-	confine(&(struct confine){ CONFINE_SESSION, consumer, 0 });
+	confine(&(struct confine){ CONFINE_SESSION, permitted, 0 });
 }
 
 /* The first call has threads compare the counters of all CPUs, which they may not afterwards. */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The places of functions and USDT probes: in this program's own file, compared with those of the
- * dynamic linker; functions that can't be found; and the meaning of descriptions of arguments.
+ * dynamic linker; functions that can't be found; the meaning of descriptions of arguments; and
+ * files below the root of another process.
  */
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ltt/control.h>
@@ -107,6 +111,70 @@ static void functions(const char *self)
 	      is_error("has no function 'no_such_function'"));
 	CHECK_IS(find("%s:shelf", self), ==, LTT_CTL_NO_EVENT);	 /* is none */
 	CHECK_IS(find("%s:malloc", self), ==, LTT_CTL_NO_EVENT); /* elsewhere */
+}
+
+/* A process whose root is @dir. Return: its number; 0: this user may not make one. */
+static pid_t start_in_root(const char *dir)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chroot(dir) < 0 || raise(SIGSTOP) != 0)
+			_exit(1);
+		_exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, WUNTRACED) == pid);
+	return WIFSTOPPED(status) ? pid : 0;
+}
+
+static void copy(const char *from, const char *to)
+{
+	char *command AUTO_FREE = xasprintf("cp %s %s", from, to);
+
+	CHECK_IS(system(command), ==, 0);
+}
+
+/* Links below /proc/PID/root lead to files below it; and that process may end. */
+static void in_another_root(const char *self)
+{
+	static const char *const good[] = { "prog", "absolute", "bin/prog", "bin/../../../prog", "/prog" };
+	static const char *const bad[] = { "outside", "none", "proc", "bin" };
+	char dir[] = "/tmp/places.XXXXXX", link[64], *inside AUTO_FREE = NULL;
+	struct stat st;
+	pid_t pid;
+
+	CHECK(mkdtemp(dir));
+	inside = xasprintf("%s/prog", dir);
+	copy(self, inside);
+	CHECK_IS(stat(inside, &st), ==, 0);
+	CHECK(chdir(dir) == 0 && mkdir("bin", 0755) == 0);
+	CHECK(symlink("/prog", "absolute") == 0 && symlink("../../../prog", "bin/prog") == 0);
+	CHECK(symlink(self, "outside") == 0 && symlink("/proc/self/exe", "proc") == 0);
+	pid = start_in_root(dir);
+	for (size_t i = 0; pid && i < ARRAY_SIZE(good); i++) {
+		char *path AUTO_FREE = xasprintf("/proc/%d/root/%s", pid, good[i]);
+		unsigned long long inode = 0;
+
+		CHECK_IS(find("%s:control_places_sell", path), ==, 0);
+		CHECK(strcmp(found->file, path) == 0);
+		CHECK(sscanf(found->text, "%*u,%llu,", &inode) == 1 && inode == st.st_ino);
+	}
+	for (size_t i = 0; pid && i < ARRAY_SIZE(bad); i++) {
+		char *path AUTO_FREE = xasprintf("/proc/%d/root/%s", pid, bad[i]);
+
+		CHECK(find("%s:control_places_sell", path) != 0);
+	}
+	if (pid) {
+		kill(pid, SIGKILL);
+		CHECK_IS(waitpid(pid, NULL, 0), ==, pid);
+		snprintf(link, sizeof(link), "/proc/%d/root/prog", pid);
+		CHECK_IS(find("%s:control_places_sell", link), ==, LTT_CTL_NO_EVENT);
+	}
+	CHECK(unlink("prog") == 0 && unlink("absolute") == 0 && unlink("bin/prog") == 0 &&
+	      unlink("outside") == 0 && unlink("proc") == 0 && rmdir("bin") == 0 &&
+	      chdir("/") == 0 && rmdir(dir) == 0);
 }
 
 /* Two places, whose first arguments have different widths; a third that is no integer. */
@@ -260,6 +328,7 @@ int main(void)
 	no_programs();
 	damaged(self);
 	arguments();
+	in_another_root(self);
 	ltt_ctl_places_free(found);
 	ltt_ctl_free(ctl);
 	return 0;

@@ -697,6 +697,43 @@ def test_programs():
     check(have == returns, f"{len(have)} of {len(returns)}: {have[:3]}")
 
 
+def test_other_root():
+    """A program below the root of another process, by an absolute link in it; also after the daemon's
+    death. The file is listed by device and inode; the host's file of that path is another one."""
+    root = "/dev/shm/rootfs"
+    for folder in "usr", "proc", "app":
+        os.makedirs(f"{root}/{folder}")
+    for folder in "usr", "proc":
+        run("busybox", "mount", "--bind" if folder == "usr" else "-t", *(("/usr",) if folder == "usr" else ("proc", "proc")), f"{root}/{folder}")
+    for link in "lib", "lib64":
+        os.symlink(f"usr/{link}", f"{root}/{link}")
+    shutil.copy(f"{WORK}/hit", f"{root}/app/hit")
+    os.symlink("/app/hit", f"{root}/app/now")
+    sleeper = subprocess.Popen(["chroot", root, "/usr/bin/sleep", "1000"])
+    path = f"/proc/{sleeper.pid}/root/app/now"
+    until(lambda: os.path.exists(path.replace("now", "hit")), "the other root")
+    out = begin("otherroot", ("-k", f"--userspace-probe={path}:call_with_page", "paged"))
+    rule = ctl("list", "otherroot")["result"]["channels"][0]["rules"][0]
+    have = os.stat(f"{root}/app/hit")
+    check((rule["file_device"], rule["file_inode"]) == (f"{os.major(have.st_dev)}:{os.minor(have.st_dev)}", have.st_ino), rule)
+    check(f"inode {have.st_ino})" in run("lttctl", "list", "otherroot").stdout, "list")
+    run("chroot", root, "/app/hit", "30")
+    kill("ltt-sessiond")
+    ctl("status")
+    run("chroot", root, "/app/hit", "20")
+    hit(10)
+    ctl("disable-event", "-k", "paged")
+    kill("ltt-sessiond")
+    ctl("enable-event", "-k", f"--userspace-probe={path}:call_with_page", "paged")
+    run("chroot", root, "/app/hit", "5")
+    check(recorded() == 55, f"{recorded()} of 55")
+    sleeper.kill()
+    sleeper.wait()
+    finish("otherroot", out)
+    for folder in "usr", "proc":
+        run("busybox", "umount", f"{root}/{folder}")
+
+
 def test_points():
     """A tracepoint and a marker of libltt by their SDT notes: the kernel's events and the program's are
     both exact, in one session and apart; the semaphores are the kernel's."""
@@ -2725,8 +2762,8 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_modules_come, test_fetch, test_programs, test_points, test_filters, test_filter_changes, test_sampling,
-         test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

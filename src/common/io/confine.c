@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/macros.h"
 #include "confine_calls.h"
+#include "rootpath.h"
 
 /* --- capabilities ------------------------------------------------------------------
  * Set by system calls, as libcap would be one more library in each daemon. */
@@ -77,16 +78,17 @@ static int drop_caps(const struct confine *to)
 int confine_open(const char *path, int how)
 {
 	struct caps caps = { 0 }, more;
+	uint64_t needed = CONFINE_CAP(CAP_DAC_OVERRIDE);
 	bool raised;
 	int fd;
 
+	if (rootpath_is(path)) /* that directory is for processes that may trace the process */
+		needed |= CONFINE_CAP(CAP_SYS_PTRACE);
 	raised = get_caps(&caps) == 0;
 	more = caps;
-	more.effective |= caps.permitted & CONFINE_CAP(CAP_DAC_OVERRIDE);
+	more.effective |= caps.permitted & needed;
 	raised = raised && more.effective != caps.effective && set_caps(&more) == 0;
-	fd = open(path, how | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		fd = -errno;
+	fd = rootpath_open(path, how | O_NONBLOCK | O_NOCTTY);
 	if (raised && set_caps(&caps) < 0) {
 		log_warn("can't drop capabilities again: %s is not opened", path);
 		close_fd(fd);

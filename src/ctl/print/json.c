@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "base/str.h"
 #include "ctl/words.h"
@@ -312,6 +313,15 @@ struct json_object *json_channel(const struct ltt_ctl_channel *c)
 	return o;
 }
 
+/* As in /proc/self/mountinfo. */
+static struct json_object *json_device(uint64_t device)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u:%u", major(device), minor(device));
+	return json_object_new_string(text);
+}
+
 struct json_object *json_rule(const struct ltt_ctl_rule *r)
 {
 	struct json_object *o = json_object_new_object();
@@ -323,6 +333,10 @@ struct json_object *json_rule(const struct ltt_ctl_rule *r)
 	json_set_num(o, "nr_points", r->points);
 	if (*r->filter)
 		json_set_num(o, "points_never", r->points_never);
+	if (r->file_inode) {
+		json_set(o, "file_device", json_device(r->file_device));
+		json_set_num(o, "file_inode", r->file_inode);
+	}
 	return o;
 }
 

@@ -15,6 +15,7 @@
 #include "base/macros.h"
 #include "base/str.h"
 #include "elf_place.h"
+#include "io/rootpath.h"
 #include "libctl/control.h"
 
 /** The requested place; texts are of one allocation. */
@@ -107,7 +108,7 @@ static int find_file(const char *path, char **ret, struct err *err)
 	const char *programs = getenv("PATH"), *libraries = getenv("LD_LIBRARY_PATH");
 
 	if (strchr(path, '/')) {
-		*ret = realpath(path, NULL);
+		*ret = rootpath_is(path) ? strdup(path) : realpath(path, NULL);
 		return *ret	       ? 0 :
 		       errno == ENOMEM ? err_memory(err) :
 					 err_errno(err, ERR_NO_EVENT, errno, "%s", path);
@@ -263,9 +264,9 @@ static int find_places(const char *text, struct ltt_ctl_places *ret, struct err 
 
 	if (program_parse(text, &location, err) || find_file(location.path, &file, err))
 		return err->code;
-	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = rootpath_open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return err_errno(err, ERR_NO_EVENT, errno, "%s", file);
+		return err_errno(err, ERR_NO_EVENT, -fd, "%s", file);
 	return find_in_file(fd, &location, file, ret, err);
 }
 

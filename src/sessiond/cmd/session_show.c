@@ -2,6 +2,7 @@
 /* session_show: a session, its channels, their rules and conflicts. */
 #include "cmd.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,14 +53,19 @@ static void session_show_rules(struct command *cmd, struct session *session,
 
 	list_for_each(rule, &channel->rules, node) {
 		uint32_t never;
+		char *behind = "";
 		uint32_t points = tracer->ops->count_points(tracer, session, rule, &never);
-		const struct msg_rule item = {
+		struct msg_rule item = {
 #define SHOWN(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))rule->name,
 #include "model/rule.def"
 			.points = points,
 			.points_never = never,
 		};
 
+		if (*rule->places) /* DEVICE,INODE,... */
+			item.file_device = strtoull(rule->places, &behind, 10);
+		if (*behind == ',')
+			item.file_inode = strtoull(behind + 1, NULL, 10);
 		item_rule(cmd, &item);
 	}
 }
