@@ -10,8 +10,7 @@
 
 struct relay_stream {
 	struct sink_stream out;
-	uint32_t id;	/* at the relay; 0: not known there */
-	uint32_t epoch; /* the connection on which it was opened */
+	struct relay_conn_place place;
 };
 
 static struct relay_stream *relay_stream_of(struct sink_stream *out)
@@ -46,8 +45,7 @@ static int relay_turn(struct sink *sink, const char *name, bool clear)
 	int ret;
 
 	list_for_each(out, &sink->streams, node)
-		if (!relay_stream_of(out)->id ||
-		    relay_stream_of(out)->epoch != relay_conn_epoch(sink->link))
+		if (!relay_conn_knows(sink->link, &relay_stream_of(out)->place))
 			return -EAGAIN;
 	ret = relay_conn_turn(sink->link, name, clear, &turned);
 	list_for_each(out, &sink->streams, node)
@@ -107,21 +105,16 @@ static int relay_attach(struct sink_stream *out, struct packet_header *ret_last)
 	struct relay_stream *stream = relay_stream_of(out);
 	int ret = relay_conn_open(conn);
 
-	if (ret < 0 || (stream->id && stream->epoch == relay_conn_epoch(conn)))
+	if (ret < 0 || relay_conn_knows(conn, &stream->place))
 		return ret;
-	ret = relay_conn_stream(conn, out->config, out->cpu, &stream->id, ret_last, NULL);
-	if (ret < 0)
-		return ret;
-	if (ret == 0)
-		ret_last->magic = 0;
-	stream->epoch = relay_conn_epoch(conn);
-	return SINK_HAS;
+	ret = relay_conn_stream(conn, out->config, out->cpu, &stream->place, ret_last, NULL);
+	return ret < 0 ? ret : SINK_HAS;
 }
 
 static int relay_write(struct sink_stream *out, const struct packet_header *header,
 		       const uint8_t *body)
 {
-	relay_conn_post(out->sink->link, relay_stream_of(out)->id, header, body,
+	relay_conn_post(out->sink->link, relay_stream_of(out)->place.id, header, body,
 			sink_stream_source(out), out->done, out->data);
 	return SINK_SENDING;
 }
@@ -129,8 +122,8 @@ static int relay_write(struct sink_stream *out, const struct packet_header *head
 static int relay_close(struct sink_stream *out, enum sink_end how)
 {
 	struct relay_stream *stream = relay_stream_of(out);
-	bool ok = how != SINK_ENDED || !stream->id ||
-		  relay_conn_stream_end(out->sink->link, stream->id, stream->epoch);
+	bool ok = how != SINK_ENDED || !stream->place.id ||
+		  relay_conn_stream_end(out->sink->link, &stream->place);
 
 	free(stream);
 	return ok ? 0 : -EIO;

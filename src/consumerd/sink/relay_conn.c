@@ -138,11 +138,6 @@ const struct relay_conn_config *relay_conn_config(const struct relay_conn *link)
 	return &link->config;
 }
 
-uint32_t relay_conn_epoch(const struct relay_conn *link)
-{
-	return link->epoch;
-}
-
 bool relay_conn_is_live(const struct relay_conn *link)
 {
 	return link->config.live_us;
@@ -692,14 +687,19 @@ static int relay_conn_take_last(struct relay_conn *link, struct decoder *dec,
 		begun.bytes = rep.begun_bytes;
 	if (ret_begun)
 		*ret_begun = begun;
-	if (!rep.last.len)
-		return 0;
-	return relay_conn_is_header(&rep.last, stream, ret) ? 1 :
-							      relay_conn_fail(link, -EBADMSG, NULL);
+	*ret = (struct packet_header){ 0 };
+	if (rep.last.len && !relay_conn_is_header(&rep.last, stream, ret))
+		return relay_conn_fail(link, -EBADMSG, NULL);
+	return 0;
+}
+
+bool relay_conn_knows(const struct relay_conn *link, const struct relay_conn_place *place)
+{
+	return place->id && place->epoch == link->epoch;
 }
 
 int relay_conn_stream(struct relay_conn *link, const struct stream_config *config, uint32_t cpu,
-		      uint32_t *id, struct packet_header *ret_last,
+		      struct relay_conn_place *place, struct packet_header *ret_last,
 		      struct relay_conn_begun *ret_begun)
 {
 	struct req_rel_stream req = {
@@ -719,17 +719,20 @@ int relay_conn_stream(struct relay_conn *link, const struct stream_config *confi
 
 	if (ret < 0)
 		return ret;
-	if (!*id)
-		*id = ++link->next_stream;
-	req.stream = *id;
+	if (!place->id)
+		place->id = ++link->next_stream;
+	req.stream = place->id;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream);
 	req_rel_stream_encode(&enc, &req);
 	ret = relay_conn_call(link, &enc, &dec);
 	if (ret == 0)
 		ret = relay_conn_take_last(link, &dec, &stream, ret_last, ret_begun);
-	if (ret > 0) /* its acknowledgement was lost */
+	if (ret < 0)
+		return ret;
+	if (packet_is_set(ret_last)) /* its acknowledgement was lost */
 		relay_conn_keep(link);
-	return ret;
+	place->epoch = link->epoch;
+	return 0;
 }
 
 /* @body: of the packet, or a part of it that begins at @at. Return: 0 or negative errno: the
@@ -886,14 +889,14 @@ int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
 	return ret;
 }
 
-bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t epoch)
+bool relay_conn_stream_end(struct relay_conn *link, const struct relay_conn_place *place)
 {
-	struct req_rel_stream_end req = { stream };
+	struct req_rel_stream_end req = { place->id };
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
 
-	if (epoch != link->epoch || link->shut_down || !relay_conn_is_open(link))
+	if (!relay_conn_knows(link, place) || link->shut_down || !relay_conn_is_open(link))
 		return link->shut_down;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream_end);
 	req_rel_stream_end_encode(&enc, &req);

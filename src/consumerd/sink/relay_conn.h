@@ -52,8 +52,6 @@ void relay_conn_choose(struct relay_conn *link, const char *url);
 const struct relay_conn_config *relay_conn_config(const struct relay_conn *link);
 /** Connect unless the connection is open. Return: 0 or negative errno. */
 int relay_conn_open(struct relay_conn *link) MUST_CHECK;
-/** Number of the connection, from 1: on each one, traces and streams are registered again. */
-uint32_t relay_conn_epoch(const struct relay_conn *link);
 /** Difference between the relay's CLOCK_REALTIME and this host's when the last connection began.
  *  Any thread. @ret_error_ns: its uncertainty; 0: the difference is unknown. */
 void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
@@ -74,7 +72,7 @@ int relay_conn_check(struct relay_conn *link) MUST_CHECK;
 void relay_conn_shutdown(struct relay_conn *link);
 
 /*
- * Requests. Return: 0 (relay_conn_stream(): 1 where @ret_last is set), or negative errno.
+ * Requests. Return: 0 or negative errno.
  */
 /** Register a trace of the worker's list; relay_conn_open() registers earlier ones itself. */
 int relay_conn_trace(struct relay_conn *link, struct chunk_trace *dir) MUST_CHECK;
@@ -89,11 +87,18 @@ struct relay_conn_begun {
 	struct packet_header header;
 	uint64_t bytes; /* of its body; 0: there is none */
 };
-/** Open a stream at the relay, or continue it. @id: the relay's id of the stream; 0: none yet, it
- *  is set. @ret_last: header of the last packet that the relay has. @ret_begun: NULL: packets are
- *  not sent in parts. */
+/** A stream at the relay. */
+struct relay_conn_place {
+	uint32_t id;	/* 0: it was not opened yet */
+	uint32_t epoch; /* number of the connection on which it was opened last */
+};
+/** Whether the stream is open on this connection. */
+bool relay_conn_knows(const struct relay_conn *link, const struct relay_conn_place *place);
+/** Open a stream at the relay, or continue it, once on each connection: sets @place. @ret_last:
+ *  header of the last packet that the relay has; magic 0: there is none. @ret_begun: NULL: packets
+ *  are not sent in parts. */
 int relay_conn_stream(struct relay_conn *link, const struct stream_config *config, uint32_t cpu,
-		      uint32_t *id, struct packet_header *ret_last,
+		      struct relay_conn_place *place, struct packet_header *ret_last,
 		      struct relay_conn_begun *ret_begun) MUST_CHECK;
 /** Send a packet, and wait until the relay has stored it. @header: has the length of @body; its
  *  checksum may be 0: it is computed here. */
@@ -143,9 +148,8 @@ struct relay_conn_turned {
 int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
 		    struct relay_conn_turned *ret_turned) MUST_CHECK;
 
-/** End a stream at the relay. @epoch: of the connection on which @stream was opened. Return:
- *  whether the relay was informed, or need not be: the connection is another one. */
-bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t epoch);
+/** End a stream at the relay. Return: whether that was sent, or no request will be sent. */
+bool relay_conn_stream_end(struct relay_conn *link, const struct relay_conn_place *place);
 /** End the session at the relay, after all of its data was sent. @unfinished: it has not ended
  *  here, and there is no more data of it. */
 void relay_conn_end(struct relay_conn *link, bool unfinished);

@@ -258,7 +258,7 @@ static bool is_in_step(const struct spool *spool)
 	if (spool->fills)
 		return false;
 	list_for_each(sp, &spool->streams, node)
-		if (!spooled_is_attached(sp))
+		if (!relay_conn_knows(spool->sink.link, &sp->place))
 			return false;
 	return true;
 }

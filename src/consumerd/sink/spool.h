@@ -90,8 +90,7 @@ struct spooled {
 	bool unplaced;			   /* only the relay knows its position */
 	bool ended;			   /* nothing will be added */
 
-	uint32_t relay_id,
-		epoch; /* the relay's id of the stream, valid on connection number @epoch */
+	struct relay_conn_place place;
 	/* @out.missed: the number of events in packets that were damaged in the files, or lost by
 	 * the relay after it had acknowledged them. It is added to the losses in each header that
 	 * is sent; headers in the ring and in the files do not include it. */
@@ -139,8 +138,6 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 bool spool_is_noted(const struct packet_header *noted, const void *body);
 /** Open the stream at the relay on this connection, and receive the header of its last packet. */
 int spool_attach(struct spooled *sp) MUST_CHECK;
-/** Whether it has been opened on this connection. */
-bool spooled_is_attached(const struct spooled *sp);
 /** The relay has acknowledged the packet that was sent last, but may have lost it since. */
 void spool_taken(struct spooled *sp);
 /** Go on behind a turn with an empty packet, and set @out.opened. Return: 0 or negative errno. */

@@ -262,8 +262,8 @@ void spool_end(struct spooled *sp)
 	sp->ended = true;
 	if (sp->drain.waiting)
 		return;
-	if (sp->relay_id)
-		told |= relay_conn_stream_end(sp->spool->sink.link, sp->relay_id, sp->epoch);
+	if (sp->place.id)
+		told |= relay_conn_stream_end(sp->spool->sink.link, &sp->place);
 	if (told || sp->spool->sink.ending)
 		spooled_free(sp, true);
 	else
@@ -350,7 +350,7 @@ static int send_account(struct spooled *sp, const struct packet_header *header)
 
 	empty.packet_seq_num = header->packet_seq_num;
 	told = as_spooled(sp, &empty);
-	ret = relay_conn_packet(sp->spool->sink.link, sp->relay_id, &told, NULL);
+	ret = relay_conn_packet(sp->spool->sink.link, sp->place.id, &told, NULL);
 	if (ret == 0) {
 		sp->note.acked = empty;
 		(void)!spooled_save(sp);
@@ -384,11 +384,6 @@ static int compare_with_relay(struct spooled *sp, struct packet_header *last)
 	return send_account(sp, &sp->note.acked);
 }
 
-bool spooled_is_attached(const struct spooled *sp)
-{
-	return sp->relay_id && sp->epoch == relay_conn_epoch(sp->spool->sink.link);
-}
-
 int spool_attach(struct spooled *sp)
 {
 	struct relay_conn *link = sp->spool->sink.link;
@@ -398,23 +393,18 @@ int spool_attach(struct spooled *sp)
 	if (ret == 0)
 		ret = relay_conn_metadata_behind(link,
 						 (struct chunk_trace *)sp->relay_config.trace);
-	if (ret < 0 || spooled_is_attached(sp))
+	if (ret < 0 || relay_conn_knows(link, &sp->place))
 		return ret;
-	ret = relay_conn_stream(link, &sp->relay_config, sp->file.cpu, &sp->relay_id, &last,
+	ret = relay_conn_stream(link, &sp->relay_config, sp->file.cpu, &sp->place, &last,
 				&sp->begun);
-	if (ret < 0)
-		return ret;
-	if (ret == 0)
-		last = (struct packet_header){ 0 };
-	sp->epoch = relay_conn_epoch(link);
-	return compare_with_relay(sp, &last);
+	return ret < 0 ? ret : compare_with_relay(sp, &last);
 }
 
 void spool_taken(struct spooled *sp)
 {
 	if (has(sp, &sp->note.last))
 		return;
-	if (spooled_is_attached(sp))
+	if (relay_conn_knows(sp->spool->sink.link, &sp->place))
 		count_missed(sp, &sp->note.last, events_kept(sp));
 	sp->note.acked = sp->note.last;
 	sp->spool->fills = true;
@@ -482,7 +472,7 @@ static int post(struct spooled *sp, const struct packet_header *header, const vo
 	if (has(sp, header))
 		spool_on_sent(sp, 0);
 	else
-		relay_conn_post(sp->spool->sink.link, sp->relay_id, &told, body,
+		relay_conn_post(sp->spool->sink.link, sp->place.id, &told, body,
 				sink_stream_source(&sp->out), spool_on_sent, sp);
 	return 0;
 }
@@ -626,7 +616,7 @@ static int send_more(struct spooled *sp)
 	sp->spool->nr_ahead++;
 	sp->body_offset = at + bytes;
 	sp->drain.sent += sent->bytes;
-	relay_conn_post_part(sp->spool->sink.link, sp->relay_id, &sp->sent_header,
+	relay_conn_post_part(sp->spool->sink.link, sp->place.id, &sp->sent_header,
 			     all ? body : sp->body, at, bytes, sp->nr_ahead > 1, sent_done, sp);
 	return 1;
 }
@@ -646,10 +636,10 @@ static int pass_over(struct spooled *sp, bool damaged)
 /* Return: 1: something was sent; 0: nothing can be now. */
 static int spool_send_one(struct spooled *sp)
 {
-	uint32_t epoch = sp->epoch;
+	uint32_t epoch = sp->place.epoch;
 	int ret = spool_attach(sp);
 
-	if (ret < 0 || epoch != sp->epoch) /* its parts belong to the connection before */
+	if (ret < 0 || epoch != sp->place.epoch) /* its parts belong to the connection before */
 		leave_body(sp);
 	if (ret < 0 || sp->spool->ahead_error || sp->nr_ahead == RELAY_CONN_MAX_POSTED)
 		return ret;
@@ -704,7 +694,7 @@ static int open_one(struct spool *spool)
 		int ret;
 
 		if ((!all && !packet_is_set(&sp->note.acked) && !(turns && sp->is_open)) ||
-		    sp->epoch == relay_conn_epoch(spool->sink.link))
+		    relay_conn_knows(spool->sink.link, &sp->place))
 			continue;
 		(void)!spooled_open(sp);
 		ret = spool_attach(sp);
