@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 
 #include "base/dir.h"
+#include "consumerd/sink/spool.h"
 #include "lib/consumer_client.h"
 #include "proto/enums.h"
 
@@ -288,7 +289,7 @@ static void set_kill(unsigned int at, int cpu)
 	char text[16], first[32];
 
 	snprintf(text, sizeof(text), "%u", at);
-	snprintf(first, sizeof(first), "chan_%d_0", cpu);
+	snprintf(first, sizeof(first), "chan_%d_%llu", cpu, 1ull << SPOOL_MARK_SHIFT);
 	daemon_preload("dso/fault.so");
 	setenv("LTT_FAULT_FROM", first, 1);
 	setenv("LTT_FAULT_TIMES", "1", 1);
@@ -297,9 +298,9 @@ static void set_kill(unsigned int at, int cpu)
 	setenv("LTT_FAULT_AT", text, 1);
 }
 
-/* At the @at-th call since something is in the spool: as the turn is stored, and as it is sent.
- * Return: whether there was one. */
-static bool check_killed(unsigned int at, int cpu)
+/* At the @at-th call since the first file behind the turn: as the turn is stored, and as it is sent,
+ * to a relay that is there, or is @away until it is stored. Return: whether there was one. */
+static bool check_killed(unsigned int at, int cpu, bool away)
 {
 	static const char *const parts[] = { "archives/a", ".", NULL };
 	struct daemon d, plain = { .fd = -1 };
@@ -307,10 +308,10 @@ static bool check_killed(unsigned int at, int cpu)
 	struct producer p;
 	struct rings rings;
 	struct buffers b;
-	char name[16];
+	char name[24];
 	bool killed;
 
-	snprintf(name, sizeof(name), "killed-%u", at);
+	snprintf(name, sizeof(name), "killed-%u-%d", at, away);
 	dir_remove(AT_FDCWD, "spool");
 	set_kill(at, cpu);
 	d = daemon_start();
@@ -321,10 +322,12 @@ static bool check_killed(unsigned int at, int cpu)
 	producer_init(&p, &rings, 0);
 	write_events(&p);
 	MUST(&d, con_output_flush, .output = 1);
-	kill_relay();
+	if (away)
+		kill_relay();
 	SEND(&d, con_turn, .output = 1, .name = "archives/a");
 	killed = is_killed(&d);
-	start_relay(&plain);
+	if (away)
+		start_relay(&plain);
 	if (!killed) {
 		SEND(&d, con_output_flush, .output = 1);
 		killed = is_killed(&d);
@@ -344,6 +347,15 @@ static bool check_killed(unsigned int at, int cpu)
 	return killed;
 }
 
+static void check_kills(int cpu, unsigned int stride, bool away)
+{
+	unsigned int at = 1 + (unsigned int)getpid() % stride;
+
+	for (; check_killed(at, cpu, away); at += stride)
+		printf("killed at call %u\n", at);
+	CHECK_IS(at, >, stride);
+}
+
 static int pin(void)
 {
 	int cpu = sched_getcpu();
@@ -357,7 +369,7 @@ static int pin(void)
 
 int main(void)
 {
-	unsigned int stride = getenv("LTT_TEST_SHORT") ? 9 : 1;
+	unsigned int stride = getenv("LTT_TEST_SHORT") ? 5 : 1;
 	struct daemon d;
 	int cpu;
 
@@ -371,9 +383,8 @@ int main(void)
 	test_session(&d, 2, "spooled", fresh_dir("spool"));
 	daemon_end(&d);
 	cpu = pin();
-	for (unsigned int at = 1 + (unsigned int)getpid() % stride; check_killed(at, cpu);
-	     at += stride)
-		printf("killed at call %u\n", at);
+	check_kills(cpu, stride, true);
+	check_kills(cpu, stride, false);
 	kill_relay();
 	return 0;
 }
