@@ -35,8 +35,8 @@ static struct sink sink = { .ops = &ops };
 static struct sink_stream out;
 static struct packet_header written[8]; /* by order */
 static unsigned int nr_written;
-static int fate, knowledge, position;
-static struct packet_header last; /* as reported by attach() and adopt() */
+static int fate, knowledge;
+static struct packet_header last; /* as reported by place() */
 static bool refuses_once;	  /* settle() reports the packet in flight as failed */
 static bool is_attached;
 
@@ -49,19 +49,13 @@ static struct sink_stream *double_open(struct sink *s, const struct stream_confi
 	return &out;
 }
 
-static int double_adopt(struct sink_stream *o, const struct ring_reader *r,
+static int double_place(struct sink_stream *o, const struct ring_reader *old,
 			struct packet_header *ret_last, uint64_t *cut)
 {
 	(void)o;
-	(void)r;
 	(void)cut;
-	*ret_last = last;
-	return position;
-}
-
-static int double_attach(struct sink_stream *o, struct packet_header *ret_last)
-{
-	(void)o;
+	if (old)
+		return SINK_UNKNOWN;
 	if (is_attached)
 		return SINK_SAME;
 	if (knowledge > 0)
@@ -117,8 +111,7 @@ static void start(struct sink_ops with)
 
 	ops = with;
 	ops.open = double_open;
-	ops.adopt = double_adopt;
-	ops.attach = double_attach;
+	ops.place = double_place;
 	ops.write = double_write;
 	ops.close = double_close;
 	list_init(&sink.streams);
@@ -278,7 +271,6 @@ static void check_unplaced(void)
 	publish(0);
 	publish(0);
 	cons.consumed = 16;
-	position = SINK_UNKNOWN;
 	knowledge = -ENOTCONN;
 	CHECK(stream_adopt(&stream, &cut) == 0 && stream.state == STREAM_UNPLACED);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == -ENOTCONN && nr_written == 0);

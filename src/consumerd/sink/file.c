@@ -87,14 +87,16 @@ static struct sink_stream *file_open(struct sink *sink, const struct stream_conf
 	return &stream->out;
 }
 
-static int file_adopt(struct sink_stream *out, const struct ring_reader *reader,
+static int file_place(struct sink_stream *out, const struct ring_reader *old,
 		      struct packet_header *ret_last, uint64_t *cut)
 {
 	struct chunk_stream *file = file_sink_file(out);
 	struct packet_header moved, first;
-	int turned = chunk_stream_continue_moved(file, &moved, cut), ret;
+	int turned, ret;
 
-	(void)reader;
+	if (!old)
+		return SINK_SAME;
+	turned = chunk_stream_continue_moved(file, &moved, cut);
 	ret = turned < 0 ? turned : chunk_stream_continue(file, ret_last, cut);
 	file->dirty |= ret > 0;
 	if (ret > 0 && out->config->trace->moved.fd >= 0 && chunk_stream_first(file, &first) &&
@@ -145,7 +147,7 @@ static const struct sink_ops file_ops = {
 	.turn = file_turn,
 	.end = file_end,
 	.open = file_open,
-	.adopt = file_adopt,
+	.place = file_place,
 	.write = file_write,
 	.close = file_close,
 };

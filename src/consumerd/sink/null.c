@@ -14,16 +14,6 @@ static struct sink_stream *null_open(struct sink *sink, const struct stream_conf
 	return xalloc(sizeof(struct sink_stream));
 }
 
-static int null_adopt(struct sink_stream *out, const struct ring_reader *reader,
-		      struct packet_header *ret_last, uint64_t *cut)
-{
-	(void)out;
-	(void)reader;
-	(void)ret_last;
-	(void)cut;
-	return SINK_SKIP;
-}
-
 static int null_write(struct sink_stream *out, const struct packet_header *header,
 		      const uint8_t *body)
 {
@@ -43,7 +33,6 @@ static int null_close(struct sink_stream *out, enum sink_end how)
 static const struct sink_ops null_ops = {
 	.way = SINK_LOCAL,
 	.open = null_open,
-	.adopt = null_adopt,
 	.write = null_write,
 	.close = null_close,
 };

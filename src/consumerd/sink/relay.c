@@ -88,27 +88,23 @@ static struct sink_stream *relay_open(struct sink *sink, const struct stream_con
 	return &stream->out;
 }
 
-/* The relay may be unreachable; it knows better than the buffer in any case. */
-static int relay_adopt(struct sink_stream *out, const struct ring_reader *reader,
+/* The relay knows better than the buffer. */
+static int relay_place(struct sink_stream *out, const struct ring_reader *old,
 		       struct packet_header *ret_last, uint64_t *cut)
-{
-	(void)out;
-	(void)reader;
-	(void)ret_last;
-	(void)cut;
-	return SINK_UNKNOWN;
-}
-
-static int relay_attach(struct sink_stream *out, struct packet_header *ret_last)
 {
 	struct relay_conn *conn = out->sink->link;
 	struct relay_stream *stream = relay_stream_of(out);
 	int ret = relay_conn_open(conn);
 
-	if (ret < 0 || relay_conn_knows(conn, &stream->place))
-		return ret;
-	ret = relay_conn_stream(conn, out->config, out->cpu, &stream->place, ret_last, NULL);
-	return ret < 0 ? ret : SINK_HAS;
+	(void)cut;
+	if (ret == 0 && relay_conn_knows(conn, &stream->place))
+		return SINK_SAME;
+	if (ret == 0)
+		ret = relay_conn_stream(conn, out->config, out->cpu, &stream->place, ret_last,
+					NULL);
+	if (ret < 0)
+		return old ? SINK_UNKNOWN : ret;
+	return SINK_HAS;
 }
 
 static int relay_write(struct sink_stream *out, const struct packet_header *header,
@@ -138,8 +134,7 @@ static const struct sink_ops relay_ops = {
 	.open_chunk = relay_open_chunk,
 	.append = relay_append,
 	.open = relay_open,
-	.adopt = relay_adopt,
-	.attach = relay_attach,
+	.place = relay_place,
 	.write = relay_write,
 	.close = relay_close,
 };

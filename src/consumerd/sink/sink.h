@@ -50,21 +50,18 @@ enum sink_fate {
 	SINK_DISCARDED, /* there is no output: the packet is not counted */
 };
 
-/** Outcome of attach(): the packets that the relay has; or negative errno: the request failed. */
-enum sink_knowledge {
-	SINK_SAME,	/* all packets that it has acknowledged */
-	SINK_HAS,	/* only the packets up to @ret_last; later ones that it had acknowledged are
-			 * lost */
-	SINK_CONTINUES, /* the stream's position was unknown: it continues after @ret_last */
-};
-
-/** Position at which a stream continues that an earlier consumer wrote; or negative errno. */
+/** Outcome of place(), the position at which a stream goes on; or negative errno. */
 enum sink_position {
+	SINK_SAME,	/* after all packets that were acknowledged */
+	SINK_HAS,	/* after @ret_last: later packets that the relay had acknowledged are
+			 * lost */
+	SINK_CONTINUES, /* after @ret_last, unless the stream knows its position */
+	/* Of a stream that an earlier consumer wrote, besides: */
 	SINK_BEGIN,   /* nothing was stored */
 	SINK_AFTER,   /* after @ret_last */
 	SINK_TURNED,  /* the same, which is in an archive: the stream goes on in new files */
 	SINK_SKIP,    /* after all data that is in the buffer */
-	SINK_UNKNOWN, /* only the relay knows: attach() returns it */
+	SINK_UNKNOWN, /* only the relay knows, and does not answer now */
 };
 
 /** Outcome of sink_drain(). */
@@ -93,7 +90,7 @@ enum sink_end {
 /** The way of a packet. */
 enum sink_way {
 	SINK_LOCAL,  /* to this host: calls may wait for its file system */
-	SINK_DIRECT, /* to a relay: attach() is called before a packet is made, for its position */
+	SINK_DIRECT, /* to a relay: place() is called before a packet is made */
 	SINK_SPOOLS, /* to a relay, or to files until it can be sent: a packet whose write failed
 		      * must be written again unchanged */
 };
@@ -136,14 +133,12 @@ struct sink_ops {
 	/** Allocate a stream. Its files, if any, are created with the first packet. */
 	struct sink_stream *(*open)(struct sink *sink, const struct stream_config *config,
 				    uint32_t cpu);
-	/** Find the position at which the stream continues. @reader: reads its buffer. @ret_last:
-	 *  for SINK_AFTER and SINK_TURNED. @cut: bytes that were cut off files are added.
-	 *  Return: enum sink_position. */
-	int (*adopt)(struct sink_stream *out, const struct ring_reader *reader,
+	/** Find the position at which the stream goes on; at a relay, it is opened on the current
+	 *  connection. @old: reads the buffer of a stream that an earlier consumer wrote; NULL: it
+	 *  is this one's. @ret_last: magic 0: none. @cut: @old: bytes that were cut off files are
+	 *  added. Return: enum sink_position. NULL: SINK_SKIP of @old, else SINK_SAME. */
+	int (*place)(struct sink_stream *out, const struct ring_reader *old,
 		     struct packet_header *ret_last, uint64_t *cut);
-	/** Open the stream on the current connection. @ret_last: last packet that the relay has;
-	 *  magic 0: none. Return: enum sink_knowledge. */
-	int (*attach)(struct sink_stream *out, struct packet_header *ret_last);
 	/** Write a packet. @header: its checksum is not set yet. @header and @body must not change
 	 *  until the outcome is known. Return: enum sink_fate. */
 	int (*write)(struct sink_stream *out, const struct packet_header *header,
@@ -182,7 +177,7 @@ struct sink_stream {
 	bool failed;		     /* the last packet failed: it is not spliced again */
 	uint64_t missed; /* events that the sink lost after it had accepted their packets */
 	bool opened; /* by a turn: an empty packet was written after the last, packet_opening() */
-	uint64_t archived; /* adopt(): records of the stream up to the archive's end */
+	uint64_t archived; /* place() of an old one: its records up to the archive's end */
 };
 
 /** The ring of the packet to be written; NULL: it is not spliced. */
@@ -253,9 +248,12 @@ static inline int sink_settle(struct sink *sink)
 	return sink->ops->settle ? sink->ops->settle(sink) : 0;
 }
 
-static inline int sink_attach(struct sink_stream *out, struct packet_header *ret_last)
+static inline int sink_place(struct sink_stream *out, const struct ring_reader *old,
+			     struct packet_header *ret_last, uint64_t *cut)
 {
-	return out->sink->ops->attach ? out->sink->ops->attach(out, ret_last) : SINK_SAME;
+	if (out->sink->ops->place)
+		return out->sink->ops->place(out, old, ret_last, cut);
+	return old ? SINK_SKIP : SINK_SAME;
 }
 
 #endif

@@ -418,35 +418,34 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 	return ret < 0 ? ret : SINK_AFTER;
 }
 
-static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader,
+static int place_here(struct spooled *sp, const struct ring_reader *old,
+		      struct packet_header *ret_last)
+{
+	*ret_last = sp->note.last;
+	if (sp->is_last_in_files)
+		return SINK_AFTER;
+	if (packet_is_set(&sp->note.last))
+		return adopt_noted(sp, old);
+	return old->cons->consumed ? SINK_UNKNOWN : SINK_BEGIN;
+}
+
+static int spool_place(struct sink_stream *out, const struct ring_reader *old,
 		       struct packet_header *ret_last, uint64_t *cut)
 {
 	struct spooled *sp = spooled_of(out);
 	int ret = spooled_open(sp);
 
 	(void)cut;
-	if (ret < 0)
-		return ret;
-	*ret_last = sp->note.last;
-	if (sp->is_last_in_files)
-		return SINK_AFTER;
-	if (packet_is_set(&sp->note.last))
-		ret = adopt_noted(sp, reader);
-	else
-		ret = reader->cons->consumed ? SINK_UNKNOWN : SINK_BEGIN;
-	sp->unplaced = ret == SINK_UNKNOWN;
-	return ret;
-}
-
-static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_last)
-{
-	struct spooled *sp = spooled_of(out);
-	int ret = spooled_open(sp);
-
-	if (ret == 0)
+	if (ret == 0 && old) {
+		ret = place_here(sp, old, ret_last);
+		sp->unplaced = ret == SINK_UNKNOWN;
+		if (!sp->unplaced)
+			return ret;
+	}
+	if (ret >= 0)
 		ret = spool_attach(sp);
 	if (ret < 0)
-		return ret;
+		return sp->unplaced && old ? SINK_UNKNOWN : ret;
 	sp->unplaced = false;
 	*ret_last = sp->note.acked;
 	return SINK_CONTINUES;
@@ -493,8 +492,7 @@ static const struct sink_ops spool_ops = {
 	.append = spool_append,
 	.close_chunk = spool_close_chunk,
 	.open = spool_open,
-	.adopt = spool_adopt,
-	.attach = spool_on_attach,
+	.place = spool_place,
 	.write = spool_write,
 	.close = spool_close,
 };

@@ -243,7 +243,7 @@ static int snapshot_write_ring(struct sink *sink, const struct snapshot_ring *ri
 	const struct packet_stream stream = stream_config_packets(&ring->config, cpu);
 	struct packet_header header = packet_make(&stream), last = { 0 };
 	struct sink_stream *out = sink_stream_open(sink, &ring->config, cpu, ignore_sent, NULL);
-	int ret = sink_attach(out, &last), closed;
+	int ret = sink_place(out, NULL, &last, NULL), closed;
 
 	packet_set_body(&header, ring->copy->len);
 	header.timestamp_begin = ring->copy->begin_ts;

@@ -359,19 +359,48 @@ static void compare(struct stream *s, const struct packet_header *last)
 	stream_on(s, STREAM_IS_ANSWERED);
 }
 
-int stream_attach(struct stream *s)
+/* Another program has removed or shortened the files: no fault of the application's. */
+static void count_missing(struct stream *s)
+{
+	uint64_t lost = reader_skip_missing(&s->reader);
+
+	if (!lost)
+		return;
+	log_warn("%s_%u: packets that had been written are not in the files; %llu events are "
+		 "counted as lost",
+		 s->config->channel, s->cpu, (unsigned long long)lost);
+	s->lost_output += lost;
+}
+
+/* @old: it was an earlier consumer's. Return: 0 or negative errno. */
+static int stream_place(struct stream *s, const struct ring_reader *old, uint64_t *cut)
 {
 	struct packet_header last;
-	int ret = sink_attach(s->out, &last);
+	int ret = sink_place(s->out, old, &last, cut);
+	bool at_relay = ret == SINK_HAS || ret == SINK_CONTINUES || ret == SINK_UNKNOWN;
 
+	if (old && at_relay)
+		stream_on(s, STREAM_LOSES_PLACE);
 	if (ret == SINK_HAS) {
 		compare(s, &last);
 	} else if (ret == SINK_CONTINUES) {
 		if (s->state == STREAM_UNPLACED && last.magic)
 			continue_behind(s, &last);
 		stream_on(s, STREAM_IS_PLACED);
+	} else if (ret == SINK_SKIP) {
+		reader_skip(&s->reader);
+	} else if (ret == SINK_BEGIN || ret == SINK_AFTER || ret == SINK_TURNED) {
+		if (ret != SINK_BEGIN)
+			continue_behind(s, &last);
+		s->reopens = ret == SINK_TURNED;
+		count_missing(s);
 	}
-	return ret < 0 ? ret : 0;
+	return MIN(ret, 0);
+}
+
+int stream_attach(struct stream *s)
+{
+	return stream_place(s, NULL, NULL);
 }
 
 void stream_init(struct stream *s, struct sink *sink, const struct stream_config *config,
@@ -387,22 +416,8 @@ void stream_init(struct stream *s, struct sink *sink, const struct stream_config
 	stream_publish(s);
 }
 
-/* Another program has removed or shortened the files: no fault of the application's. */
-static void count_missing(struct stream *s)
-{
-	uint64_t lost = reader_skip_missing(&s->reader);
-
-	if (!lost)
-		return;
-	log_warn("%s_%u: packets that had been written are not in the files; %llu events are "
-		 "counted as lost",
-		 s->config->channel, s->cpu, (unsigned long long)lost);
-	s->lost_output += lost;
-}
-
 int stream_adopt(struct stream *s, uint64_t *cut)
 {
-	struct packet_header last;
 	int ret;
 
 	reader_adopt(&s->reader);
@@ -410,21 +425,10 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 		stream_update(s);
 		return 0;
 	}
-	ret = s->out->sink->ops->adopt(s->out, &s->reader, &last, cut);
+	ret = stream_place(s, &s->reader, cut);
 	if (ret < 0)
 		return ret;
 	s->archived = s->out->archived;
-	if (ret == SINK_SKIP) {
-		reader_skip(&s->reader);
-	} else if (ret == SINK_AFTER || ret == SINK_TURNED) {
-		continue_behind(s, &last);
-		s->reopens = ret == SINK_TURNED;
-	} else if (ret == SINK_UNKNOWN) {
-		stream_on(s, STREAM_LOSES_PLACE);
-		(void)!stream_attach(s);
-	}
-	if (ret == SINK_BEGIN || ret == SINK_AFTER || ret == SINK_TURNED)
-		count_missing(s);
 	stream_publish(s);
 	return 0;
 }
