@@ -298,7 +298,7 @@ static void set_kill(unsigned int at, int cpu)
 	setenv("LTT_FAULT_AT", text, 1);
 }
 
-/* At the @at-th call since the first file behind the turn: as the turn is stored, and as it is sent,
+/* At the @at-th call since the first file behind the turn: as the turn is stored, and as it is sent
  * to a relay that is there, or is @away until it is stored. Return: whether there was one. */
 static bool check_killed(unsigned int at, int cpu, bool away)
 {
