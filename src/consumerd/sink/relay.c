@@ -77,17 +77,6 @@ static int relay_append(struct sink *sink, struct chunk_trace *dir, const void *
 
 /* --- streams -------------------------------------------------------------------- */
 
-static struct sink_stream *relay_open(struct sink *sink, const struct stream_config *config,
-				      uint32_t cpu)
-{
-	struct relay_stream *stream = xalloc(sizeof(*stream));
-
-	(void)sink;
-	(void)config;
-	(void)cpu;
-	return &stream->out;
-}
-
 /* The relay knows better than the buffer. */
 static int relay_place(struct sink_stream *out, const struct ring_reader *old,
 		       struct packet_header *ret_last, uint64_t *cut)
@@ -133,7 +122,7 @@ static const struct sink_ops relay_ops = {
 	.end = relay_end,
 	.open_chunk = relay_open_chunk,
 	.append = relay_append,
-	.open = relay_open,
+	.stream_bytes = sizeof(struct relay_stream),
 	.place = relay_place,
 	.write = relay_write,
 	.close = relay_close,

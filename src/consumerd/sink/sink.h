@@ -101,6 +101,7 @@ enum sink_way {
  */
 struct sink_ops {
 	enum sink_way way;
+	size_t stream_bytes; /* of a zeroed struct that begins with a struct sink_stream */
 
 	/* The output. Results: 0 or negative errno, except where noted. */
 	/** Return: 0 or the code in @err; end() may be called then, too. */
@@ -130,7 +131,8 @@ struct sink_ops {
 	void (*close_chunk)(struct sink *sink, struct chunk_trace *trace);
 
 	/* Streams. */
-	/** Allocate a stream. Its files, if any, are created with the first packet. */
+	/** Allocate a stream. Its files, if any, are created with the first packet. NULL: it has
+	 *  @stream_bytes. */
 	struct sink_stream *(*open)(struct sink *sink, const struct stream_config *config,
 				    uint32_t cpu);
 	/** Find the position at which the stream goes on; at a relay, it is opened on the current
@@ -143,7 +145,8 @@ struct sink_ops {
 	 *  until the outcome is known. Return: enum sink_fate. */
 	int (*write)(struct sink_stream *out, const struct packet_header *header,
 		     const uint8_t *body);
-	/** Close and free the stream. Return: negative errno: its end was not synced or sent. */
+	/** Close and free the stream. Return: negative errno: its end was not synced or sent.
+	 *  NULL: free it. */
 	int (*close)(struct sink_stream *out, enum sink_end how);
 };
 
