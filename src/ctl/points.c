@@ -12,20 +12,17 @@
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
 
-int points_fetch(struct ctl *ctl, enum domain_id domain, struct points *points, struct err *err)
+int points_each(struct ctl *ctl, enum domain_id domain,
+		void (*fn)(const struct ltt_ctl_point *point, void *data), void *data,
+		struct err *err)
 {
-	struct ltt_ctl_points *list;
-	int code = ltt_ctl_list_points(ctl->library, (enum ltt_ctl_domain)domain, 0, &list);
+	struct ltt_ctl_points *presets;
+	int code = ltt_ctl_each_point(ctl->library, (enum ltt_ctl_domain)domain, 0, fn, data,
+				      &presets);
 
 	if (ctl_done(ctl, code, err) == 0)
-		*points = (struct points){ list, list->points, list->nr };
+		ltt_ctl_points_free(presets);
 	return err->code;
-}
-
-void points_free(struct points *points)
-{
-	ltt_ctl_points_free(points->list);
-	*points = (struct points){ 0 };
 }
 
 /* The last word of digits alone, from behind @text on: a name may have blanks and digits, too. */
@@ -76,18 +73,6 @@ int points_kernel_probes(struct json_object **ret)
 	free(line);
 	fclose(from);
 	return 0;
-}
-
-const char *points_nearest(const struct points *points, const char *name)
-{
-	const char **words = xalloc((points->nr + 1) * sizeof(*words));
-	const char *near;
-
-	for (size_t i = 0; i < points->nr; i++)
-		words[i] = points->sorted[i]->name;
-	near = nearest_word(name, words);
-	free(words);
-	return near;
 }
 
 static void point_text(FILE *out, struct json_object *point)

@@ -7,24 +7,14 @@
 
 #include "ctl.h"
 
-/**
- * struct points - @sorted: by application, then by name; of @list.
- */
-struct points {
-	struct ltt_ctl_points *list; /* NULL: not fetched */
-	const struct ltt_ctl_point *const *sorted;
-	size_t nr;
-};
-
-/** Return: 0 and @points for points_free(), or the code in @err. */
-int points_fetch(struct ctl *ctl, enum domain_id domain, struct points *points,
-		 struct err *err) MUST_CHECK;
-void points_free(struct points *points);
+/** Call @fn for each point of a domain, by application, then by name; it makes no call to the
+ *  daemon. Return: 0, or the code in @err. */
+int points_each(struct ctl *ctl, enum domain_id domain,
+		void (*fn)(const struct ltt_ctl_point *point, void *data), void *data,
+		struct err *err) MUST_CHECK;
 /** The functions that modules have connected to events and places of the kernel. Return: 0 and an
  *  array for json_object_put(), or a negative errno: the list of ltt.ko can't be read. */
 int points_kernel_probes(struct json_object **ret) MUST_CHECK;
-/** The name among @points that is nearest to @name, borrowed; NULL. */
-const char *points_nearest(const struct points *points, const char *name);
 
 /**
  * struct points_output - points that are written as they are received.

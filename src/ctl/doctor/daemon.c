@@ -386,19 +386,17 @@ static void check_quotas(struct doctor *d)
 	}
 }
 
-/* Points that applications announce and that can't be recorded. */
-static void check_points(struct doctor *d)
+/* A point that an application announces and that can't be recorded. */
+static void check_point(const struct ltt_ctl_point *point, void *data)
 {
-	for (size_t i = 0; i < d->points.nr; i++) {
-		const struct ltt_ctl_point *point = d->points.sorted[i];
+	struct doctor *d = data;
 
-		if (!*point->refused)
-			continue;
-		doctor_found(d, GRADE_WARN, "point",
-			     "'%s' of %s (process %u, %s:%u) is never recorded: it %s", point->name,
-			     point->process, point->pid, point->file, point->line, point->refused);
-		doctor_repair(d, "man 3 ltt_tracepoint # see the limits of a tracepoint");
-	}
+	if (!*point->refused)
+		return;
+	doctor_found(d, GRADE_WARN, "point",
+		     "'%s' of %s (process %u, %s:%u) is never recorded: it %s", point->name,
+		     point->process, point->pid, point->file, point->line, point->refused);
+	doctor_repair(d, "man 3 ltt_tracepoint # see the limits of a tracepoint");
 }
 
 void doctor_daemon(struct doctor *d)
@@ -428,6 +426,6 @@ void doctor_daemon(struct doctor *d)
 	check_descriptors(d, daemon->pid);
 	check_limits(d, daemon->pid);
 	check_quotas(d);
-	if (points_fetch(d->ctl, DOMAIN_USER, &d->points, &ignored) == 0)
-		check_points(d);
+	if (points_each(d->ctl, DOMAIN_USER, check_point, d, &ignored) != 0)
+		return; /* unknown points are no finding */
 }

@@ -23,8 +23,7 @@ enum grade {
  * @rundir: runtime directory of the daemon that answers, or else of the one that was tried;
  *	allocated.
  * @pid: of the daemon that answered; 0: none does.
- * @points: points of all applications of the caller; none if no daemon answers.
- * @events: events of the kernel, likewise; set by doctor_kernel() (@kernel_reported).
+ * @kernel_traced: the kernel can be; set by doctor_kernel() (@kernel_reported).
  * @findings: array of objects with the keys grade, about, text, command.
  * @counts: number of findings of each grade.
  */
@@ -32,9 +31,7 @@ struct doctor {
 	struct ctl *ctl;
 	char *rundir;
 	uint32_t pid;
-	struct points points;
-	struct points events;
-	bool kernel_reported;
+	bool kernel_reported, kernel_traced;
 	struct json_object *findings;
 	unsigned int counts[GRADE_BAD + 1];
 };
@@ -54,9 +51,10 @@ bool doctor_service(struct doctor *d, const char *rundir);
 void doctor_machine(struct doctor *d);
 /** Check that the kernel can be traced. Reported once. */
 void doctor_kernel(struct doctor *d);
-/** Report a rule of a kernel channel that matches no event. @channel: quoted for a shell. */
+/** Report a rule of a kernel channel that matches no event. @channel: quoted for a shell. @near:
+ *  the event with the most similar name; NULL: none. */
 void doctor_kernel_rule(struct doctor *d, const char *session, const char *channel,
-			struct json_object *rule);
+			const char *pattern, const char *near);
 /** Report the events of a kernel channel that are not recorded. */
 void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel);
 /** Check that the trackers of a session's events match some task. */

@@ -148,34 +148,41 @@ static void repair_module(struct doctor *d)
 		doctor_repair(d, "sudo modprobe ltt; sudo dmesg | tail # the kernel's log");
 }
 
+static void count_event(const struct ltt_ctl_point *event, void *data)
+{
+	size_t *nr = data;
+
+	(void)event;
+	++*nr;
+}
+
 void doctor_kernel(struct doctor *d)
 {
 	struct err err = { 0 };
+	size_t nr = 0;
 
 	if (d->kernel_reported)
 		return;
 	d->kernel_reported = true;
-	if (points_fetch(d->ctl, DOMAIN_KERNEL, &d->events, &err) != 0) {
+	if (points_each(d->ctl, DOMAIN_KERNEL, count_event, &nr, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
 		repair_module(d);
 		report_facts(d);
 		return;
 	}
-	doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events",
-		     d->events.nr);
+	d->kernel_traced = true;
+	doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events", nr);
 	report_facts(d);
 }
 
 /* ---- a session ---- */
 
 void doctor_kernel_rule(struct doctor *d, const char *session, const char *channel,
-			struct json_object *rule)
+			const char *pattern, const char *near)
 {
 	char *word AUTO_FREE = text_shell_word(session);
-	const char *pattern = json_str(rule, "pattern");
-	const char *near = d->events.list ? points_nearest(&d->events, pattern) : NULL;
 
-	if (!d->events.list) /* which has been reported */
+	if (!d->kernel_traced) /* which has been reported */
 		return;
 	doctor_found(d, GRADE_WARN, "match",
 		     "session '%s': rule '%s' matches no event of this kernel%s%s%s", session,

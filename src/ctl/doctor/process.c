@@ -273,13 +273,26 @@ static void no_libltt(struct doctor *d, const struct inspected *g, const struct 
 	}
 }
 
+struct own_points {
+	uint32_t pid;
+	unsigned int nr;
+};
+
+static void count_point(const struct ltt_ctl_point *point, void *data)
+{
+	struct own_points *own = data;
+
+	own->nr += point->pid == own->pid && !*point->refused;
+}
+
 static unsigned int points_of(const struct doctor *d, pid_t pid)
 {
-	unsigned int nr = 0;
+	struct own_points own = { .pid = (uint32_t)pid };
+	struct err ignored = { 0 };
 
-	for (size_t i = 0; i < d->points.nr; i++)
-		nr += d->points.sorted[i]->pid == (uint32_t)pid && !*d->points.sorted[i]->refused;
-	return nr;
+	if (!d->pid || points_each(d->ctl, DOMAIN_USER, count_point, &own, &ignored) != 0)
+		return 0;
+	return own.nr;
 }
 
 static bool libltt_mapped(const struct inspected *g)
@@ -386,13 +399,9 @@ bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
 		.pid = daemon->pid,
 		.findings = findings,
 	};
-	struct err ignored = { 0 };
 	unsigned int nr = 0;
 
-	if (points_fetch(ctl, DOMAIN_USER, &d.points, &ignored) != 0)
-		points_free(&d.points); /* none */
 	doctor_process(&d, pid);
-	points_free(&d.points);
 	for (size_t i = 0; i < json_object_array_length(findings); i++) {
 		struct json_object *finding = json_object_array_get_idx(findings, i);
 

@@ -24,12 +24,26 @@
 #define LITTLE_DISK (100u << 20)
 #define DISK_ANSWER_MS 2000
 
+/* An enabled rule that matches no point. */
+struct unmatched {
+	struct json_object *rule;
+	const char *pattern, *exclude;
+	bool kernel, by_level;
+	bool excluded; /* there is a point that the pattern matches */
+	char *fitting; /* a point that only the log level rejects */
+	int level;     /* its log level */
+	char *near;    /* a point with a similar name */
+};
+
 /* One session under examination; the words are quoted for a shell. */
 struct patient {
 	struct json_object *session;
 	const char *name;
 	char *word;
 	unsigned int rules, fitting; /* enabled ones */
+	struct unmatched *unmatched;
+	size_t nr_unmatched;
+	bool any; /* point of an application */
 };
 
 /* The option of the domain that it records, or of the user's if it records both. */
@@ -43,66 +57,110 @@ static const char *domain_of(const struct patient *p)
 
 /* ---- rules ---- */
 
-static bool fits_name(struct json_object *rule, const struct ltt_ctl_point *point)
+static void look_at_point(struct unmatched *u, const struct ltt_ctl_point *point)
 {
-	const char *exclude = json_str(rule, "exclude");
+	const char *const names[] = { u->near, point->name, NULL };
+	const char *near = nearest_word(u->pattern, u->near ? names : names + 1);
 
-	return glob_match(json_str(rule, "pattern"), point->name) && !*point->refused &&
-	       !(*exclude && glob_match_list(exclude, point->name));
+	if (near && near != u->near) {
+		free(u->near);
+		u->near = xstrdup(near);
+	}
+	if (!glob_match(u->pattern, point->name))
+		return;
+	u->excluded |= *u->exclude != '\0';
+	if (!u->by_level || u->fitting || *point->refused ||
+	    (*u->exclude && glob_match_list(u->exclude, point->name)))
+		return;
+	u->fitting = xstrdup(point->name);
+	u->level = point->loglevel;
 }
 
-/* A point that the rule would match except for its log level; NULL. */
-static const struct ltt_ctl_point *refused_by_level(struct doctor *d, struct json_object *rule)
+static void note_point(const struct ltt_ctl_point *point, void *data)
 {
-	if (strcmp(json_str(rule, "loglevel_type"), "all") == 0)
-		return NULL;
-	for (size_t i = 0; i < d->points.nr; i++)
-		if (fits_name(rule, d->points.sorted[i]))
-			return d->points.sorted[i];
-	return NULL;
+	bool kernel = point->domain == LTT_CTL_KERNEL;
+	struct patient *p = data;
+
+	p->any |= !kernel;
+	for (size_t i = 0; i < p->nr_unmatched; i++)
+		if (p->unmatched[i].kernel == kernel)
+			look_at_point(&p->unmatched[i], point);
 }
 
-/* Whether there is a point that the pattern matches and only the exclusion rejects. */
-static bool all_excluded(struct doctor *d, struct json_object *rule)
+static void add_unmatched(struct patient *p, struct json_object *rule, bool kernel)
 {
-	for (size_t i = 0; *json_str(rule, "exclude") && i < d->points.nr; i++)
-		if (glob_match(json_str(rule, "pattern"), d->points.sorted[i]->name))
-			return true;
-	return false;
+	if (!json_flag(rule, "enabled") || json_num(rule, "nr_points"))
+		return;
+	p->unmatched = xrealloc(p->unmatched, (p->nr_unmatched + 1) * sizeof(*p->unmatched));
+	p->unmatched[p->nr_unmatched++] = (struct unmatched){
+		.rule = rule,
+		.pattern = json_str(rule, "pattern"),
+		.exclude = json_str(rule, "exclude"),
+		.by_level = strcmp(json_str(rule, "loglevel_type"), "all") != 0,
+		.kernel = kernel,
+	};
+}
+
+/* The points are read once for all rules that match none, and not stored. */
+static void find_unmatched(struct doctor *d, struct patient *p)
+{
+	bool domains[DOMAIN_USER + 1] = { false };
+	struct err ignored = { 0 };
+
+	for (size_t i = 0; i < json_len(p->session, "channels"); i++) {
+		struct json_object *channel = json_at(p->session, "channels", i);
+		bool kernel = strcmp(json_str(channel, "domain"), "kernel") == 0;
+
+		for (size_t j = 0; j < json_len(channel, "rules"); j++)
+			add_unmatched(p, json_at(channel, "rules", j), kernel);
+	}
+	for (size_t i = 0; i < p->nr_unmatched; i++)
+		domains[p->unmatched[i].kernel ? DOMAIN_KERNEL : DOMAIN_USER] = true;
+	for (size_t i = 0; i < ARRAY_SIZE(domains); i++)
+		if (domains[i] &&
+		    points_each(d->ctl, (enum domain_id)i, note_point, p, &ignored) != 0)
+			ignored = (struct err){ 0 }; /* no point is known */
+}
+
+static const struct unmatched *unmatched_of(const struct patient *p, struct json_object *rule)
+{
+	size_t i = 0;
+
+	while (p->unmatched[i].rule != rule)
+		i++;
+	return &p->unmatched[i];
 }
 
 static void level_too_low(struct doctor *d, struct patient *p, const char *channel,
-			  struct json_object *rule, const struct ltt_ctl_point *point)
+			  const struct unmatched *u)
 {
-	char *pattern AUTO_FREE = text_shell_word(json_str(rule, "pattern"));
+	char *pattern AUTO_FREE = text_shell_word(u->pattern);
 	char buf[64];
 
 	doctor_found(d, GRADE_WARN, "level",
 		     "session '%s': rule '%s' matches events of log level %s, but '%s' is %s",
-		     p->name, json_str(rule, "pattern"), json_loglevel(rule, buf, sizeof(buf)),
-		     point->name, loglevel_name(point->loglevel));
+		     p->name, u->pattern, json_loglevel(u->rule, buf, sizeof(buf)), u->fitting,
+		     loglevel_name(u->level));
 	doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s --loglevel=%s", p->word, channel,
-		      pattern, loglevel_name(point->loglevel));
+		      pattern, loglevel_name(u->level));
 }
 
 static void fits_nothing(struct doctor *d, struct patient *p, const char *channel,
-			 struct json_object *rule)
+			 const struct unmatched *u)
 {
-	const char *pattern = json_str(rule, "pattern");
-	bool any = d->points.nr > 0;
-	const char *near = any ? points_nearest(&d->points, pattern) : NULL;
+	const char *near = u->near;
 
 	doctor_found(d, GRADE_WARN, "match",
 		     "session '%s': rule '%s' matches no instrumentation point %s%s%s%s", p->name,
-		     pattern,
-		     any ? "of a running application" : "now: no application that has any runs",
+		     u->pattern,
+		     p->any ? "of a running application" : "now: no application that has any runs",
 		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	if (near) {
 		char *word AUTO_FREE = text_shell_word(near);
 
 		doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s", p->word, channel, word);
 	} else {
-		doctor_repair(d, any ? "lttctl list -u" : "lttctl doctor -- PROGRAM");
+		doctor_repair(d, p->any ? "lttctl list -u" : "lttctl doctor -- PROGRAM");
 	}
 }
 
@@ -131,7 +189,7 @@ static void repair_rule(struct doctor *d, const struct patient *p, const char *c
 static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 		       struct json_object *rule, bool kernel)
 {
-	const struct ltt_ctl_point *point;
+	const struct unmatched *u;
 
 	if (!json_flag(rule, "enabled")) {
 		doctor_found(d, GRADE_WARN, "rule", "session '%s': rule '%s' is disabled", p->name,
@@ -144,21 +202,19 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 		p->fitting++;
 		return;
 	}
+	u = unmatched_of(p, rule);
 	if (kernel) {
-		doctor_kernel_rule(d, p->name, channel, rule);
-		return;
-	}
-	point = refused_by_level(d, rule);
-	if (point) {
-		level_too_low(d, p, channel, rule, point);
-	} else if (all_excluded(d, rule)) {
+		doctor_kernel_rule(d, p->name, channel, u->pattern, u->near);
+	} else if (u->fitting) {
+		level_too_low(d, p, channel, u);
+	} else if (u->excluded) {
 		doctor_found(d, GRADE_WARN, "exclude",
 			     "session '%s': rule '%s' excludes all events that it matches "
 			     "(--exclude=%s)",
-			     p->name, json_str(rule, "pattern"), json_str(rule, "exclude"));
+			     p->name, u->pattern, u->exclude);
 		doctor_repair(d, "lttctl list -u");
 	} else {
-		fits_nothing(d, p, channel, rule);
+		fits_nothing(d, p, channel, u);
 	}
 }
 
@@ -192,6 +248,7 @@ static void check_channel(struct doctor *d, struct patient *p, struct json_objec
 
 static void check_channels(struct doctor *d, struct patient *p)
 {
+	find_unmatched(d, p);
 	for (size_t i = 0; i < json_len(p->session, "channels"); i++)
 		check_channel(d, p, json_at(p->session, "channels", i));
 	if (p->rules == 0) {
@@ -319,6 +376,11 @@ static void check_state(struct doctor *d, struct patient *p)
 
 static void cleanup_patient(struct patient *p)
 {
+	for (size_t i = 0; i < p->nr_unmatched; i++) {
+		free(p->unmatched[i].fitting);
+		free(p->unmatched[i].near);
+	}
+	free(p->unmatched);
 	json_object_put(p->session);
 	free(p->word);
 }

@@ -39,8 +39,6 @@ static enum status doctor_check(struct ctl *ctl)
 static void doctor_fini(struct doctor *d)
 {
 	free(d->rundir);
-	points_free(&d->points);
-	points_free(&d->events);
 }
 
 static enum status doctor_run(struct ctl *ctl)
