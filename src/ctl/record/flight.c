@@ -137,14 +137,11 @@ void flight_show(FILE *out, struct json_object *last, struct json_object *crash)
 	if (!json_len(last, "lines"))
 		return;
 	if (json_flag(last, "of_thread"))
-		fprintf(out,
-			"The last events of thread %" PRIu64 " of process %" PRIu64
-			", which crashed:\n",
-			json_num(crash, "tid"), json_num(crash, "pid"));
+		text_form(out, crash,
+			  "The last events of thread {tid} of process {pid}, which crashed:\n");
 	else
 		fputs("The last events of all threads:\n", out);
-	for (size_t i = 0; i < json_len(last, "lines"); i++)
-		fprintf(out, "  %s\n", json_object_get_string(json_at(last, "lines", i)));
+	text_forms(out, last, "lines", "  {}\n");
 }
 
 /* --- snapshots ---------------------------------------------------------------------- */

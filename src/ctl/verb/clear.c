@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* clear.c - lttctl clear [SESSION]...: remove the recorded events, and go on. */
-#include <inttypes.h>
 
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/print/text.h"
 #include "ctl/target.h"
 
 static int no_wait;
@@ -34,20 +32,6 @@ static enum status clear_run(struct ctl *ctl)
 	return target_each(ctl, clear_session);
 }
 
-static void clear_text(FILE *out, struct json_object *record)
-{
-	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
-		struct json_object *o = json_at(record, "sessions", i);
-		uint64_t cleared = json_num(o, "cleared");
-
-		if (json_get(o, "cleared"))
-			fprintf(out, "Session %s cleared: %" PRIu64 " event%s removed\n",
-				json_str(o, "session"), cleared, text_plural(cleared));
-		else
-			fprintf(out, "Session %s is being cleared\n", json_str(o, "session"));
-	}
-}
-
 const struct verb verb_clear = {
 	.name = "clear",
 	.operands = TARGET_OPERANDS,
@@ -57,5 +41,6 @@ const struct verb verb_clear = {
 	.max_operands = TARGET_MOST,
 	.check = target_check,
 	.run = clear_run,
-	.text = clear_text,
+	.form = "[{cleared=}Session {session} is being cleared|"
+		"Session {session} cleared: {cleared} event{cleared:s} removed]\n",
 };

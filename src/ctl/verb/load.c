@@ -13,6 +13,7 @@
 #include "ctl/leftover.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/print/print.h"
 #include "ctl/saved/files.h"
 #include "ctl/saved/make.h"
@@ -419,14 +420,9 @@ static enum status load_run(struct ctl *ctl)
 
 static void load_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
-		struct json_object *o = json_at(record, "sessions", i);
-
-		fprintf(out, "Session %s loaded%s\n", json_str(o, "session"),
-			json_flag(o, "recording") ? ", and started" : "");
-		if (*json_str(o, "output"))
-			fprintf(out, "Traces will be output to %s\n", json_str(o, "output"));
-	}
+	text_forms(out, record, "sessions",
+		   "Session {session} loaded[{?recording}, and started]\n"
+		   "[Traces will be output to {output?}\n]");
 }
 
 const struct verb verb_load = {

@@ -10,6 +10,7 @@
 #include "ctl/record/loss.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/print/print.h"
 #include "ctl/target.h"
 #include "ctl/record/totals.h"
@@ -79,8 +80,7 @@ static void recover_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
 		struct json_object *session = json_at(record, "sessions", i);
 
-		fprintf(out, "%s (%s): ", json_str(session, "name"),
-			json_str(session, "state"));
+		text_form(out, session, "{name} ({state}): ");
 		totals_text(out, totals_of(session));
 		fputc('\n', out);
 	}

@@ -7,6 +7,7 @@
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
+#include "ctl/print/text.h"
 #include "ctl/print/print.h"
 #include "ctl/saved/files.h"
 #include "ctl/saved/output.h"
@@ -221,12 +222,7 @@ static enum status save_run(struct ctl *ctl)
 
 static void save_text(FILE *out, struct json_object *record)
 {
-	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
-		struct json_object *o = json_at(record, "sessions", i);
-
-		fprintf(out, "Session %s saved to %s\n", json_str(o, "session"),
-			json_str(o, "file"));
-	}
+	text_forms(out, record, "sessions", "Session {session} saved to {file}\n");
 }
 
 const struct verb verb_save = {

@@ -34,11 +34,6 @@ static enum status set_session_run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void set_session_text(FILE *out, struct json_object *record)
-{
-	fprintf(out, "Current session is %s.\n", json_str(record, "session"));
-}
-
 const struct verb verb_set_session = {
 	.name = "set-session",
 	.operands = "SESSION",
@@ -47,5 +42,5 @@ const struct verb verb_set_session = {
 	.max_operands = 1,
 	.check = set_session_check,
 	.run = set_session_run,
-	.text = set_session_text,
+	.form = "Current session is {session}.\n",
 };

@@ -310,19 +310,15 @@ static void snapshot_text_span(FILE *out, struct json_object *o, const char *wha
 
 static void snapshot_text(FILE *out, struct json_object *record)
 {
-	uint64_t recorded = json_num(record, "recorded");
-	char buf[TEXT_BYTES], name[64];
+	char name[64];
 
 	if (json_get(record, "outputs")) {
 		snapshot_text_outputs(out, record);
 		return;
 	}
-
-	fprintf(out, "Snapshot recorded for session %s: %s event%s in %s\n",
-		json_str(record, "session"), text_count(buf, recorded), text_plural(recorded),
-		json_str(record, "directory"));
-	fprintf(out, "Earlier events, which the buffers no longer had: %s\n",
-		text_count(buf, json_num(record, "overwritten")));
+	text_form(out, record,
+		  "Snapshot recorded for session {session}: {recorded:n} event{recorded:s} in "
+		  "{directory}\nEarlier events, which the buffers no longer had: {overwritten:n}\n");
 	snapshot_text_span(out, record, "In common");
 	for (size_t i = 0; i < json_len(record, "buffers"); i++) {
 		struct json_object *o = json_at(record, "buffers", i);

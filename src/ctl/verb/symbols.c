@@ -5,7 +5,6 @@
 #include "ctl/embed.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/print/text.h"
 #include "ctl/viewing.h"
 #include "show/show.h"
 
@@ -43,19 +42,6 @@ static enum status symbols_verb_run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void symbols_verb_text(FILE *out, struct json_object *record)
-{
-	char nr[TEXT_BYTES];
-
-	fprintf(out, "%s has the names of %s address%s now", json_str(record, "path"),
-		text_count(nr, json_num(record, "addresses")),
-		json_num(record, "addresses") == 1 ? "" : "es");
-	if (json_num(record, "left_out"))
-		fprintf(out, "; there was no room for %s others",
-			text_count(nr, json_num(record, "left_out")));
-	fputc('\n', out);
-}
-
 const struct verb verb_symbols = {
 	.name = "symbols",
 	.operands = "[SESSION | DIR]",
@@ -65,5 +51,6 @@ const struct verb verb_symbols = {
 	.max_operands = 1,
 	.check = symbols_verb_check,
 	.run = symbols_verb_run,
-	.text = symbols_verb_text,
+	.form = "{path} has the names of {addresses:n} address[{addresses=1}|es] now"
+		"[; there was no room for {left_out:n?} others]\n",
 };

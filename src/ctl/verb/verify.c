@@ -244,7 +244,7 @@ static void verify_verb_print_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
 		struct json_object *trace = json_at(record, "sessions", i);
 
-		fprintf(out, "%s%s:\n", i ? "\n" : "", json_str(trace, "path"));
+		text_form(out, trace, i ? "\n{path}:\n" : "{path}:\n");
 		verify_verb_print_trace(out, trace);
 	}
 }

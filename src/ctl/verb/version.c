@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* version.c - lttctl version: display the version of this program, and of the daemon if one
  * runs. */
-#include <inttypes.h>
 
 #include "ctl/connect.h"
 #include "ctl/print/json.h"
@@ -24,24 +23,13 @@ static enum status version_run(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-static void version_text(FILE *out, struct json_object *record)
-{
-	struct json_object *daemon = json_get(record, "daemon");
-
-	fprintf(out, "lttctl version %s\n", json_str(record, "version"));
-	if (daemon)
-		fprintf(out, "ltt-sessiond version %s (pid %" PRIu64 ", %s)\n",
-			json_str(daemon, "version"), json_num(daemon, "pid"),
-			json_str(daemon, "rundir"));
-	else if (!json_get(record, "unreached"))
-		fputs("no session daemon runs\n", out);
-}
-
 const struct verb verb_version = {
 	.name = "version",
 	.operands = "",
 	.help = "Print the versions of lttctl and of the session daemon",
 	.daemon = DAEMON_WELCOME,
 	.run = version_run,
-	.text = version_text,
+	.form = "lttctl version {version}\n"
+		"[{?daemon}ltt-sessiond version {daemon.version} (pid {daemon.pid}, "
+		"{daemon.rundir})\n|{!unreached}no session daemon runs\n]",
 };
