@@ -3,7 +3,8 @@
  * A packet that can't be written whole leaves the file as it was, wherever the room ends;
  * one that can is there whole, by whichever steps. So is one that is spliced out of a ring, also
  * where its body wraps, and where splice() fails. A long one has its blocks from the first step on,
- * and a step is long enough for the page cache, and short enough for a thread that rests.
+ * and a step is long enough for the page cache, and short enough for a thread that rests. Its
+ * checksum is computed on the way.
  */
 #include "store/append.h"
 
@@ -20,6 +21,7 @@
 
 #include "base/mem.h"
 #include "check.h"
+#include "trace/crc32c.h"
 
 #define BEFORE 3000u /* bytes that the file has */
 #define HEAD 64u
@@ -290,6 +292,33 @@ static void check_long(void)
 	free(got);
 }
 
+/* The checksum goes on over the body, however it is written. */
+static void check_sum(size_t body_bytes)
+{
+	uint8_t *bytes = xalloc(body_bytes), *got = xalloc(HEAD + body_bytes);
+	uint32_t sum = 12345;
+	struct append_packet packet = { .head = head,
+					.head_bytes = HEAD,
+					.body = bytes,
+					.body_bytes = body_bytes,
+					.content_at = 16,
+					.content_bytes = 8,
+					.sum_at = 24 };
+	int fd = new_file();
+
+	for (size_t i = 0; i < body_bytes; i++)
+		bytes[i] = (uint8_t)(i * 5 + i / 999);
+	memcpy(head + 24, &sum, sizeof(sum));
+	sum = crc32c(sum, bytes, body_bytes);
+	CHECK_IS(append_packet(fd, BEFORE, &packet), ==, 0);
+	CHECK(memcmp(head + 24, &sum, sizeof(sum)) == 0);
+	CHECK_IS(pread(fd, got, HEAD + body_bytes, BEFORE), ==, (ssize_t)(HEAD + body_bytes));
+	CHECK(memcmp(got, head, HEAD) == 0 && memcmp(got + HEAD, bytes, body_bytes) == 0);
+	close(fd);
+	free(bytes);
+	free(got);
+}
+
 int main(void)
 {
 	signal(SIGXFSZ, SIG_IGN);
@@ -309,6 +338,9 @@ int main(void)
 	check_unspliced();
 	check_no_pipe();
 	check_long();
+	check_sum(100);
+	check_sum(BODY_MAX);
+	check_sum((1 << 20) + 1);
 	splicer_fini(&splicer);
 	return 0;
 }

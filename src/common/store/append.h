@@ -7,7 +7,7 @@
  * reject a trace whose last packet is incomplete; with an incomplete metadata file they
  * loop. Therefore a packet that crosses a page is first written as an empty packet: the header,
  * with a content size of 0, and the last byte; then the body is written, and last the content size
- * in the header.
+ * in the header, behind its checksum if that is computed on the way.
  *
  * The order of header and last byte depends on the readers. Readers of stream files read the file's
  * size once, when they open the file, and search it for packets some system calls later: the last
@@ -37,6 +37,9 @@ struct append_packet {
 	size_t content_at;    /* offset in @head of the content size (in bits) */
 	size_t content_bytes; /* bytes of the content size: 4 or 8 */
 	bool head_first;      /* write the header before the last byte: for metadata */
+	/* Offset in @head, which is writable then, of the CRC-32C up to @body: it is continued over
+	 * @body while that is in the CPU's cache, and written before the content size. 0: none. */
+	size_t sum_at;
 	/* The ring that @body is in, to be spliced if the packet crosses a page; NULL: write it. */
 	const struct splice_source *source;
 	const struct disk *disk; /* learns about the progress of @body; NULL */

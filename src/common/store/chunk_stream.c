@@ -323,17 +323,34 @@ static struct append_packet as_append(const struct packet_header *header, const 
 	};
 }
 
-int chunk_stream_append(struct chunk_stream *s, const struct packet_header *header,
-			const void *body, uint64_t body_bytes, const struct splice_source *source)
+static int append_whole(struct chunk_stream *s, const struct append_packet *as,
+			const struct splice_source *source)
 {
-	struct append_packet packet = as_append(header, body, body_bytes);
-	int ret = make_ready(s, header);
+	struct append_packet packet = *as;
+	int ret = make_ready(s, packet.head);
 
 	packet.source = source;
 	packet.disk = s->config->disk;
 	if (ret == 0)
 		ret = append_packet(s->fd, s->bytes, &packet);
-	return ret < 0 ? ret : count_packet(s, header);
+	return ret < 0 ? ret : count_packet(s, packet.head);
+}
+
+int chunk_stream_append(struct chunk_stream *s, const struct packet_header *header,
+			const void *body, uint64_t body_bytes, const struct splice_source *source)
+{
+	struct append_packet packet = as_append(header, body, body_bytes);
+
+	return append_whole(s, &packet, source);
+}
+
+int chunk_stream_append_sum(struct chunk_stream *s, struct packet_header *header, const void *body,
+			    uint64_t body_bytes, const struct splice_source *source)
+{
+	struct append_packet packet = as_append(header, body, body_bytes);
+
+	packet.sum_at = offsetof(struct packet_header, crc32c);
+	return append_whole(s, &packet, source);
 }
 
 int chunk_stream_begin(struct chunk_stream *s, const struct packet_header *header)

@@ -66,6 +66,10 @@ bool chunk_stream_is_next(const struct chunk_stream *file, uint64_t bytes, bool 
 int chunk_stream_append(struct chunk_stream *file, const struct packet_header *header,
 			const void *body, uint64_t body_bytes,
 			const struct splice_source *source) MUST_CHECK;
+/** The same with a checksum of the header alone, which is continued over the body. */
+int chunk_stream_append_sum(struct chunk_stream *file, struct packet_header *header,
+			    const void *body, uint64_t body_bytes,
+			    const struct splice_source *source) MUST_CHECK;
 /**
  * chunk_stream_begin(), chunk_stream_body(), chunk_stream_finish() - append a packet whose body is
  * received in chunks: until it is finished, readers find an empty packet.

@@ -6,9 +6,6 @@
 
 #include "base/mem.h"
 #include "sink.h"
-#include "trace/crc32c.h"
-
-#define SUM_BYTES ((uint64_t)64 << 10) /* of a checksum, between two signs of progress */
 
 struct file_stream {
 	struct sink_stream out;
@@ -118,13 +115,10 @@ static int file_write(struct sink_stream *out, const struct packet_header *heade
 	struct packet_header whole = *header;
 	int ret;
 
-	disk_leave(out->config->disk);
+	disk_progress(out->config->disk);
 	whole.crc32c = packet_checksum(header, NULL, 0);
-	for (uint64_t at = 0; at < len; at += SUM_BYTES) {
-		whole.crc32c = crc32c(whole.crc32c, body + at, MIN(len - at, SUM_BYTES));
-		disk_progress(out->config->disk);
-	}
-	ret = chunk_stream_append(file_sink_file(out), &whole, body, len, sink_stream_source(out));
+	ret = chunk_stream_append_sum(file_sink_file(out), &whole, body, len,
+				      sink_stream_source(out));
 	return ret < 0 ? ret : SINK_STORED;
 }
 
