@@ -308,6 +308,7 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 			text_form(out, channel, attributes_form);
 		show_contexts(out, channel);
 		show_not_sampled(out, channel);
+		text_form(out, channel, "[{?totals}[    {totals.cleared:n?} cleared\n]]");
 		if (json_flag(session, "snapshots") || json_flag(channel, "overwrite") ||
 		    json_flag(channel, "remember"))
 			text_form(out, channel,

@@ -52,6 +52,7 @@ void totals_text(FILE *out, struct json_object *totals)
 	text_form(out, totals,
 		  "[{?with_state_dump}, state dumps included][, {state_dump:n?} of state dumps]"
 		  "[, {not_sampled:n?} not sampled][, {overwritten:n?} overwritten]"
+		  "[, {cleared:n?} cleared]"
 		  ", {bytes:b} written[, {waiting:n?} events still in the buffers]");
 }
 
