@@ -243,35 +243,13 @@ static void show_rule(FILE *out, struct json_object *rule, bool kernel)
 	text_form(out, rule, counted_form);
 }
 
-static void show_contexts(FILE *out, struct json_object *channel)
-{
-	size_t nr = json_len(channel, "contexts");
-
-	for (size_t i = 0; i < nr; i++)
-		fprintf(out, "%s%s", i ? ", " : "    with each event: ",
-			json_object_get_string(json_at(channel, "contexts", i)));
-	if (nr)
-		fputc('\n', out);
-}
-
 static void ctl_show_rules(FILE *out, struct json_object *channel)
 {
 	bool kernel = strcmp(json_str(channel, "domain"), "kernel") == 0;
 
-	if (json_len(channel, "rules") == 0)
-		fputs("    no event is enabled\n", out);
+	text_form(out, channel, "[{!rules}    no event is enabled\n]");
 	for (size_t i = 0; i < json_len(channel, "rules"); i++)
 		show_rule(out, json_at(channel, "rules", i), kernel);
-}
-
-static void show_refusals(FILE *out, struct json_object *channel)
-{
-	for (size_t i = 0; i < json_len(channel, "refusals"); i++) {
-		struct json_object *r = json_at(channel, "refusals", i);
-
-		fprintf(out, "    not %s: %s: %s\n", loss_is_of_record(r) ? "recorded" : "counted",
-			json_str(r, "name"), json_str(r, "why"));
-	}
 }
 
 static const char attributes_form[] =
@@ -306,7 +284,7 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 			  "[{domain=user}library|module]]\n");
 		if (attributes)
 			text_form(out, channel, attributes_form);
-		show_contexts(out, channel);
+		text_form(out, channel, "[    with each event: {contexts?}\n]");
 		show_not_sampled(out, channel);
 		text_form(out, channel, "[{?totals}[    {totals.cleared:n?} cleared\n]]");
 		if (json_flag(session, "snapshots") || json_flag(channel, "overwrite") ||
@@ -319,7 +297,8 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 		text_forms(out, channel, "conflicts",
 			   "    marker {name} of process {pid} is not recorded: its format "
 			   "\"{refused}\" differs from the recorded \"{armed}\"\n");
-		show_refusals(out, channel);
+		text_forms(out, channel, "refusals",
+			   "    not [{refused=record}recorded|counted]: {name}: {why}\n");
 	}
 }
 

@@ -334,25 +334,16 @@ static void sessions_text(FILE *out, struct json_object *record)
 	static const char *const heads[] = { "  SESSION", "STATE", "RECORDED", "LOST", "OUTPUT" };
 	struct table table = { .columns = "llrrl" };
 
-	if (json_len(record, "sessions") == 0) {
-		fputs(json_flag(record, "loading") ?
-			      "There is no session yet: saved ones are being loaded; repeat the "
-			      "command.\n" :
-			      "There is no session; 'lttctl create' makes one.\n",
-		      out);
+	text_form(out, record,
+		  "[{?sessions}|{?loading}There is no session yet: saved ones are being loaded; "
+		  "repeat the command.\n|There is no session; 'lttctl create' makes one.\n]");
+	if (json_len(record, "sessions") == 0)
 		return;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < json_len(record, "sessions"); i++)
 		session_cells(&table, json_at(record, "sessions", i));
 	table_print(out, &table);
-}
-
-static void domains_text(FILE *out, struct json_object *record)
-{
-	for (size_t i = 0; i < json_len(record, "domains"); i++)
-		fprintf(out, "%s\n", json_object_get_string(json_at(record, "domains", i)));
 }
 
 static void several_text(FILE *out, struct json_object *record)
@@ -365,8 +356,8 @@ static void several_text(FILE *out, struct json_object *record)
 			show_details(out, o);
 			continue;
 		}
-		fprintf(out, "%s:\n", json_str(o, "session"));
-		domains_text(out, o);
+		text_form(out, o, "{session}:\n");
+		text_forms(out, o, "domains", "{}\n");
 	}
 }
 
@@ -374,10 +365,9 @@ static void list_verb_list_text(FILE *out, struct json_object *record)
 {
 	text_stored(out, listed.out);
 	if (listed.nr == 0)
-		fputs(json_flag(record, "only_active") ?
-			      "No event is recorded now.\n" :
-			      "No application with instrumentation points is running.\n",
-		      out);
+		text_form(out, record,
+			  "[{?only_active}No event is recorded now.\n|"
+			  "No application with instrumentation points is running.\n]");
 	if (json_get(record, "presets"))
 		points_presets_text(out, json_get(record, "presets"));
 	if (json_get(record, "probes"))
@@ -393,7 +383,7 @@ static void list_verb_text(FILE *out, struct json_object *record)
 	else if (json_get(record, "points"))
 		list_verb_list_text(out, record);
 	else if (json_get(record, "domains"))
-		domains_text(out, record);
+		text_forms(out, record, "domains", "{}\n");
 	else
 		show_details(out, record);
 }
