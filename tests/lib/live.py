@@ -161,3 +161,8 @@ def finish(t, viewer, out, may_say="\0"):
     said = "\n".join(line for line in lines(f"{out}.err") if may_say not in line)
     ltt.check(not said, f"babeltrace2: {said[-2000:]}")
     return lines(out)
+
+
+def without_distance(lines):
+    """Lines of babeltrace2 without the time since the event before, which is of another one for a viewer."""
+    return [line.split(" (", 1)[0] + line.split(") ", 1)[1] for line in lines]

@@ -249,6 +249,12 @@ def await_all_written(t, name):
     return ltt.until(all_written, 20, "all events to be at the relay")
 
 
+def archives(r, name):
+    """The directory of a session, and its archives, the oldest first."""
+    place, = glob.glob(f"{r.out}/*/{name}-*")
+    return place, sorted(glob.glob(f"{place}/archives/*"), key=lambda path: int(path.rsplit("-", 1)[1]))
+
+
 # Two threads emit LTT_RATE events a second together.
 PACED = ("-t", 2, "-r", int(os.environ.get("LTT_RATE", 20000)) // 2)
 
