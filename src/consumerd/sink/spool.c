@@ -17,7 +17,6 @@
 #include "io/lockfile.h"
 #include "trace/metapacket.h"
 
-#define DRAIN_NS 20000000u
 #define PAUSE_MS 20
 #define CLAIM_TRIES 15 /* a reader of the spool locks it for an instant */
 
@@ -161,12 +160,6 @@ static int find_rest(struct spool *spool, int at_fd, const char *name, const cha
 	return err->code;
 }
 
-static int spool_find_rest(struct spool *spool, struct err *err)
-{
-	spool->fills = true; /* metadata is sent also where nothing else waits */
-	return find_rest(spool, spool->dir_fd, ".", "", 0, err);
-}
-
 /* --- the output ------------------------------------------------------------------------ */
 
 /* Nothing answers there now; a relay that refuses is another matter. */
@@ -196,8 +189,10 @@ static int spool_start(struct sink *sink, const struct sink_start *start, struct
 	ret = spool_claim(spool, err);
 	if (ret == 0)
 		spool_find_marks(spool);
-	if (ret == 0 && spool->leftover)
-		ret = spool_find_rest(spool, err);
+	if (ret == 0 && spool->leftover) {
+		spool->fills = true; /* metadata is sent also where nothing else waits */
+		ret = find_rest(spool, spool->dir_fd, ".", "", 0, err);
+	}
 	if (ret == 0 && start->connect)
 		ret = spool_connect(spool, err);
 	if (ret && spool->leftover) { /* the next attempt need not wait for our end */
@@ -221,19 +216,6 @@ static int spool_settle(struct sink *sink)
 static bool awaits_streams(const struct spool *spool)
 {
 	return !list_empty(&spool->marks) && spool->host->adopts(spool->host->data);
-}
-
-int spool_sink_drain(struct sink *sink, uint64_t now)
-{
-	struct spool *spool = spool_of(sink);
-	int ret;
-
-	if (!spool->fills || (spool->error && now < spool->retry_ns) || awaits_streams(spool))
-		return SINK_NOTHING;
-	ret = spool_send_files(spool, DRAIN_NS);
-	if (ret < 0)
-		return ret;
-	return ret ? SINK_MORE : SINK_DRAINED;
 }
 
 struct sink_state spool_sink_state(const struct sink *sink)

@@ -147,11 +147,6 @@ void spool_pass_mark(struct spooled *sp);
 /** End the stream: no packet will be added. */
 void spool_end(struct spooled *sp);
 
-/**
- * spool_send_files() - send some of the waiting data, for @budget_ns at most.
- * Return: 1: data remains; 0: the relay has all of it; negative errno: the connection failed.
- */
-int spool_send_files(struct spool *spool, uint64_t budget_ns) MUST_CHECK;
 /** Turn behind all packets in the files: each stream goes on with an empty packet. Return: 0: it is
  *  stored, or was before, or negative errno. */
 int spool_add_mark(struct spool *spool, const char *name, bool clear) MUST_CHECK;

@@ -18,6 +18,7 @@
 
 #define BACKOFF_MIN_NS 50000000ull
 #define BACKOFF_MAX_NS 2000000000ull
+#define DRAIN_NS 20000000u   /* for which the worker's other duties may wait */
 #define NOTE_END_BYTES 4096u /* of a body, at either end, that identify it in a note */
 #define NOTE_MAGIC 0x326f6f6cu
 #define RECORD_MIN_BYTES 4u
@@ -460,26 +461,10 @@ static void spool_on_sent(void *data, int error)
 	sp->out.done(sp->out.data, error);
 }
 
-/* Return: 0 or negative errno: the link failed. */
-static int post(struct spooled *sp, const struct packet_header *header, const void *body)
-{
-	struct packet_header told;
-	int ret = spool_attach(sp);
-
-	if (ret < 0)
-		return ret;
-	told = as_spooled(sp, header);
-	if (has(sp, header))
-		spool_on_sent(sp, 0);
-	else
-		relay_conn_post(sp->spool->sink.link, sp->place.id, &told, body,
-				sink_stream_source(&sp->out), spool_on_sent, sp);
-	return 0;
-}
-
 int spool_send(struct spooled *sp, const struct packet_header *header, const void *body)
 {
 	struct spool *spool = sp->spool;
+	struct packet_header told;
 	int ret;
 
 	if (relay_conn_is_slow(spool->sink.link, header->packet_size / 8)) {
@@ -490,10 +475,16 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	if (ret < 0)
 		return ret;
 	spool->sending = true;
-	ret = post(sp, header, body);
-	spool->sending = false;
+	ret = spool_attach(sp);
+	told = as_spooled(sp, header);
 	if (ret < 0)
 		spool_sink_link_failed(&spool->sink, ret);
+	else if (has(sp, header))
+		spool_on_sent(sp, 0);
+	else
+		relay_conn_post(spool->sink.link, sp->place.id, &told, body,
+				sink_stream_source(&sp->out), spool_on_sent, sp);
+	spool->sending = false;
 	return ret < 0;
 }
 
@@ -719,13 +710,16 @@ static int drain_some(struct spool *spool)
 	return ret < 0 ? ret : 1;
 }
 
-int spool_send_files(struct spool *spool, uint64_t budget_ns)
+int spool_sink_drain(struct sink *sink, uint64_t now)
 {
-	uint64_t end = now_ns() + budget_ns;
-	int error, ret = relay_conn_open(spool->sink.link);
+	struct spool *spool = container_of(sink, struct spool, sink);
+	int error, ret;
 
+	if (now < spool_sink_state(sink).due_ns)
+		return SINK_NOTHING;
+	ret = relay_conn_open(sink->link);
 	if (ret == 0)
-		ret = relay_conn_all_metadata(spool->sink.link);
+		ret = relay_conn_all_metadata(sink->link);
 	while (ret >= 0 && !spool->ahead_error) {
 		ret = drain_some(spool);
 		if (ret < 0 || spool->ahead_error)
@@ -733,13 +727,13 @@ int spool_send_files(struct spool *spool, uint64_t budget_ns)
 		if (ret == 0) {
 			spool->fills = false;
 			link_works(spool);
-			return 0;
+			return SINK_DRAINED;
 		}
-		if (now_ns() >= end)
-			return 1;
+		if (now_ns() >= now + DRAIN_NS)
+			return SINK_MORE;
 	}
 	error = spool_await_posted(spool);
 	ret = ret < 0 ? ret : error;
-	spool_sink_link_failed(&spool->sink, ret);
+	spool_sink_link_failed(sink, ret);
 	return ret;
 }
