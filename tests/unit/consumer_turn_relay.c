@@ -76,6 +76,7 @@ static uint32_t turn(struct daemon *d, uint64_t output, const char *name, bool c
 	return rep.waits ? WAITS : r.code;
 }
 
+/* A relay that is slow to answer may count as away for a moment. */
 static void await_turn(struct daemon *d, uint64_t output, const char *name)
 {
 	uint32_t code = WAITS;
@@ -189,10 +190,10 @@ static void test_session(struct daemon *d, uint64_t output, const char *name, in
 	enable_rings(d, output, 10 * output, true);
 	producer_init(&p, &rings, 0);
 	write_events(&p);
-	CHECK_IS(turn(d, output, "archives/a", false), ==, 0);
+	await_turn(d, output, "archives/a");
 	write_events(&p);
-	CHECK_IS(turn(d, output, "archives/b", false), ==, 0);
-	CHECK_IS(turn(d, output, "archives/b", false), ==, 0);
+	await_turn(d, output, "archives/b");
+	await_turn(d, output, "archives/b");
 	write_events(&p);
 	check(d, output, name, two, 3 * EVENTS);
 	kill_relay();
