@@ -23,7 +23,8 @@ static bool names_is_return(const struct value *value, int64_t element)
 {
 	const char *name = value->field ? value->field->shown : "";
 
-	return element > 0 || strcmp(name, "call_site") == 0 || strcmp(name, "callers") == 0;
+	return element > 0 || strcmp(name, "call_site") == 0 || strcmp(name, "callers") == 0 ||
+	       strcmp(name, "parent_ip") == 0;
 }
 
 static void names_take(struct search *s, const struct value *value, int64_t element,

@@ -272,6 +272,32 @@ static int on_con_trace_close(const struct request *rq, struct req_con_trace_clo
 	return 0;
 }
 
+static int control_kallsyms(const struct request *rq, struct req_con_trace_kallsyms *req,
+			    struct err *err)
+{
+	struct trace_ref *trace = request_trace(rq, req->trace, err);
+	struct job *job;
+
+	if (!trace)
+		return err->code;
+	if (req->file < 0)
+		return err_set(err, ERR_INVALID, "the functions of the kernel are missing");
+	job = request_job(rq, JOB_KALLSYMS, trace->output);
+	job->id = req->trace;
+	job->kallsyms.file = TAKE_FD(req->file);
+	worker_post(trace->output->worker, job);
+	return 0;
+}
+
+static int on_con_trace_kallsyms(const struct request *rq, struct req_con_trace_kallsyms *req,
+				 struct err *err)
+{
+	int code = control_kallsyms(rq, req, err);
+
+	close_fd(req->file);
+	return code;
+}
+
 static int on_con_metadata_append(const struct request *rq, struct req_con_metadata_append *req,
 				  struct err *err)
 {

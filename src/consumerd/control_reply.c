@@ -391,7 +391,7 @@ static void trace_closed(struct control *c, struct job *job)
 	control_answer(c, job->type, job->serial, &job->err);
 }
 
-static void answer_flushed(struct control *c, struct job *job)
+static void answer_plain(struct control *c, struct job *job)
 {
 	control_answer(c, job->type, job->serial, &job->err);
 }
@@ -401,10 +401,11 @@ static void (*const answers[JOB_KINDS])(struct control *c, struct job *job) = {
 	[JOB_START] = answer_started,
 	[JOB_TRACE] = answer_trace,
 	[JOB_METADATA] = answer_appended,
+	[JOB_KALLSYMS] = answer_plain,
 	[JOB_TRACE_CLOSE] = trace_closed,
 	[JOB_RING] = answer_ring,
 	[JOB_RING_CLOSE] = ring_closed,
-	[JOB_FLUSH] = answer_flushed,
+	[JOB_FLUSH] = answer_plain,
 	[JOB_SNAPSHOT] = answer_snapshot,
 	[JOB_ARCHIVES] = answer_archives,
 	[JOB_TURN] = answer_turned,

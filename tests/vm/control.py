@@ -4,6 +4,7 @@
 a machine. WORK holds the modules in kmod/ and emit/ltt_emit.ko, BUILD the programs. One line a
 test; FAILED lines describe a failure.
 """
+import bisect
 import collections
 import contextlib
 import ctypes
@@ -975,6 +976,78 @@ def test_filter_changes():
     check([n for n in calls if n % 2 == 0] == list(range(0, made, 2)),
           f"{len(calls)} of {made} calls, {calls[:20]} ... {calls[-5:]}")
     check(1 in calls and len(calls) > made / 2 + 1, f"{len(calls)} of {made}")
+
+
+def kernel_functions():
+    """Sorted (address, name, module) of /proc/kallsyms, and the names of each address."""
+    rows, at = [], collections.defaultdict(set)
+    with open("/proc/kallsyms", encoding="ascii") as f:
+        for line in f:
+            address, kind, name, *module = line.split()
+            if int(address, 16) >> 63:
+                rows.append((int(address, 16), kind))
+                at[int(address, 16)].add((name, module[0][1:-1] if module else None))
+    return sorted(rows), at
+
+
+def check_kernel_names(path, rows, at):
+    """Each name is that of /proc/kallsyms; return the fields, and the functions of modules."""
+    fields, in_modules = set(), set()
+    for line in run("lttctl", "view", "--json", "--symbols", "--trace-path", path).stdout.splitlines():
+        for symbol in json.loads(line).get("symbols", []):
+            name, module, offset = symbol["function"], symbol.get("module"), int(symbol["offset"])
+            check((name, module) in at[int(symbol["address"]) - offset], symbol)
+            end = bisect.bisect_right(rows, (int(symbol["address"]) - offset, "~"))
+            check(end == len(rows) or offset <= rows[end][0] - rows[end - 1][0], symbol)
+            fields.add(symbol["field"])
+            in_modules |= {name} if module else set()
+    return fields, in_modules
+
+
+def test_symbols():
+    """Addresses of the kernel have the names of /proc/kallsyms: of functions, callers, call stacks and
+    timers; in archives, and after the daemons' death. The functions of a module that comes while a
+    session records are added. Hidden addresses have none."""
+    path, file = "/proc/sys/kernel/kptr_restrict", ".kallsyms.zst"
+    out = "/dev/shm/symbols"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "symbols", "-o", out)
+    ctl("enable-event", "-k", "--function=__x64_sys_getpriority", "called")
+    ctl("enable-event", "-k", "sched_switch,hrtimer_start")
+    ctl("add-context", "-k", "-t", "callstack-kernel")
+    ctl("start")
+    until(lambda: os.path.exists(f"{out}/kernel/{file}"), "the functions of the kernel")
+    size = os.path.getsize(f"{out}/kernel/{file}")
+    hit(20)
+    ctl("rotate")
+    archive = glob.glob(f"{out}/archives/*")[0]
+    check(os.path.samefile(f"{archive}/kernel/{file}", f"{out}/kernel/{file}"), "two files")
+    insmod(f"{WORK}/kmod/examples/ltt_example_provider.ko")
+    until(lambda: "[ltt_example_provider]" in run("zstd", "-dc", f"{out}/kernel/{file}").stdout, "the module's functions")
+    check("[ltt_example_provider]" not in run("zstd", "-dc", f"{archive}/kernel/{file}").stdout, "a changed archive")
+    kill("ltt-consumerd", "ltt-sessiond")
+    ctl("status")
+    hit(20)
+    rows, at = kernel_functions()
+    finish("symbols", out)
+    run("busybox", "rmmod", "ltt_example_provider")
+    for part in archive, f"{out}/kernel":
+        fields, in_modules = check_kernel_names(part, rows, at)
+        check({"ip", "parent_ip", "function", "callstack_kernel"} <= fields, fields)
+    end_daemons()
+    with open(path, encoding="ascii") as f:
+        before = f.read()
+    write(path, "2")
+    hidden = begin("hidden", ("-k", "--function=__x64_sys_getpriority", "called"))
+    hit(20)
+    until(lambda: os.path.exists(f"{hidden}/kernel/{file}"), "the file without functions")
+    finish("hidden", hidden)
+    end_daemons()
+    write(path, before)
+    done = run("lttctl", "view", "--symbols", "--trace-path", hidden)
+    check("kptr_restrict" in done.stderr and "(ip:" not in done.stdout, done.stderr)
+    lines = run("zstd", "-dc", f"{out}/kernel/{file}").stdout.count("\n")
+    print(f"control: symbols: {lines} lines, {size} bytes; in modules: {sorted(in_modules)[:3]}")
 
 
 def test_provider():

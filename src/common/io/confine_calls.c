@@ -196,6 +196,7 @@ static const struct {
 	{ "rename", S },
 	{ "renameat", ALL },
 	{ "renameat2", C | R },
+	{ "linkat", C }, /* of a file that archives have in common */
 };
 
 #define NAMESPACES                                                                     \

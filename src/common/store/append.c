@@ -5,6 +5,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define COPY_BYTES (64u << 10)
 
 #include "trace/crc32c.h"
 
@@ -192,4 +197,19 @@ int append_packet(int fd, uint64_t offset, const struct append_packet *packet)
 	if (ret < 0 && ftruncate(fd, (off_t)offset) < 0)
 		return ret; /* the next attempt writes over it */
 	return ret;
+}
+
+int append_file(int from, int to, uint64_t bytes)
+{
+	AUTO_FREE char *buf = xalloc(COPY_BYTES);
+
+	for (uint64_t at = 0; at < bytes;) {
+		ssize_t n = pread(from, buf, MIN(bytes - at, COPY_BYTES), (off_t)at);
+		int ret = n <= 0 ? -EIO : append_bytes(to, buf, (size_t)n, at);
+
+		if (ret < 0)
+			return ret;
+		at += (uint64_t)n;
+	}
+	return 0;
 }

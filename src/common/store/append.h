@@ -51,6 +51,10 @@ struct append_packet {
 /** Write all of @data at @offset, with retries. Return: 0 or negative errno. */
 int append_bytes(int fd, const void *data, size_t len, uint64_t offset) MUST_CHECK;
 
+/** Write the first @bytes of the file @from to the beginning of the file @to. Return: 0 or negative
+ *  errno. */
+int append_file(int from, int to, uint64_t bytes) MUST_CHECK;
+
 /**
  * append_packet() - append at @offset, the end of the file.
  * Return: 0, or negative errno: then the file ends at @offset again or, if truncation

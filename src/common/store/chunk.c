@@ -15,10 +15,12 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/chunk_turn.h"
+#include "trace/kallsyms.h"
 #include "trace/metapacket.h"
 #include "trace/streamlist.h"
 
 #define UUID_TEXT_BYTES 36u
+#define COMPARED_BYTES ((size_t)64 << 10)
 
 /* Copy the component at the front of @*path. Return: false at the end of the path. */
 static bool next_component(const char **path, char ret[NAME_MAX_BYTES + 1])
@@ -193,7 +195,7 @@ static struct chunk_trace *trace_alloc(const struct chunk *chunk,
 	dir->id = spec->id;
 	dir->path = xstrdup(spec->path);
 	memcpy(dir->uuid, spec->uuid, sizeof(dir->uuid));
-	dir->fd = dir->index_fd = dir->metadata_fd = -1;
+	dir->fd = dir->index_fd = dir->metadata_fd = dir->kallsyms = -1;
 	dir->next = dir->moved = (struct chunk_trace_files){ -1, -1, -1 };
 	dir->disk = chunk->disk;
 	return dir;
@@ -361,6 +363,7 @@ struct chunk_trace *chunk_trace_free(struct chunk_trace *dir)
 		return NULL;
 	list_remove(&dir->node);
 	chunk_trace_shut(dir);
+	close_fd(dir->kallsyms);
 	free(dir->path);
 	free(dir);
 	return NULL;
@@ -486,6 +489,8 @@ int chunk_copy_trace(struct chunk *chunk, const struct chunk_trace *from, const 
 		return err->code;
 	if (result == 0)
 		result = chunk_copy_metadata(from, *ret);
+	if (result == 0 && from->kallsyms >= 0)
+		result = chunk_trace_set_kallsyms(*ret, from->kallsyms);
 	return result < 0 ? err_errno(err, ERR_INTERNAL, -result,
 				      "can't copy the metadata of '%s'", from->path) :
 			    0;
@@ -499,11 +504,73 @@ void chunk_trace_remove(struct chunk_trace *dir)
 	if (dir->fd < 0)
 		return;
 	unlinkat(dir->fd, "metadata", 0);
+	unlinkat(dir->fd, KALLSYMS_FILE, 0);
 	unlinkat(dir->fd, "index", AT_REMOVEDIR);
 	while (unlinkat(dir->chunk->fd, path, AT_REMOVEDIR) == 0 && (slash = strrchr(path, '/')))
 		*slash = '\0';
 }
 
+/* --- the functions of the kernel ------------------------------------------------- */
+
+static bool is_same_content(int fd, int other)
+{
+	AUTO_FREE char *buf = xalloc(2 * COMPARED_BYTES);
+	uint64_t bytes = fd_bytes(fd);
+
+	if (bytes != fd_bytes(other))
+		return false;
+	for (uint64_t at = 0; at < bytes;) {
+		ssize_t n = pread(fd, buf, COMPARED_BYTES, (off_t)at);
+
+		if (n <= 0 || pread(other, buf + n, (size_t)n, (off_t)at) != n ||
+		    memcmp(buf, buf + n, (size_t)n) != 0)
+			return false;
+		at += (uint64_t)n;
+	}
+	return true;
+}
+
+/* Under its name, the file is whole. */
+static int write_kallsyms(const struct chunk_trace *trace, int dir_fd, int content)
+{
+	AUTO_FD int old = chunk_read_file(dir_fd, KALLSYMS_FILE), fd = -1;
+	uint64_t bytes = fd_bytes(content);
+	int ret;
+
+	if (old >= 0 && is_same_content(old, content))
+		return 0;
+	if (unlinkat(dir_fd, KALLSYMS_FILE ".new", 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = chunk_create_file(dir_fd, KALLSYMS_FILE ".new");
+	ret = fd < 0 ? fd : append_file(content, fd, bytes);
+	if (ret == 0 && renameat(dir_fd, KALLSYMS_FILE ".new", dir_fd, KALLSYMS_FILE) < 0)
+		ret = -errno;
+	if (ret == 0)
+		trace->disk->used += bytes;
+	else
+		unlinkat(dir_fd, KALLSYMS_FILE ".new", 0);
+	return ret;
+}
+
+int chunk_trace_set_kallsyms(struct chunk_trace *trace, int fd)
+{
+	int kept = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	if (kept < 0)
+		return -errno;
+	close_fd(trace->kallsyms);
+	trace->kallsyms = kept;
+	return trace->fd < 0 ? 0 : write_kallsyms(trace, trace->fd, kept);
+}
+
+void chunk_trace_link_kallsyms(const struct chunk_trace *trace, int from_fd, int to_fd)
+{
+	if (linkat(from_fd, KALLSYMS_FILE, to_fd, KALLSYMS_FILE, 0) < 0 && errno != EEXIST &&
+	    errno != ENOENT && trace->kallsyms >= 0)
+		(void)!write_kallsyms(trace, to_fd, trace->kallsyms);
+}
+
+/* A file with several links, as archives have, counts once. */
 uint64_t chunk_dir_bytes(int dir_fd)
 {
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
@@ -514,7 +581,7 @@ uint64_t chunk_dir_bytes(int dir_fd)
 	while ((entry = dir_next(dir)))
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_size;
+			bytes += (uint64_t)st.st_size / MAX(st.st_nlink, 1u);
 	return bytes;
 }
 
@@ -595,7 +662,7 @@ static int chunk_store_trace(struct chunk_trace *dir)
 	if (ret == 0 && disk_syncs(dir->disk))
 		ret = disk_sync_data(dir->metadata_fd);
 	dir->disk->used += dir->metadata_bytes;
-	return ret;
+	return ret || dir->kallsyms < 0 ? ret : write_kallsyms(dir, dir->fd, dir->kallsyms);
 }
 
 int chunk_store(struct chunk *chunk, const struct chunk_place *place)

@@ -53,6 +53,7 @@ struct chunk_trace {
 	uint64_t metadata_bytes;
 	uint64_t sent_bytes;	 /* bytes of the metadata that the relay has */
 	uint64_t reserved_bytes; /* bytes reserved on disk for the metadata file; 0: none */
+	int kallsyms;		 /* content of that file; -1: it has none */
 	/* Of a turn (chunk_turn.h): the files with which the trace will go on, and, of one that is
 	 * continued, those that were moved; -1: none. */
 	struct chunk_trace_files {
@@ -141,6 +142,13 @@ uint64_t chunk_trace_measure(const struct chunk_trace *trace);
 void chunk_trace_note(const struct chunk_trace *trace);
 /** The trace has ended, and belongs to no writer: the next turn in its directory moves it. */
 void chunk_trace_end(const struct chunk_trace *trace);
+/** Write the file with the functions of the kernel (trace/kallsyms.h), whose content @fd has, in
+ *  place of an earlier one. In memory, it is kept for copies of the trace. Return: 0 or negative
+ *  errno. */
+int chunk_trace_set_kallsyms(struct chunk_trace *trace, int fd) MUST_CHECK;
+/** Give another directory of the trace the same file, as a link where that is possible. A failure
+ *  is ignored: readers show addresses without names. */
+void chunk_trace_link_kallsyms(const struct chunk_trace *trace, int from_fd, int to_fd);
 /** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
 int chunk_append(struct chunk_trace *trace, const void *text, uint32_t len) MUST_CHECK;
 /**

@@ -15,8 +15,6 @@
 #include "store/append.h"
 #include "trace/streamlist.h"
 
-#define COPY_BYTES (64u << 10)
-
 /* --- the archive ------------------------------------------------------------------- */
 
 /* Where an archive is, and the name that it has until all is in it. */
@@ -238,23 +236,8 @@ uint64_t chunk_turn_bytes(const struct chunk *chunk, uint64_t owner)
 
 /* --- going on ---------------------------------------------------------------------- */
 
-static int copy_file(int from, int to, uint64_t bytes)
-{
-	AUTO_FREE char *buf = xalloc(COPY_BYTES);
-
-	for (uint64_t at = 0; at < bytes;) {
-		ssize_t n = pread(from, buf, MIN(bytes - at, COPY_BYTES), (off_t)at);
-		int ret = n <= 0 ? -EIO : append_bytes(to, buf, (size_t)n, at);
-
-		if (ret < 0)
-			return ret;
-		at += (uint64_t)n;
-	}
-	return 0;
-}
-
-/* Under its name, the file is whole. */
-static int renew_metadata(const struct chunk_trace *trace, int from, uint64_t bytes,
+/* Under its name, the file is whole. @from: the metadata in the directory @from_dir. */
+static int renew_metadata(const struct chunk_trace *trace, int from_dir, int from, uint64_t bytes,
 			  struct chunk_trace_files *next)
 {
 	bool sync = disk_syncs(trace->disk);
@@ -265,9 +248,11 @@ static int renew_metadata(const struct chunk_trace *trace, int from, uint64_t by
 	next->metadata_fd = chunk_create_file(next->fd, ".metadata");
 	if (next->metadata_fd < 0)
 		return next->metadata_fd;
-	ret = copy_file(from, next->metadata_fd, bytes);
+	ret = append_file(from, next->metadata_fd, bytes);
 	if (ret == 0 && sync)
 		ret = disk_sync_data(next->metadata_fd);
+	if (ret == 0)
+		chunk_trace_link_kallsyms(trace, from_dir, next->fd);
 	if (ret == 0 && renameat(next->fd, ".metadata", next->fd, "metadata") < 0)
 		ret = -errno;
 	return ret == 0 && sync ? disk_sync_dir(next->fd) : ret;
@@ -286,7 +271,8 @@ static int renew_trace(struct chunk_trace *trace)
 	next->index_fd = chunk_make_dir(next->fd, "index");
 	ret = next->index_fd;
 	return ret < 0 ? ret :
-			 renew_metadata(trace, trace->metadata_fd, trace->metadata_bytes, next);
+			 renew_metadata(trace, trace->fd, trace->metadata_fd, trace->metadata_bytes,
+					next);
 }
 
 /* Return: 1: the trace's directory has its path; 0; or negative errno: it is not known. */
@@ -362,7 +348,7 @@ int chunk_turn_continue(struct chunk_trace *trace)
 	metadata_fd = chunk_read_file(moved->fd, "metadata");
 	if (metadata_fd < 0 || chunk_has(trace->fd, "metadata"))
 		return 0;
-	ret = renew_metadata(trace, metadata_fd, fd_bytes(metadata_fd), &files);
+	ret = renew_metadata(trace, moved->fd, metadata_fd, fd_bytes(metadata_fd), &files);
 	close_fd(files.metadata_fd);
 	return ret;
 }

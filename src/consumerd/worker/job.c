@@ -52,6 +52,8 @@ struct job *job_free(struct job *job)
 		free(job->trace.path);
 	} else if (job->kind == JOB_METADATA) {
 		free(job->metadata.text);
+	} else if (job->kind == JOB_KALLSYMS) {
+		close_fd(job->kallsyms.file);
 	} else if (job->kind == JOB_RING) {
 		job_ring_fini(&job->ring);
 	} else if (job->kind == JOB_SNAPSHOT) {

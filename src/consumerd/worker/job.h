@@ -21,6 +21,7 @@ enum job_kind {
 	JOB_START,	 /* change to the output's user, open its directory */
 	JOB_TRACE,	 /* open a trace */
 	JOB_METADATA,	 /* append to that of a trace */
+	JOB_KALLSYMS,	 /* write the functions of the kernel beside it */
 	JOB_TRACE_CLOSE, /* no data: close the trace */
 	JOB_RING,	 /* open a ring set */
 	JOB_RING_CLOSE,	 /* no data: close the ring set */
@@ -57,6 +58,10 @@ struct job_metadata {
 	uint8_t *text;
 	uint32_t text_len;
 	uint64_t bytes; /* result: of the metadata */
+};
+
+struct job_kallsyms {
+	int file; /* the content */
 };
 
 struct job_ring {
@@ -121,6 +126,7 @@ struct job {
 		struct job_start start;
 		struct job_trace trace;
 		struct job_metadata metadata;
+		struct job_kallsyms kallsyms;
 		struct job_ring ring;
 		struct job_snapshot snapshot;
 		struct job_turn turn;

@@ -14,6 +14,7 @@
 #include "archives.h"
 #include "consumerd/now.h"
 #include "store/chunk_turn.h"
+#include "trace/kallsyms.h"
 
 #define RELAY_TIMEOUT_NS 1200000000ull
 #define RELAY_PAUSE_MS 60
@@ -223,6 +224,25 @@ static bool do_metadata(struct worker *w, struct job *job)
 	if (ret != -EAGAIN)
 		worker_note(w, -ret, "writing metadata");
 	return false;
+}
+
+/* A relay, or the spool for it, gets none: the names are for readers on this host. */
+static bool do_kallsyms(struct worker *w, struct job *job)
+{
+	struct chunk_trace *dir = chunk_find(&w->chunk, job->id);
+	int ret;
+
+	if (!dir) {
+		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
+		return true;
+	}
+	if (w->sink->link)
+		return true;
+	ret = chunk_trace_set_kallsyms(dir, job->kallsyms.file);
+	if (ret < 0)
+		err_errno(&job->err, ERR_OUTPUT, -ret, "can't write '%s/" KALLSYMS_FILE "'",
+			  dir->path);
+	return true;
 }
 
 /* --- rings -------------------------------------------------------------------- */
@@ -760,7 +780,7 @@ static bool (*const jobs_do[JOB_KINDS])(struct worker *w, struct job *job) = {
 	[JOB_FLUSH] = do_flush,	      [JOB_SNAPSHOT] = do_snapshot,
 	[JOB_TURN] = do_turn,	      [JOB_WAIT] = do_wait,
 	[JOB_COMPLETE] = do_complete, [JOB_END] = do_end,
-	[JOB_ARCHIVES] = do_archives,
+	[JOB_ARCHIVES] = do_archives, [JOB_KALLSYMS] = do_kallsyms,
 };
 
 /* Within one that opens something, or ends everything, no other is begun. */

@@ -100,12 +100,17 @@ static void harness_see(struct fake_consumer *fc, uint16_t type, struct decoder 
 	struct req_con_archive_remove remove;
 	struct req_con_output_open opened;
 	struct req_con_snapshot snapshot;
+	struct req_con_trace_kallsyms kallsyms;
 	struct req_con_turn turn;
 
 	if (type == MSG_con_snapshot) {
 		CHECK_IS(req_con_snapshot_decode(dec, &snapshot), ==, 0);
 		fc->remembered = snapshot.remembered;
 		close_fd(snapshot.dir);
+	} else if (type == MSG_con_trace_kallsyms) {
+		CHECK_IS(req_con_trace_kallsyms_decode(dec, &kallsyms), ==, 0);
+		CHECK_IS(pread(kallsyms.file, fc->kallsyms, sizeof(fc->kallsyms), 0), >, 0);
+		close(kallsyms.file);
 	} else if (type == MSG_con_turn) {
 		CHECK_IS(req_con_turn_decode(dec, &turn), ==, 0);
 		snprintf(fc->turn, sizeof(fc->turn), "%s", turn.name);

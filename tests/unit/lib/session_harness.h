@@ -55,6 +55,7 @@ struct fake_consumer {
 	bool snapshots;		   /* of the last con_output_open */
 	uint8_t mode, kept;	   /* of the last con_ring */
 	uint8_t remembered;	   /* of the last con_snapshot */
+	uint8_t kallsyms[1024];	   /* of the last con_trace_kallsyms */
 };
 
 struct harness {

@@ -213,6 +213,7 @@ static void kernel_restore(struct domain_tracer *domain, struct session *session
 
 	recording_restore(&ks->rec, msg);
 	kernel_tracker_restore(ks);
+	kernel_want_names(ks);
 	kernel_touch(ks);
 }
 
@@ -320,6 +321,7 @@ struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *
 	list_init(&kernel->domain.recordings);
 	kernel->recorder = recorder;
 	kernel->kmod = kmod;
+	ksyms_init(&kernel->ksyms, recorder->config.loop, kernel_store_names);
 	return &kernel->domain;
 }
 
@@ -332,6 +334,7 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 		return NULL;
 	list_for_each_safe(rec, next, &domain->recordings, node)
 		kernel_session_forget(ks_of(rec));
+	ksyms_fini(&kernel->ksyms);
 	kernel_events_free(kernel);
 	layout_free(kernel->contexts);
 	free(kernel);

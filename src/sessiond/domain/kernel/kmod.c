@@ -11,6 +11,7 @@
 #include "base/lazy.h"
 #include "base/log.h"
 #include "base/macros.h"
+#include "ksyms.h"
 
 #define LOCKDOWN_FILE "/sys/kernel/security/lockdown" /* "none [integrity] confidentiality" */
 
@@ -21,7 +22,7 @@ static int real_call(int fd, unsigned long request, void *arg)
 
 void kmod_init(struct kmod *kmod, const char *why)
 {
-	kmod->fd = -1;
+	kmod->fd = kmod->kallsyms = kmod->modules = -1;
 	kmod->call = real_call;
 	snprintf(kmod->why, sizeof(kmod->why), "%s", why);
 }
@@ -29,6 +30,8 @@ void kmod_init(struct kmod *kmod, const char *why)
 void kmod_fini(struct kmod *kmod)
 {
 	kmod->fd = close_fd(kmod->fd);
+	kmod->kallsyms = close_fd(kmod->kallsyms);
+	kmod->modules = close_fd(kmod->modules);
 }
 
 int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg)
@@ -137,6 +140,10 @@ void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 		explain_device(kmod, ret);
 	else
 		kmod_check_version(kmod);
+	if (kmod->fd < 0)
+		return;
+	kmod->kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	kmod->modules = ksyms_watch();
 }
 
 #ifndef HAVE_KMOD

@@ -18,6 +18,8 @@
 struct kmod {
 	int fd;	       /* /dev/ltt; -1: not available */
 	char why[320]; /* reason why it is not available; a sentence */
+	/* For the names of the kernel's functions (ksyms.h); -1: not available. */
+	int kallsyms, modules;
 	/** ioctl(2), which tests replace. Return: 0 or more; -1 with errno. */
 	int (*call)(int fd, unsigned long request, void *arg);
 };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -37,6 +38,35 @@ void kernel_describe(struct trace *trace)
 	trace_append(trace, metadata_head(&facts));
 }
 
+static bool kernel_may_have_names(const struct kernel_session *ks)
+{
+	return ks->rec.session->uid == geteuid(); /* the module is root's */
+}
+
+void kernel_store_names(struct ksyms *ksyms)
+{
+	struct kernel_domain *kernel = container_of(ksyms, struct kernel_domain, ksyms);
+	struct kernel_session *ks;
+	struct trace *trace;
+
+	list_for_each(ks, &kernel->domain.recordings, rec.node)
+		if (kernel_may_have_names(ks))
+			list_for_each(trace, &ks->rec.traces, node)
+				trace_set_kallsyms(trace, ksyms->file);
+}
+
+void kernel_want_names(struct kernel_session *ks)
+{
+	struct trace *trace = list_first(&ks->rec.traces, struct trace, node);
+	struct kernel_domain *kernel = ks->kernel;
+
+	if (!trace || !kernel_may_have_names(ks))
+		return;
+	if (kernel->ksyms.file >= 0)
+		trace_set_kallsyms(trace, kernel->ksyms.file);
+	ksyms_want(&kernel->ksyms, kernel->kmod->kallsyms, kernel->kmod->modules);
+}
+
 static struct trace *get_trace(struct kernel_session *ks)
 {
 	struct recording *rec = &ks->rec;
@@ -47,6 +77,7 @@ static struct trace *get_trace(struct kernel_session *ks)
 	trace = trace_alloc(rec, rec->recorder->next_id++, rec->session->uid, 0);
 	trace_open(trace, xstrdup("kernel"));
 	kernel_describe(trace);
+	kernel_want_names(ks);
 	return trace;
 }
 

@@ -15,6 +15,7 @@
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/domain/rec/recording.h"
 #include "kmod.h"
+#include "ksyms.h"
 #include "io/loop.h"
 #include "base/list.h"
 #include "sessiond/domain/domain.h"
@@ -30,6 +31,7 @@ struct kernel_domain {
 	uint32_t nr_events;
 	struct layout *contexts;	    /* all contexts of the module, loaded on demand */
 	struct filter_tracer filter_tracer; /* made from @contexts */
+	struct ksyms ksyms;
 };
 
 /** The state of an event in a channel, as sent to the module. */
@@ -101,6 +103,11 @@ static inline struct kernel_session *ks_of(struct recording *rec)
 /** Find or make the channel's trace channel and ring set. Return: NULL: not possible now. */
 struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel);
 struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *channel);
+/** Store the names of the kernel's functions with the session's trace, at once or when they are
+ *  read. Only root may see its addresses. */
+void kernel_want_names(struct kernel_session *ks);
+/** They were read. */
+void kernel_store_names(struct ksyms *ksyms);
 /** Append the first part of a kernel trace's metadata. */
 void kernel_describe(struct trace *trace);
 

@@ -77,6 +77,7 @@ struct trace {
 	char *path;   /* relative to the output */
 	uint8_t uuid[16];
 	int metadata;		 /* its memory, for a new consumer; -1: the metadata is in a file */
+	int kallsyms;		 /* functions of the kernel, to be stored with it; -1: none */
 	uint64_t metadata_bytes; /* size of the metadata file up to batch `saved` */
 	uint64_t acked_bytes;	 /* size of the metadata file up to batch `acked` */
 	enum trace_state state;
@@ -209,6 +210,8 @@ void trace_abandon(struct trace *trace);
 uint64_t trace_append(struct trace *trace, char *text);
 /** Retry failed writes. */
 void trace_retry(struct trace *trace);
+/** Store the functions of the kernel with it (con_trace_kallsyms). @fd: borrowed. */
+void trace_set_kallsyms(struct trace *trace, int fd);
 /** Whether metadata is in flight. */
 bool traces_busy(const struct recording *rec);
 /** Earliest time for repeating an operation that began at @begin_ns. */

@@ -4,9 +4,11 @@
  * by batch. One batch is in flight at a time: an unwritten batch is kept and retried, and the
  * order never changes.
  */
+#include <fcntl.h>
 #include <string.h>
 #include <uuid/uuid.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "recording.h"
 
@@ -195,6 +197,32 @@ static void trace_take_metadata(struct trace *trace, int fd)
 	trace_keep(trace);
 }
 
+static void rec_trace_kallsyms_done(void *data, const struct con_answer *answer)
+{
+	const struct trace *trace = data;
+
+	if (answer->code && answer->code != ERR_CONSUMER)
+		log_warn("session '%s': addresses of the kernel will have no names: %s",
+			 trace->rec->session->name, answer->text);
+}
+
+static void trace_send_kallsyms(struct trace *trace)
+{
+	struct req_con_trace_kallsyms req = { trace->id, trace->kallsyms };
+
+	if (trace->kallsyms >= 0 && trace->state == TRACE_OPEN)
+		CONSUMER_CALL(trace->rec->consumer, con_trace_kallsyms, &req, NULL,
+			      rec_trace_kallsyms_done, trace);
+}
+
+void trace_set_kallsyms(struct trace *trace, int fd)
+{
+	close_fd(trace->kallsyms);
+	trace->kallsyms = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (!trace->adopting)
+		trace_send_kallsyms(trace);
+}
+
 static void rec_trace_open_done(void *data, const struct con_answer *answer)
 {
 	struct rep_con_trace rep = { -1 };
@@ -232,6 +260,8 @@ static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 		adoption_failed(trace, answer->code, answer->text);
 	else if (rep_con_trace_decode(answer->dec, &rep) == 0)
 		trace_take_metadata(trace, rep.metadata);
+	if (!answer->code)
+		trace_send_kallsyms(trace);
 	if (!answer->code && !was_open)
 		trace_readopt(trace);
 	send_next(trace);
@@ -280,7 +310,7 @@ struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_
 	trace->id = id;
 	trace->uid = uid;
 	trace->app = app;
-	trace->metadata = -1;
+	trace->metadata = trace->kallsyms = -1;
 	trace->next_batch = 1;
 	list_append(&rec->traces, &trace->node);
 	return trace;
@@ -317,6 +347,7 @@ void trace_free(struct trace *trace)
 	if (trace->metadata >= 0 && trace->rec->recorder->config.keeper)
 		keeper_drop(trace->rec->recorder->config.keeper, "trace", trace->id);
 	close_fd(trace->metadata);
+	close_fd(trace->kallsyms);
 	free(trace->path);
 	free(trace);
 }
