@@ -2000,7 +2000,7 @@ def snapshot_totals(emitted):
     """Each event is in a snapshot, overwritten, or still in a buffer."""
     found = ctl("status")["result"]["totals"]
     check(found["recorded"] + found["lost"] == emitted, f"{found} of {emitted}")
-    check(found["recorded"] == found["written"] + found["overwritten"] + found["waiting"], found)
+    check(found["recorded"] == found["written"] + found["overwritten"] + found["cleared"] + found["waiting"], found)
     return found
 
 
@@ -2027,9 +2027,14 @@ def test_snapshot():
         until(lambda: subprocess.run(["lttctl", "status", "flight"], capture_output=True, check=False).returncode == 0,
               "another consumer")
     emit()
+    held = ctl("status")["result"]["totals"]["waiting"]
+    cleared = ctl("clear", "flight")["result"]["sessions"][0]["cleared"]
+    check(cleared == held > 0 and snapshot_totals(4 * EMITTED + nr)["waiting"] == 0, f"{cleared} of {held}")
+    emit()
     total = ctl("stop")["result"]["sessions"][0]["totals"]
     seen, result = snapshot("flight")
-    check(seen["cpu_frequency"] > 0 and snapshot_totals(4 * EMITTED + nr)["waiting"] == 0, f"{total}: {seen}")
+    check(seen["cpu_frequency"] > 0 and not seen["alternate:mark"], f"{total}: {seen}")
+    check(snapshot_totals(5 * EMITTED + nr)["waiting"] == 0, f"{total}: {seen}")
     ctl("destroy", "flight")
 
 
