@@ -2,6 +2,7 @@
 #include "client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <stddef.h>
@@ -183,6 +184,26 @@ static int send_hello(struct client *client, struct rep_hello *ret, struct err *
 	return call_hello(client, &req, NULL, NULL, ret, err);
 }
 
+/* The kernel's module may have been loaded after the daemon, which no longer has the right to open
+ * its device. A daemon of another user does not get it. Failure leaves all as it was. */
+static void client_give_kernel(struct client *client)
+{
+	struct req_kernel_open req = { .device = -1 };
+	struct rep_kernel_open rep;
+	struct err ignored = { 0 };
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+
+	if (geteuid() != 0 || sock_peer(client->fd, &pid, &uid, &gid) < 0 || uid != 0)
+		return;
+	req.device = open(LTT_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
+	if (req.device < 0)
+		return;
+	(void)!call_kernel_open(client, &req, NULL, NULL, &rep, &ignored);
+	close(req.device);
+}
+
 int client_open(const char *rundir, int interrupt, struct client **ret, struct err *err)
 {
 	struct client *client CLEANUP(cleanup_client) = client_connect(rundir, interrupt, err);
@@ -208,6 +229,8 @@ int client_open(const char *rundir, int interrupt, struct client **ret, struct e
 		.consumer_pid = hello.consumer_pid,
 		.consumer_silent_ms = hello.consumer_silent_ms,
 	};
+	if (hello.awaits_kernel)
+		client_give_kernel(client);
 	*ret = TAKE(client);
 	return 0;
 }

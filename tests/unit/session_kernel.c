@@ -576,6 +576,47 @@ static void snapshots(void)
 	harness_end();
 }
 
+static int give(int client, int device)
+{
+	struct answer a;
+
+	HARNESS_SEND(client, kernel_open, .device = device);
+	kernel_fake_settle();
+	a = harness_answer(client);
+	CHECK(a.there);
+	return a.code;
+}
+
+/* The module comes after the daemon: root's client passes its device, if it has the same clock. */
+static void late_module(void)
+{
+	int client = kernel_fake_begin(true), device = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const bool cycles = harness.sd.clock.kind == LTT_CLOCK_CYCLES;
+
+	CHECK_IS(give(client, device), !=, 0); /* the daemon has it */
+	harness.sd.kmod.fd = close_fd(harness.sd.kmod.fd);
+	CHECK_IS(give(client, device), !=, 0); /* and does not want it */
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, ERR_UNSUPPORTED);
+	harness.sd.kmod.awaited = true;
+	if (geteuid() != 0) {
+		CHECK_IS(give(client, device), ==, ERR_DENIED);
+	} else {
+		CHECK_IS(give(client, -1), ==, ERR_INVALID);
+		kernel_fake.clock = cycles ? LTT_CLOCK_MONOTONIC : LTT_CLOCK_CYCLES;
+		CHECK(give(client, device) == ERR_UNSUPPORTED && harness.sd.kmod.fd < 0);
+		CHECK(strstr(harness.sd.kmod.why, "another clock") && harness.sd.kmod.awaited);
+		kernel_fake.clock = harness.sd.clock.kind;
+		CHECK(give(client, device) == 0 && !harness.sd.kmod.awaited);
+		CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
+		HARNESS_SEND(client, session_start, NAME);
+		kernel_fake_settle();
+		CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1);
+	}
+	close(device);
+	close(client);
+	harness_end();
+}
+
 int main(void)
 {
 	snapshots();
@@ -592,5 +633,6 @@ int main(void)
 	described_first();
 	late();
 	refusals();
+	late_module();
 	return 0;
 }

@@ -2155,7 +2155,7 @@ def test_doctor():
 
 
 def test_no_module():
-    """Not there; not root; and one that the daemon loads itself."""
+    """Not there; loaded while the daemon runs, which then records; and one that the daemon loads itself."""
     release = os.uname().release
     end_daemons()
     if os.path.exists("/dev/ltt"):
@@ -2166,7 +2166,17 @@ def test_no_module():
     check(f"there is no module ltt for this kernel ({release})" in why, why)
     found = findings("-k", status=1)["kernel"]
     check(found[0] == "bad" and why in found[1] and "linux-headers" in found[2], found)  # none here
+    daemon = pids("ltt-sessiond")
+    load_module()
+    ctl("enable-event", "-k", "sched_switch")
+    ctl("start", "no")
+    run("/bin/true")
+    finish("no", "/dev/shm/no")
+    check(names("/dev/shm/no") and pids("ltt-sessiond") == daemon, f"{daemon}")
+    check(findings("-k", status=0)["kernel"][0] == "ok", "doctor")
     end_daemons()
+    run("busybox", "rmmod", "ltt")
+    run("busybox", "rmmod", "ltt_instr")
     folder = f"/lib/modules/{release}"
     os.makedirs(folder, exist_ok=True)
     for module in "ltt", "ltt_instr":

@@ -5,5 +5,6 @@
 #define PROTO_CLIENT_H
 
 #include "gen/proto_client.h"
+#include "ltt_kmod.h" /* the device of kernel_open */
 
 #endif

@@ -140,8 +140,7 @@ static void repair_module(struct doctor *d)
 	else if (!is_installed())
 		doctor_repair(d,
 			      "make -C build kmod && sudo insmod build/kmod/kmod/ltt_instr.ko && "
-			      "sudo insmod build/kmod/kmod/ltt.ko # in ltt-control's sources; then "
-			      "start the session daemon again");
+			      "sudo insmod build/kmod/kmod/ltt.ko # in ltt-control's sources");
 	else if (has_secure_boot())
 		doctor_repair(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
 	else

@@ -17,6 +17,7 @@ enum cmd_now cmd_hello(struct command *cmd, struct req_hello *req, struct rep_he
 	rep->clock = (uint8_t)cmd->sd->clock.kind;
 	rep->clock_hz = clock_hz(&cmd->sd->clock);
 	rep->clock_why = cmd->sd->clock.why;
+	rep->awaits_kernel = cmd->sd->kmod.awaited;
 	rep->consumer_pid = (uint32_t)MAX(consumer_pid(consumer), 0);
 	rep->consumer_silent_ms = consumer_silence(consumer);
 	return CMD_DONE;

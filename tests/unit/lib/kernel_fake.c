@@ -345,6 +345,8 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 {
 	switch (request) {
 	case LTT_KMOD_HELLO:
+		((struct ltt_kmod_hello *)arg)->abi = LTT_KMOD_ABI;
+		((struct ltt_kmod_hello *)arg)->clock = kernel_fake.clock;
 		((struct ltt_kmod_hello *)arg)->nr_events = KERNEL_FAKE_NR - kernel_fake.missing;
 		((struct ltt_kmod_hello *)arg)->features =
 			kernel_fake.old ? 0 : LTT_KMOD_SAMPLES;

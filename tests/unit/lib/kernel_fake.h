@@ -22,6 +22,7 @@ struct kernel_fake_filter {
 struct kernel_fake {
 	unsigned int missing; /* of the last events, which modules bring later */
 	bool old;	      /* a module that does not sample */
+	uint32_t clock;	      /* enum ltt_clock_kind */
 	bool on[KERNEL_FAKE_NR];
 	uint32_t event_ids[KERNEL_FAKE_NR];
 	unsigned int changes; /* events enabled or disabled */

@@ -80,7 +80,22 @@ static void kmod_check_version(struct kmod *kmod)
 			 "install both from the same release, then `rmmod ltt` and start the "
 			 "daemon again",
 			 hello.abi, LTT_KMOD_ABI);
-	kmod_fini(kmod);
+	kmod->fd = close_fd(kmod->fd);
+}
+
+void kmod_take(struct kmod *kmod, int device, enum ltt_clock_kind clock)
+{
+	kmod->fd = device;
+	kmod_check_version(kmod);
+	if (kmod->fd >= 0 && kmod_clock(kmod, clock) != clock) {
+		snprintf(kmod->why, sizeof(kmod->why),
+			 "the kernel module was loaded with another clock than the session "
+			 "daemon's: start the daemon again, or run `rmmod ltt`, and `modprobe "
+			 "ltt_instr clock=%s`",
+			 clock == LTT_CLOCK_CYCLES ? "cycles" : "monotonic");
+		kmod->fd = close_fd(kmod->fd);
+	}
+	kmod->awaited = kmod->fd < 0;
 }
 
 bool kmod_locked_down(void)
@@ -130,6 +145,9 @@ void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 			 geteuid());
 		return;
 	}
+	kmod->awaited = true;
+	kmod->kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	kmod->modules = ksyms_watch();
 	ret = open_device(kmod);
 	if (ret == -ENOENT || ret == -ENXIO || ret == -ENODEV) {
 		if (kmod_load(clock, kmod->why, sizeof(kmod->why)) < 0)
@@ -140,10 +158,7 @@ void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 		explain_device(kmod, ret);
 	else
 		kmod_check_version(kmod);
-	if (kmod->fd < 0)
-		return;
-	kmod->kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	kmod->modules = ksyms_watch();
+	kmod->awaited = kmod->fd < 0;
 }
 
 #ifndef HAVE_KMOD
@@ -153,7 +168,7 @@ int kmod_load(enum ltt_clock_kind clock, char *why, size_t len)
 	(void)clock;
 	snprintf(why, len,
 		 "the kernel module is not loaded, and this build can't load it (it is without "
-		 "libkmod): run `modprobe ltt`, then start the session daemon again");
+		 "libkmod): run `modprobe ltt`");
 	return -ENOSYS;
 }
 
@@ -204,13 +219,13 @@ static void kmod_load_explain(int error, char *why, size_t len)
 	case -EPERM:
 		snprintf(why, len,
 			 "this daemon may not load modules, as in a container or under kernel "
-			 "lockdown: run `modprobe ltt` on the host, then start the daemon again");
+			 "lockdown: run `modprobe ltt` on the host");
 		return;
 	case -ENOEXEC:
 		snprintf(
 			why, len,
 			"ltt.ko was built for another kernel: build it for this one (`make kmod`, or "
-			"`dkms autoinstall`), then start the session daemon again");
+			"`dkms autoinstall`), then run `modprobe ltt`");
 		return;
 	}
 	snprintf(why, len, "the kernel rejected the module ltt: %s; its log (`dmesg`) may show why",
@@ -224,7 +239,7 @@ static void explain_missing(char *why, size_t len)
 	uname(&kernel);
 	snprintf(why, len,
 		 "there is no module ltt for this kernel (%s): build and install it (DKMS, or "
-		 "`make kmod`; see doc/kernel.md), then start the session daemon again",
+		 "`make kmod`; see doc/kernel.md), then run `modprobe ltt`",
 		 kernel.release);
 }
 
@@ -269,7 +284,7 @@ static int kmod_insert(enum ltt_clock_kind clock, char *why, size_t len)
 		snprintf(why, len,
 			 "the module ltt, or ltt_instr, which it needs, is missing or does not fit "
 			 "this kernel: install both from one release (DKMS, or `make kmod`), then "
-			 "start the session daemon again");
+			 "run `modprobe ltt`");
 	else if (ret != 0)
 		kmod_load_explain(ret, why, len);
 	return ret > 0 ? -EPERM : ret;

@@ -20,6 +20,7 @@ struct kmod {
 	char why[320]; /* reason why it is not available; a sentence */
 	/* For the names of the kernel's functions (ksyms.h); -1: not available. */
 	int kallsyms, modules;
+	bool awaited; /* root may pass the device of a module that is loaded later */
 	/** ioctl(2), which tests replace. Return: 0 or more; -1 with errno. */
 	int (*call)(int fd, unsigned long request, void *arg);
 };
@@ -29,6 +30,9 @@ void kmod_init(struct kmod *kmod, const char *why);
 /** Open the device; load the module with this clock if it is not loaded. Blocks for some
  *  milliseconds. */
 void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock);
+/** Take the device of a module that was loaded later, if the module has the daemon's clock.
+ *  Otherwise it stays not available, and kmod->why has the reason. */
+void kmod_take(struct kmod *kmod, int device, enum ltt_clock_kind clock);
 void kmod_fini(struct kmod *kmod);
 
 /** Run the ioctl. Return: 0 or more, or negative errno. */
