@@ -326,20 +326,37 @@ static int check_entries(struct source *s, char *text)
 	return ret;
 }
 
-/* Of a trace: that of a snapshot is in the directory of a session. */
+static int view_verify_by_label(const void *one, const void *other)
+{
+	const struct view_session *a = one, *b = other;
+
+	return strcmp(a->label, b->label);
+}
+
+void verify_sort_sessions(struct view *view)
+{
+	if (view->nr_sessions)
+		qsort(view->sessions, view->nr_sessions, sizeof(*view->sessions),
+		      view_verify_by_label);
+}
+
+/* Of a trace: that of a snapshot is in the directory of a session. Each archive has one: they are
+ * found by the directories in the trace's label. */
 static const struct view_session *session_of(const struct view *view, const struct source *source)
 {
-	const struct view_session *best = NULL;
+	AUTO_FREE char *label = xstrdup(source->label);
+	const struct view_session key = { .label = label }, *found = NULL;
 
-	for (size_t i = 0; i < view->nr_sessions; i++) {
-		const struct view_session *s = &view->sessions[i];
-		size_t len = strlen(s->label);
+	while (view->nr_sessions && !found) {
+		char *slash = strrchr(label, '/');
 
-		if (!len || (strncmp(source->label, s->label, len) == 0 &&
-			     (source->label[len] == '\0' || source->label[len] == '/')))
-			best = best && strlen(best->label) > len ? best : s;
+		found = bsearch(&key, view->sessions, view->nr_sessions, sizeof(key),
+				view_verify_by_label);
+		if (!*label)
+			break;
+		*(slash ? slash : label) = '\0';
 	}
-	return best;
+	return found;
 }
 
 /* Has it no stream, and its session a list that it is not in? It gets there with its first one. */

@@ -23,6 +23,8 @@ struct verify_index {
 int verify_list(void *view, int dir_fd, const char *label);
 /** The same for a part of a session, whose list is in a directory above. */
 void verify_find_session(struct view *view);
+/** When all are found. */
+void verify_sort_sessions(struct view *view);
 /** Report each trace that a list has and that is missing. */
 void verify_report_missing(struct view *view);
 

@@ -166,6 +166,7 @@ static int open_all(struct view *view)
 		return r;
 	if (!view->nr_sessions)
 		verify_find_session(view);
+	verify_sort_sessions(view);
 	if (!view->nr_sources)
 		verify_report_missing(view);
 	if (!found && !view->nr_empty)

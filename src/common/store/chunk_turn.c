@@ -148,24 +148,25 @@ int chunk_turn_resume(struct chunk *chunk, const char *path, uint64_t owner)
 
 /* --- clearing ---------------------------------------------------------------------- */
 
-/* Behind it is a number, as the one before may not be removed yet. */
-static void archive_hide_cleared(uint64_t owner, char ret[48])
+#define CLEARED_PREFIX ".cleared-%llu-"
+#define CLEARED_NUMBERS 256u /* those of the clears before may not be removed yet */
+
+static void archive_hide_cleared(uint64_t owner, unsigned int number, char ret[64])
 {
-	snprintf(ret, 48, ".cleared-%llu-", (unsigned long long)owner);
+	snprintf(ret, 64, CLEARED_PREFIX "%u", (unsigned long long)owner, number);
 }
 
 int chunk_turn_hide(const struct chunk *chunk, const char *path, uint64_t owner)
 {
-	char prefix[48], name[64];
+	char name[64];
 	struct archive a;
 	int ret = archive_find(chunk, path, owner, false, &a);
 
 	if (ret < 0)
 		return ret;
-	archive_hide_cleared(owner, prefix);
 	ret = -EEXIST;
-	for (unsigned int i = 0; ret == -EEXIST; i++) {
-		snprintf(name, sizeof(name), "%s%u", prefix, i);
+	for (unsigned int i = 0; ret == -EEXIST && i < CLEARED_NUMBERS; i++) {
+		archive_hide_cleared(owner, i, name);
 		if (!chunk_has(a.dir_fd, name))
 			ret = renameat(a.dir_fd, a.name, a.dir_fd, name) < 0 ? -errno : 0;
 	}
@@ -173,22 +174,19 @@ int chunk_turn_hide(const struct chunk *chunk, const char *path, uint64_t owner)
 	return ret;
 }
 
+/* By their names: other archives may be many. */
 void chunk_turn_remove(int fd, const char *path, uint64_t owner)
 {
 	const struct chunk in = { .fd = fd };
-	char prefix[48];
 	struct archive a;
+	char name[64];
 
 	if (archive_find(&in, path, owner, false, &a) < 0)
 		return;
-	archive_hide_cleared(owner, prefix);
-	{
-		AUTO_DIR DIR *dir = dir_open(a.dir_fd, ".");
-		struct dirent *entry;
-
-		while ((entry = dir_next(dir)))
-			if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
-				dir_remove(a.dir_fd, entry->d_name);
+	for (unsigned int i = 0; i < CLEARED_NUMBERS; i++) {
+		archive_hide_cleared(owner, i, name);
+		if (chunk_has(a.dir_fd, name))
+			dir_remove(a.dir_fd, name);
 	}
 	close_fd(a.dir_fd);
 }

@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "totals.h"
 
+#include <fcntl.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
 #include "read/view.h"
 
-/* A larger trace takes too long to be read for a number. */
+/* A larger trace takes too long to be read for a number, and one with more archives. */
 #define EXAMINED_BYTES (4u << 20)
+#define EXAMINED_ARCHIVES 64u
+
+static bool is_worth_reading(struct json_object *totals, const char *path)
+{
+	AUTO_FREE char *archives = xasprintf("%s/archives", path);
+	AUTO_DIR DIR *dir = NULL;
+	unsigned int nr = 0;
+
+	/* events that wait in the buffers are not in the trace yet */
+	if (json_num(totals, "waiting") || !json_num(totals, "bytes") ||
+	    json_num(totals, "bytes") > EXAMINED_BYTES)
+		return false;
+	dir = dir_open(AT_FDCWD, archives);
+	while (dir_next(dir) && nr <= EXAMINED_ARCHIVES)
+		nr++;
+	return nr <= EXAMINED_ARCHIVES;
+}
 
 uint64_t totals_events(struct json_object *totals)
 {
@@ -22,9 +43,7 @@ void totals_add_state_dump(struct json_object *totals, const char *path)
 	if (!json_num(totals, "recorded"))
 		return;
 	json_set_bool(totals, "with_state_dump", true);
-	/* events that wait in the buffers are not in the trace yet */
-	if (json_num(totals, "waiting") || !json_num(totals, "bytes") ||
-	    json_num(totals, "bytes") > EXAMINED_BYTES || !path || *path != '/' ||
+	if (!path || *path != '/' || !is_worth_reading(totals, path) ||
 	    view_open(path, NULL, NULL, &view) < 0)
 		return;
 	if (view_scan(view, &select) == 0 && view_summary(view, &summary) == 0 &&

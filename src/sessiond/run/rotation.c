@@ -57,6 +57,8 @@ void rotation_limit_archives(struct run *run)
 		.max_size = session->keep_size,
 	};
 
+	if (!session->keep_us && !req.max_size && session->chunk.archives <= req.most)
+		return; /* many archives take time to be read */
 	if (!req.most && !session->keep_us && !req.max_size)
 		return;
 	consumer_forget(run->parts[RUN_FIRST].consumer, &run->rotation);
