@@ -285,7 +285,8 @@ static void walk_stream(const char *path)
 		if (checksum(p + at, pk.bytes) != pk.sum)
 			complain(path, at, "the checksum is wrong");
 		events = walk_events(path, p + at, &pk);
-		if (!at && pk.seq) /* earlier ones are in an archive, or were cleared */
+		/* earlier events are in an archive, or were cleared, perhaps before any packet */
+		if (!at && (pk.seq || !events))
 			counted = pk.recorded - pk.lost[3] - events;
 		counted += events;
 		/* published, and lost to the output: the events that are not in the file */
