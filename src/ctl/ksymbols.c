@@ -9,6 +9,7 @@
 
 #include "analyse/kallsyms.h"
 #include "analyse/objects.h"
+#include "base/lazy.h"
 #include "base/mem.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
@@ -75,15 +76,28 @@ static int ksymbols_read(int fd, uint8_t **ret, size_t *ret_len)
 	return 0;
 }
 
+#define KSYMBOLS_ZSTD_FUNCTIONS(X)   \
+	X(ZSTD_DCtx_setParameter)    \
+	X(ZSTD_createDStream)        \
+	X(ZSTD_decompressStream)     \
+	X(ZSTD_freeDStream)          \
+	X(ZSTD_initDStream)          \
+	X(ZSTD_isError)
+
+struct ksymbols_zstd {
+	KSYMBOLS_ZSTD_FUNCTIONS(LAZY_POINTER)
+};
+
 /* A frame may be of any size, and its header may have another one: the memory grows with the text,
  * and the window of a frame is limited. */
-static int ksymbols_unpack_into(ZSTD_DStream *stream, ZSTD_inBuffer *in, ZSTD_outBuffer *out)
+static int ksymbols_unpack_into(const struct ksymbols_zstd *zstd, ZSTD_DStream *stream,
+				ZSTD_inBuffer *in, ZSTD_outBuffer *out)
 {
-	size_t left = ZSTD_initDStream(stream);
+	size_t left = zstd->ZSTD_initDStream(stream);
 
-	if (!ZSTD_isError(left))
-		left = ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 23);
-	while (!ZSTD_isError(left)) {
+	if (!zstd->ZSTD_isError(left))
+		left = zstd->ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 23);
+	while (!zstd->ZSTD_isError(left)) {
 		size_t before_in = in->pos, before_out = out->pos;
 
 		if (out->pos == out->size) {
@@ -92,7 +106,7 @@ static int ksymbols_unpack_into(ZSTD_DStream *stream, ZSTD_inBuffer *in, ZSTD_ou
 			out->size = MAX(2 * out->size, (size_t)1 << 20);
 			out->dst = xrealloc(out->dst, out->size);
 		}
-		left = ZSTD_decompressStream(stream, out, in);
+		left = zstd->ZSTD_decompressStream(stream, out, in);
 		if (in->pos == in->size && !left)
 			return 0;
 		if (in->pos == before_in && out->pos == before_out) /* it ends within a frame */
@@ -103,7 +117,10 @@ static int ksymbols_unpack_into(ZSTD_DStream *stream, ZSTD_inBuffer *in, ZSTD_ou
 
 int ksymbols_unpack(int fd, char **ret, size_t *ret_len)
 {
+	static const char *const names[] = { KSYMBOLS_ZSTD_FUNCTIONS(LAZY_NAME) };
 	uint8_t *packed AUTO_FREE = NULL;
+	struct ksymbols_zstd zstd;
+	struct err err = { 0 };
 	ZSTD_inBuffer in = { 0 };
 	ZSTD_outBuffer out = { 0 };
 	ZSTD_DStream *stream;
@@ -111,10 +128,12 @@ int ksymbols_unpack(int fd, char **ret, size_t *ret_len)
 
 	if (error)
 		return error;
+	if (lazy_load(LTT_LIBZSTD, names, ARRAY_SIZE(names), &zstd, &err))
+		return -ELIBACC;
 	in.src = packed;
-	stream = ZSTD_createDStream();
-	error = stream ? ksymbols_unpack_into(stream, &in, &out) : -ENOMEM;
-	ZSTD_freeDStream(stream);
+	stream = zstd.ZSTD_createDStream();
+	error = stream ? ksymbols_unpack_into(&zstd, stream, &in, &out) : -ENOMEM;
+	zstd.ZSTD_freeDStream(stream);
 	if (error) {
 		free(out.dst);
 		return error;
@@ -170,6 +189,8 @@ static const char *ksymbols_why(const struct ksymbols_kernel *kernel)
 {
 	if (kernel->error == -EPROTO || kernel->error == -EFBIG)
 		return "the file " KALLSYMS_FILE " of the trace is damaged";
+	if (kernel->error == -ELIBACC)
+		return LTT_LIBZSTD " can't be loaded; install this library";
 	if (kernel->error)
 		return strerror(-kernel->error);
 	if (!kernel->table)

@@ -144,6 +144,9 @@ static void failing(void)
 
 int main(void)
 {
+	struct err err = { 0 };
+
+	CHECK_IS(ksyms_prepare(&err), ==, 0);
 	packing();
 	storing();
 	failing();

@@ -136,6 +136,7 @@ static void explain_device(struct kmod *kmod, int error)
 
 void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 {
+	struct err err = { 0 };
 	int ret;
 
 	if (geteuid() != 0) {
@@ -146,7 +147,10 @@ void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 		return;
 	}
 	kmod->awaited = true;
-	kmod->kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	if (ksyms_prepare(&err) == 0)
+		kmod->kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	else
+		log_warn("addresses of the kernel will have no names: %s", err.text);
 	kmod->modules = ksyms_watch();
 	ret = open_device(kmod);
 	if (ret == -ENOENT || ret == -ENXIO || ret == -ENODEV) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/lazy.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "trace/kallsyms.h"
@@ -22,6 +23,22 @@
 #define READ_BYTES ((size_t)64 << 10)
 #define SETTLE_US 500000u /* modules come together */
 #define PACK_LEVEL 6
+
+#define KSYMS_ZSTD_FUNCTIONS(X)  \
+	X(ZSTD_compress)         \
+	X(ZSTD_compressBound)    \
+	X(ZSTD_isError)
+
+static struct {
+	KSYMS_ZSTD_FUNCTIONS(LAZY_POINTER)
+} ksyms_zstd;
+
+int ksyms_prepare(struct err *err)
+{
+	static const char *const names[] = { KSYMS_ZSTD_FUNCTIONS(LAZY_NAME) };
+
+	return lazy_load(LTT_LIBZSTD, names, ARRAY_SIZE(names), &ksyms_zstd, err);
+}
 
 /* --- packing ----------------------------------------------------------------------------- */
 
@@ -109,17 +126,19 @@ int ksyms_pack(char *text, size_t len)
 	AUTO_FD int fd = memfd_create("ltt-kallsyms", MFD_CLOEXEC);
 	char *plain AUTO_FREE = NULL;
 	void *packed AUTO_FREE = NULL;
-	size_t bytes, plain_bytes;
+	size_t bytes, plain_bytes, room;
 
+	if (!ksyms_zstd.ZSTD_compress)
+		return -ENOSYS;
 	if (fd < 0)
 		return -errno;
 	plain = ksyms_make_text(text, len, &plain_bytes);
 	if (plain_bytes > KALLSYMS_BYTES_MOST)
 		return -EFBIG;
-	packed = xalloc(ZSTD_compressBound(plain_bytes));
-	bytes = ZSTD_compress(packed, ZSTD_compressBound(plain_bytes), plain, plain_bytes,
-			      PACK_LEVEL);
-	if (ZSTD_isError(bytes))
+	room = ksyms_zstd.ZSTD_compressBound(plain_bytes);
+	packed = xalloc(room);
+	bytes = ksyms_zstd.ZSTD_compress(packed, room, plain, plain_bytes, PACK_LEVEL);
+	if (ksyms_zstd.ZSTD_isError(bytes))
 		return -ENOMEM;
 	if (write(fd, packed, bytes) != (ssize_t)bytes)
 		return errno ? -errno : -ENOSPC;

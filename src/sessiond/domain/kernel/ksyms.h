@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
 #include "io/loop.h"
 
 /**
@@ -38,6 +39,9 @@ void ksyms_want(struct ksyms *ksyms, int from, int modules);
 
 /** A descriptor that is readable when modules come or go. Return: or negative errno. */
 int ksyms_watch(void) MUST_CHECK;
+
+/** Load the library that packs them: before confine(). Return: 0, or the code in @err. */
+int ksyms_prepare(struct err *err) MUST_CHECK;
 
 /** ksyms_pack() - the content of a trace's file, from the text of /proc/kallsyms, which is changed.
  *  Return: a descriptor of memory, or negative errno. */
