@@ -102,10 +102,12 @@ static int file_place(struct sink_stream *out, const struct ring_reader *old,
 	else if (turned <= 0)
 		moved = (struct packet_header){ 0 };
 	out->archived = moved.events_recorded - MIN(moved.lost_output, moved.events_recorded);
-	if (ret || !turned)
-		return ret > 0 ? SINK_AFTER : ret;
+	if (ret < 0)
+		return ret;
+	if (ret > 0)
+		return SINK_AFTER;
 	*ret_last = moved;
-	return SINK_TURNED;
+	return turned ? SINK_TURNED : SINK_BEGIN;
 }
 
 static int file_write(struct sink_stream *out, const struct packet_header *header,
