@@ -86,6 +86,8 @@ def kernel_reports():
             pid = os.posix_spawn("/bin/sh", ["sh", "-c", "kill -ABRT $$"], os.environ)
             os.waitpid(pid, 0)
             s.setblocking(False)
-            return struct.unpack_from("=I", s.recv(4096), 52 + 4)[0] == pid
+            while struct.unpack_from("=I", s.recv(4096), 52 + 4)[0] != pid:
+                pass  # of others
+            return True
     except OSError:
         return False

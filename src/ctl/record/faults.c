@@ -26,6 +26,7 @@
 #define FAULTS_CRASH 0x40000000u
 #define FAULTS_EXIT 0x80000000u
 #define FAULTS_BYTES 4096u
+#define FAULTS_QUEUE (4 << 20) /* each process of the machine that fails is a report */
 /* The namespaces in which a system begins: enum init_ns_ino of the kernel. */
 #define FIRST_PIDS 0xeffffffcu
 #define FIRST_USERS 0xeffffffdu
@@ -75,8 +76,11 @@ void faults_open(struct faults *ret)
 {
 	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
 	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
+	int queue = FAULTS_QUEUE;
 
 	*ret = (struct faults){ .fd = fd, .stop = -1 };
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &queue, sizeof(queue)) != 0)
+		(void)!setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &queue, sizeof(queue));
 	if (fd >= 0 && (!faults_can_listen() ||
 			bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
 			faults_listen(fd) != 0))
@@ -85,8 +89,18 @@ void faults_open(struct faults *ret)
 
 /* --- the list ---------------------------------------------------------------------- */
 
+static struct fault *faults_search_unsure(struct faults *faults, uint32_t pid)
+{
+	for (size_t i = faults->nr_unsure; i-- > 0 && faults->nr_unsure - i <= FAULTS_UNSURE;)
+		if (faults->unsure[i % FAULTS_UNSURE].pid == pid)
+			return &faults->unsure[i % FAULTS_UNSURE];
+	return NULL;
+}
+
 static struct fault *faults_search(struct faults *faults, uint32_t pid)
 {
+	if (faults->own.pid == pid)
+		return &faults->own;
 	for (size_t i = faults->nr; i-- > 0 && faults->nr - i <= FAULTS_KEPT;)
 		if (faults->last[i % FAULTS_KEPT].pid == pid)
 			return &faults->last[i % FAULTS_KEPT];
@@ -98,16 +112,24 @@ const struct fault *faults_find(const struct faults *faults, pid_t pid)
 	return faults_search((struct faults *)faults, (uint32_t)pid);
 }
 
-static struct fault *faults_add(struct faults *faults, uint32_t pid, uint32_t tid, int signal)
+static struct fault fault_of(uint32_t pid, uint32_t tid)
 {
-	struct fault *fault = &faults->last[faults->nr % FAULTS_KEPT];
+	struct fault fault = { .pid = pid, .tid = tid };
 	char *path AUTO_FREE = xasprintf("/proc/%u/comm", pid);
 
-	*fault = (struct fault){ .pid = pid, .tid = tid, .signal = signal };
-	if (text_read(path, fault->name, sizeof(fault->name)))
-		fault->name[strcspn(fault->name, "\n")] = '\0';
-	faults->nr++;
+	if (text_read(path, fault.name, sizeof(fault.name)))
+		fault.name[strcspn(fault.name, "\n")] = '\0';
 	return fault;
+}
+
+static struct fault *faults_add(struct faults *faults, struct fault fault)
+{
+	struct fault *ret = fault.pid == (uint32_t)faults->program ?
+				    &faults->own :
+				    &faults->last[faults->nr++ % FAULTS_KEPT];
+
+	*ret = fault;
+	return ret;
 }
 
 static bool faults_dumps_core(int signal)
@@ -124,13 +146,15 @@ static bool faults_dumps_core(int signal)
 void faults_take_child(struct faults *faults, pid_t pid, int signal)
 {
 	struct fault *fault = faults_search(faults, (uint32_t)pid);
+	struct fault *unsure = faults_search_unsure(faults, (uint32_t)pid);
 
 	if (!faults_dumps_core(signal))
 		return;
 	if (!fault)
-		fault = faults_add(faults, (uint32_t)pid, 0, signal);
+		fault = faults_add(faults, unsure ? *unsure : fault_of((uint32_t)pid, 0));
+	if (unsure)
+		unsure->pid = 0;
 	fault->signal = signal;
-	fault->unsure = false;
 }
 
 /* --- the kernel's reports ---------------------------------------------------------- */
@@ -138,17 +162,25 @@ void faults_take_child(struct faults *faults, pid_t pid, int signal)
 /* lttctl is the parent of orphans: the parents of each descendant lead to it. */
 static void faults_take_crash(struct faults *faults, const struct coredump_proc_event *event)
 {
-	int found = event->parent_tgid == getpid() ? 1 : linger_is_descendant(event->parent_tgid);
+	bool child = event->parent_tgid == getpid() || event->parent_tgid == faults->program;
+	int found = child ? 1 : linger_is_descendant(event->parent_tgid);
+	struct fault fault;
 
-	if (found != 0)
-		faults_add(faults, (uint32_t)event->process_tgid, (uint32_t)event->process_pid, 0)
-			->unsure = found < 0;
+	if (!found)
+		return;
+	fault = fault_of((uint32_t)event->process_tgid, (uint32_t)event->process_pid);
+	if (found > 0)
+		faults_add(faults, fault);
+	else
+		faults->unsure[faults->nr_unsure++ % FAULTS_UNSURE] = fault;
 }
 
 static void faults_take_exit(struct faults *faults, const struct exit_proc_event *event)
 {
 	struct fault *fault = faults_search(faults, (uint32_t)event->process_tgid);
 
+	if (!fault)
+		fault = faults_search_unsure(faults, (uint32_t)event->process_tgid);
 	if (fault && !fault->signal)
 		fault->signal = WTERMSIG((int)event->exit_code);
 }

@@ -16,30 +16,37 @@
 #include <sys/types.h>
 
 #define FAULTS_KEPT 64u
+#define FAULTS_UNSURE 16u
 #define FAULT_NAME 16u
 
 /**
  * struct fault - a crash. @tid: 0: its thread is unknown. @signal: 0: not known yet.
  * @name: of the process, as in /proc/PID/comm; "": it was gone already.
- * @unsure: so was its parent: it may be no descendant.
  */
 struct fault {
 	uint32_t pid;
 	uint32_t tid;
 	int signal;
 	char name[FAULT_NAME];
-	bool unsure;
 };
 
 /**
  * struct faults - the crashes of this process's descendants.
  * @fd: readable when a process crashed; -1: the kernel reports none.
+ * @program: the child whose crash is @own, and not among @last; 0: none.
+ * @own: @pid is 0 until it crashes.
  * @last: the last ones; number N of @nr is in N modulo FAULTS_KEPT.
+ * @unsure: the last ones whose parents were gone when the report was read: most are of other
+ * programs. Number N of @nr_unsure is in N modulo FAULTS_UNSURE; @pid is 0 if it is in @last now.
  */
 struct faults {
 	int fd;
+	pid_t program;
+	struct fault own;
 	struct fault last[FAULTS_KEPT];
 	size_t nr;
+	struct fault unsure[FAULTS_UNSURE];
+	size_t nr_unsure;
 	int stop; /* of faults_attend(): an eventfd, or -1 */
 	pthread_t thread;
 };

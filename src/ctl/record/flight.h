@@ -17,7 +17,8 @@
 
 /**
  * struct flight - the crashes of processes that the program has started.
- * @run: with the crashes. @seen: those of them that were taken.
+ * @run: with the crashes. @seen: those of them that were taken; @probed: the unsure ones, the next
+ * of which are taken at @probe_ns.
  * @kept: the last ones that were saved; number N of @nr is in N modulo FLIGHT_KEPT.
  */
 struct flight {
@@ -25,6 +26,8 @@ struct flight {
 	const char *session;
 	struct run *run;
 	size_t seen;
+	size_t probed;
+	uint64_t probe_ns;
 	struct flight_crash {
 		struct fault fault;
 		struct json_object *snapshot;
@@ -43,8 +46,8 @@ struct json_object *flight_program(const struct ctl *ctl, const struct run *run)
  *  a warning has the reason. */
 struct json_object *flight_save_program(struct flight *flight);
 /** Save the events for the next process that crashed, if there is one; @priv: struct flight. The
- *  snapshots before the last ones are removed. Return: whether there are more. */
-bool flight_save_crash(void *priv);
+ *  snapshots before the last ones are removed. Return: as struct run's crashed(). */
+int flight_save_crash(void *priv);
 /** No more crashes follow: take and list the rest. Return: their number, whether the kernel reports
  *  all, and those that are kept, as lttctl crash has them, the newest first. */
 struct json_object *flight_end(struct flight *flight);

@@ -235,13 +235,16 @@ static void run_reap(struct run *run)
 	}
 }
 
-/* Return: whether more crashes are to be taken. */
-static bool run_take_crashes(struct run *run)
+/* Return: @limit_ms, or the time until crashes are to be taken again if that is shorter. */
+static int run_take_crashes(struct run *run, int limit_ms)
 {
-	if (!run->faults)
-		return false;
-	faults_read(run->faults);
-	return run->crashed && run->crashed(run->crashed_priv);
+	int again_ms = -1;
+
+	if (run->faults)
+		faults_read(run->faults);
+	if (run->faults && run->crashed)
+		again_ms = run->crashed(run->crashed_priv);
+	return again_ms < 0 || (limit_ms >= 0 && limit_ms < again_ms) ? limit_ms : again_ms;
 }
 
 bool run_pause(struct run *run, int limit_ms)
@@ -254,8 +257,7 @@ bool run_pause(struct run *run, int limit_ms)
 
 	run_reap(run);
 	(void)run_tick(run);
-	if (run_take_crashes(run))
-		limit_ms = 0;
+	limit_ms = run_take_crashes(run, limit_ms);
 	return poll(pfds, ARRAY_SIZE(pfds), limit_ms) > 0 && pfds[0].revents;
 }
 
@@ -269,12 +271,11 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 		{ .fd = run->children, .events = POLLIN },
 		{ .fd = run->faults ? run->faults->fd : -1, .events = POLLIN },
 	};
-	bool more = false;
 
 	while (pidfd >= 0) {
-		int limit_ms = run_tick(run);
+		int limit_ms = run_take_crashes(run, run_tick(run));
 
-		if (poll(pfds, ARRAY_SIZE(pfds), more ? 0 : limit_ms) < 0) {
+		if (poll(pfds, ARRAY_SIZE(pfds), limit_ms) < 0) {
 			if (errno == EINTR)
 				continue;
 			return; /* the program is waited for without forwarding signals */
@@ -286,7 +287,6 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 		if (pfds[2].revents)
 			pfds[2].fd = run->repair(run->priv);
 		run_reap(run);
-		more = run_take_crashes(run);
 	}
 }
 
@@ -320,6 +320,8 @@ int run_program(struct run *run, struct err *err)
 	run->pid = pid = fork();
 	if (pid == 0)
 		exec_program(run, report[1]);
+	if (run->faults)
+		run->faults->program = pid;
 	close(report[1]);
 	do
 		said = pid < 0 ? 0 : read(report[0], &error, sizeof(error));

@@ -25,8 +25,8 @@
  *         @repair is called with @priv and returns the pidfd to watch next.
  * @faults: receives the crashes of the program and of its descendants; NULL: they are not
  *          searched for.
- * @crashed: called after they are read, with @crashed_priv; may be NULL. Return: whether it is to
- *           be called again at once.
+ * @crashed: called after they are read, with @crashed_priv; may be NULL. Return: the time until it
+ *           is to be called again, in ms; -1: when there are more.
  * @tick: called each @tick_ms (0: each second) with @tick_priv, until it returns false; may be
  *        NULL.
  * @finished: the recording has ended before the program or the time; set by @tick.
@@ -42,7 +42,7 @@ struct run {
 	int (*repair)(void *priv);
 	void *priv;
 	struct faults *faults;
-	bool (*crashed)(void *priv);
+	int (*crashed)(void *priv);
 	void *crashed_priv;
 	bool (*tick)(void *priv);
 	void *tick_priv;
