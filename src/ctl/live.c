@@ -15,12 +15,13 @@
 #include "io/tcp.h"
 #include "io/tls.h"
 #include "proto/viewproto.h"
+#include "read/live.h"
 
 #define CONNECT_MS 2000u
 #define ANSWER_MS 5000	     /* for the whole conversation */
 #define MAX_SESSIONS 100000u /* a relay that claims to have more makes no sense */
 #define NAMED_SESSIONS 10u   /* in a sentence */
-#define MINOR 4u	     /* names are cut to the fields of struct view_session since then */
+#define MINOR 4u	     /* since then names are cut, as in struct view_session_entry */
 #define COMMANDS 1u	     /* type of the connection */
 
 static void live_show(const char *origin, struct live_url *ret)
@@ -61,7 +62,7 @@ int live_url_parse(const char *url, const char *origin, struct live_url *ret)
 
 /* --- the conversation -------------------------------------------------------------------- */
 
-struct live {
+struct live_talk {
 	int fd;
 	int64_t until_ms;
 	bool expects_tls;
@@ -75,7 +76,7 @@ static int64_t live_now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static int live_wait(const struct live *live, short events)
+static int live_wait(const struct live_talk *live, short events)
 {
 	int64_t left = live->until_ms - live_now_ms();
 	struct pollfd pfd = { .fd = live->fd, .events = events };
@@ -86,7 +87,7 @@ static int live_wait(const struct live *live, short events)
 	return n ? 0 : -ETIMEDOUT;
 }
 
-static int live_send(const struct live *live, const void *data, size_t len)
+static int live_send(const struct live_talk *live, const void *data, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = send(live->fd, (const char *)data + done, len - done, MSG_NOSIGNAL);
@@ -99,7 +100,7 @@ static int live_send(const struct live *live, const void *data, size_t len)
 	return 0;
 }
 
-static int live_receive(struct live *live, void *data, size_t len)
+static int live_receive(struct live_talk *live, void *data, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = recv(live->fd, (char *)data + done, len - done, 0);
@@ -116,7 +117,8 @@ static int live_receive(struct live *live, void *data, size_t len)
 	return 0;
 }
 
-static int live_request(const struct live *live, uint32_t command, const void *body, size_t len)
+static int live_request(const struct live_talk *live, uint32_t command, const void *body,
+			size_t len)
 {
 	struct view_request request = { .bytes = htobe64(len), .command = htobe32(command) };
 	int ret = live_send(live, &request, sizeof(request));
@@ -124,7 +126,7 @@ static int live_request(const struct live *live, uint32_t command, const void *b
 	return ret == 0 && len ? live_send(live, body, len) : ret;
 }
 
-static int live_introduce(struct live *live)
+static int live_introduce(struct live_talk *live)
 {
 	struct view_connect hello = {
 		.viewer = UINT64_MAX,
@@ -150,13 +152,13 @@ static bool is_field(const char *field, size_t bytes, const char *text, size_t l
 				  has == len && memcmp(field, text, len) == 0;
 }
 
-/* A session of the relay. Return: 1: no other is needed; 0. */
-typedef int (*live_session_fn)(void *priv, const struct view_session *session);
+/* A session of the relay. */
+typedef void (*live_session_fn)(void *priv, const struct view_session_entry *session);
 
-/* Return: 1: @each returned it; 0: it did not for any; negative errno. */
-static int live_each(struct live *live, live_session_fn each, void *priv)
+/* Return: 0 or negative errno. */
+static int live_each(struct live_talk *live, live_session_fn each, void *priv)
 {
-	struct view_session session;
+	struct view_session_entry session;
 	uint32_t nr;
 	int ret = live_request(live, VIEW_LIST_SESSIONS, NULL, 0);
 
@@ -167,18 +169,21 @@ static int live_each(struct live *live, live_session_fn each, void *priv)
 		return -EPROTO;
 	for (uint32_t i = 0; i < nr && ret == 0; i++) {
 		ret = live_receive(live, &session, sizeof(session));
-		ret = ret < 0 ? ret : each(priv, &session);
+		if (ret == 0)
+			each(priv, &session);
 	}
 	return ret;
 }
 
 struct live_search {
 	const struct live_url *url;
+	uint64_t *ids;
+	uint32_t nr_ids;
 	char *names; /* of others */
 	uint32_t nr;
 };
 
-static void live_add_name(struct live_search *search, const struct view_session *session)
+static void live_add_name(struct live_search *search, const struct view_session_entry *session)
 {
 	AUTO_FREE char *before = search->names;
 
@@ -192,18 +197,20 @@ static void live_add_name(struct live_search *search, const struct view_session 
 				  session->name);
 }
 
-static int live_compare(void *priv, const struct view_session *session)
+static void live_compare(void *priv, const struct view_session_entry *session)
 {
 	struct live_search *search = priv;
 	const struct live_url *url = search->url;
 
 	if (is_field(session->host, sizeof(session->host), url->host, url->host_len) &&
-	    is_field(session->name, sizeof(session->name), url->session, strlen(url->session)))
-		return 1;
+	    is_field(session->name, sizeof(session->name), url->session, strlen(url->session))) {
+		search->ids = xrealloc(search->ids, (search->nr_ids + 1) * sizeof(*search->ids));
+		search->ids[search->nr_ids++] = be64toh(session->id);
+		return;
+	}
 	if (search->nr <= NAMED_SESSIONS)
 		live_add_name(search, session);
 	search->nr++;
-	return 0;
 }
 
 static int live_connect(const struct live_url *url, struct err *err)
@@ -215,12 +222,13 @@ static int live_connect(const struct live_url *url, struct err *err)
 	return fd;
 }
 
-/* Connect, and call @each for each session. Return: as live_each(); negative: @err is set. */
-static int live_converse(const struct live_url *url, live_session_fn each, void *priv,
+/* Connect, and call @each for each session. @ret_fd: the connection; NULL: it is closed. Return: 0;
+ * negative: @err is set. */
+static int live_converse(const struct live_url *url, live_session_fn each, void *priv, int *ret_fd,
 			 struct err *err)
 {
 	AUTO_FD int fd = live_connect(url, err);
-	struct live live = { fd, live_now_ms() + ANSWER_MS, false };
+	struct live_talk live = { fd, live_now_ms() + ANSWER_MS, false };
 	int ret;
 
 	if (fd < 0)
@@ -235,22 +243,38 @@ static int live_converse(const struct live_url *url, live_session_fn each, void 
 	else if (ret < 0)
 		err_errno(err, ERR_OUTPUT, -ret, "the relay at %s does not list its live sessions",
 			  url->shown);
+	if (ret == 0 && ret_fd)
+		*ret_fd = TAKE_FD(fd);
 	return ret;
 }
 
-int live_find(const struct live_url *url, struct err *err)
+int live_connect_to(const struct live_url *url, struct live_session *ret, struct err *err)
 {
 	struct live_search search = { .url = url };
-	int ret = live_converse(url, live_compare, &search, err);
+	int rc = live_converse(url, live_compare, &search, &ret->fd, err);
 	AUTO_FREE char *names = search.names;
 
-	if (ret != 0)
-		return ret < 0 ? err->code : 0;
+	ret->ids = search.ids;
+	ret->nr = search.nr_ids;
+	if (rc < 0)
+		return err->code;
+	if (ret->nr)
+		return 0;
 	return err_set(err, ERR_NO_SESSION,
 		       "the relay has no live session '%s' of host '%.*s'; %s%s", url->session,
 		       (int)url->host_len, url->host,
 		       names ? "it has HOST/SESSION: " : "it has none that you may follow",
 		       names ? names : "");
+}
+
+int live_find(const struct live_url *url, struct err *err)
+{
+	struct live_session found = { .fd = -1 };
+
+	(void)!live_connect_to(url, &found, err);
+	close_fd(found.fd);
+	free(found.ids);
+	return err->code;
 }
 
 /* --- list --------------------------------------------------------------------------- */
@@ -270,7 +294,7 @@ static void live_print_name(FILE *out, const char *name, size_t bytes)
 	fputs(safe, out);
 }
 
-static int live_print(void *priv, const struct view_session *session)
+static void live_print(void *priv, const struct view_session_entry *session)
 {
 	struct live_listing *listing = priv;
 
@@ -281,7 +305,6 @@ static int live_print(void *priv, const struct view_session *session)
 	fprintf(listing->out, " (timer = %u, %u stream(s), %u client(s) connected)\n",
 		be32toh(session->period_us), be32toh(session->streams), be32toh(session->viewers));
 	listing->nr++;
-	return 0;
 }
 
 int live_list(const struct live_url *url, const char *scheme, FILE *out, uint32_t *ret_nr,
@@ -289,7 +312,7 @@ int live_list(const struct live_url *url, const char *scheme, FILE *out, uint32_
 {
 	struct live_listing listing = { url, scheme, out, 0 };
 
-	if (live_converse(url, live_print, &listing, err) < 0)
+	if (live_converse(url, live_print, &listing, NULL, err) < 0)
 		return err->code;
 	*ret_nr = listing.nr;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * live.h - lists the live sessions of a relay, with the viewers' protocol (LTTng-live 2.4),
+ * live.h - finds the live sessions of a relay, with the viewers' protocol (LTTng-live 2.4),
  * unencrypted. Runs in the caller's thread.
  */
 #ifndef CTL_LIVE_H
@@ -37,6 +37,11 @@ int live_url_parse(const char *url, const char *origin, struct live_url *ret) MU
  * not, and @err names some that it has; another code: the relay did not answer.
  */
 int live_find(const struct live_url *url, struct err *err) MUST_CHECK;
+
+/** The same, for read/live.h: of all that have this name. @ret: with the connection. */
+struct live_session;
+int live_connect_to(const struct live_url *url, struct live_session *ret,
+		    struct err *err) MUST_CHECK;
 
 /** Print the URL of each live session that the relay has, as babeltrace2 does. @scheme: of these
  *  URLs. @ret_nr: their number. Return: 0 or the code in @err. */

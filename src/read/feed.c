@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "clock.h"
 #include "feed_priv.h"
+#include "live.h"
 #include "source.h"
 #include "verify.h"
 
@@ -113,8 +114,7 @@ static int peek_packets(struct feed *f)
 		if (r != PACKET_OK || !packet_has(&f->packet, ROLE_BEGIN))
 			break;
 		f->ns = clock_ns(f->clock, f->packet.begin);
-		if (!packet_has(&f->packet, ROLE_END) ||
-		    f->packet.size > f->window.limit - offset)
+		if (!packet_has(&f->packet, ROLE_END) || f->packet.size > f->window.limit - offset)
 			break;
 		if (f->packet.content_bits > f->packet.head_bits)
 			return peek_event(f);
@@ -262,6 +262,27 @@ static int feed_next_in_packet(struct feed *f)
 	return r < 0 ? r : 1;
 }
 
+void feed_receive(struct feed *f, uint8_t *bytes, size_t len)
+{
+	f->next_packet = f->search_from = f->window.limit;
+	window_receive(&f->window, bytes, len);
+	f->rescan_left = RESCANS * len;
+	f->reader.slots =
+		xrealloc(f->reader.slots, (f->source->tc->nr_slots + 1) * sizeof(*f->reader.slots));
+	f->tally->sum.bytes += len;
+}
+
+static int feed_await(struct feed *f)
+{
+	int r;
+
+	f->ns = MAX(f->ns, f->until_ns);
+	r = live_next(f);
+	if (r == LIVE_LATER)
+		f->ns = MAX(f->ns, f->until_ns);
+	return r;
+}
+
 int feed_next(struct feed *f, const int64_t *begin_ns, size_t preferred)
 {
 	int r = f->open ? 0 : feed_begin(f, begin_ns, preferred);
@@ -273,9 +294,14 @@ int feed_next(struct feed *f, const int64_t *begin_ns, size_t preferred)
 		if (r)
 			return r;
 		r = feed_find(f, begin_ns);
+		f->in_packet = r == 1;
+		if (!r && f->source->live) {
+			r = feed_await(f);
+			if (r == LIVE_LATER)
+				return r;
+		}
 		if (!r)
 			break;
-		f->in_packet = r == 1;
 		r = MIN(r, 0);
 	}
 	feed_close(f);

@@ -28,6 +28,7 @@ struct source;
  *      that size.
  * @last_clock: of the last event of good packets.
  * @rescan_left: bytes of damaged packets that may be searched for more packets.
+ * @live_id: of a live stream, at the relay; @until_ns: it has no later event before this time.
  */
 struct feed {
 	struct source *source;
@@ -55,6 +56,8 @@ struct feed {
 	const struct ctf_stream_class *sc;
 	const struct ctf_clock *clock; /* of the packet */
 	int64_t ns;
+	uint64_t live_id;
+	int64_t until_ns;
 	char why[128];
 };
 
@@ -72,10 +75,13 @@ int feed_peek(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
 /**
  * feed_next() - go to the next event.
  * @begin: skip packets that end before this time; NULL: none.
- * Return: 1: there is one; 0: there are no more, and the file is closed;
- * negative errno: out of memory.
+ * Return: 1: there is one; 2: not yet, and feed->ns may have changed (live.h); 0: there are no
+ * more, and the file is closed; negative errno: out of memory.
  */
 int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST_CHECK;
+
+/** The next packet of a live stream; @bytes: passed on. */
+void feed_receive(struct feed *feed, uint8_t *bytes, size_t len);
 
 struct verify_index;
 

@@ -11,13 +11,14 @@
 #include "metadata.h"
 #include "read/tsdl/tsdl.h"
 
-static void feed_add(struct source *s, const char *name, uint64_t size)
+static struct feed *feed_add(struct source *s, const char *name, uint64_t size)
 {
 	struct feed *feed = feed_new(s, name, size);
 
 	if (!(s->nr_feeds & (s->nr_feeds - 1))) /* full at each power of two */
 		s->feeds = xrealloc(s->feeds, MAX(2 * s->nr_feeds, 1u) * sizeof(*s->feeds));
 	s->feeds[s->nr_feeds++] = feed;
+	return feed;
 }
 
 static int view_source_by_name(const void *a, const void *b)
@@ -81,6 +82,22 @@ void source_change_clocks(struct source *s, int64_t offset_ns)
 	}
 }
 
+static int parse_metadata(struct source *s, const char *text, size_t len, const char *where,
+			  struct reporter *reporter)
+{
+	int r = tsdl_parse(text, len, where, &s->arena, reporter, &s->tc);
+
+	if (r)
+		return r;
+	free(s->host);
+	s->host = host_text(s->tc);
+	metadata_remarks_fini(&s->remarks);
+	metadata_remarks(text, len, &s->remarks);
+	s->clock_changes = NULL;
+	source_change_clocks(s, 0);
+	return 0;
+}
+
 static int read_metadata(struct source *s)
 {
 	char *where AUTO_FREE = xasprintf("%s/metadata", s->label);
@@ -88,27 +105,66 @@ static int read_metadata(struct source *s)
 	size_t len;
 	int r = metadata_read(s->dir_fd, where, s->reporter, &text, &len);
 
-	r = r ? r : tsdl_parse(text, len, where, &s->arena, s->reporter, &s->tc);
-	if (r)
-		return r;
-	s->host = host_text(s->tc);
-	metadata_remarks(text, len, &s->remarks);
-	source_change_clocks(s, 0);
-	return 0;
+	return r ? r : parse_metadata(s, text, len, where, s->reporter);
 }
 
-int source_open(int dir_fd, const char *label, struct reporter *reporter,
-		struct source **ret_source)
+static struct source *source_new(int dir_fd, const char *label, struct reporter *reporter)
 {
 	struct source *s = xalloc(sizeof(*s));
-	int r;
 
 	s->reporter = reporter;
 	s->label = xstrdup(label);
 	s->dir_fd = dir_fd;
 	s->until_ns = INT64_MIN;
 	s->tail = &s->tallies;
-	r = find_feeds(s);
+	return s;
+}
+
+struct source *source_new_live(struct live *live, uint64_t id, const char *path,
+			       struct reporter *reporter)
+{
+	struct source *s = source_new(-1, path, reporter);
+
+	s->live = live;
+	s->live_id = id;
+	s->tc = arena_alloc(&s->arena, sizeof(*s->tc));
+	return s;
+}
+
+struct feed *source_add_live_feed(struct source *s, const char *name, uint64_t id)
+{
+	struct feed *feed = feed_add(s, name, 0);
+
+	feed->live_id = id;
+	feed->ns = feed->until_ns = INT64_MIN;
+	feed->open = true;
+	source_tally(s, feed);
+	return feed;
+}
+
+/* Problems of the text before were reported. Packets that are being read still refer to its
+ * classes, so these stay in the arena. */
+int source_take_text(struct source *s)
+{
+	char *where AUTO_FREE = xasprintf("%s/metadata", s->label);
+	char *text AUTO_FREE = xalloc(s->text_len + 1);
+	struct reporter again = { 0 };
+	struct reporter *reporter = s->host ? &again : s->reporter;
+	size_t len = s->text_len;
+	int r;
+
+	memcpy(text, s->text, len);
+	r = metadata_unpack(text, &len, where, reporter);
+	r = r ? r : parse_metadata(s, text, len, where, reporter);
+	return r == -EPROTO ? 0 : r;
+}
+
+int source_open(int dir_fd, const char *label, struct reporter *reporter,
+		struct source **ret_source)
+{
+	struct source *s = source_new(dir_fd, label, reporter);
+	int r = find_feeds(s);
+
 	if (r < 0)
 		report(reporter, "%s can't be listed: %s", label, strerror(-r));
 	else
@@ -138,6 +194,7 @@ struct source *source_free(struct source *source)
 	free(source->feeds);
 	free(source->label);
 	free(source->host);
+	free(source->text);
 	arena_fini(&source->arena);
 	close_fd(source->dir_fd);
 	free(source);

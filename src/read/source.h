@@ -21,8 +21,17 @@
  * @lossy_until_ns: end of the latest packet read so far in which, or before which, events are
  *      missing.
  * @until_ns: end of the latest packet read or passed so far; INT64_MIN: none has one.
+ * @live: NULL: it is in a directory. @live_session, @live_id, @metadata_id: the ids of its session,
+ * of itself and of its metadata at the relay.
+ * @text: metadata as received so far, @text_len bytes.
  */
 struct source {
+	struct live *live;
+	uint64_t live_session;
+	uint64_t live_id;
+	uint64_t metadata_id;
+	char *text;
+	size_t text_len;
 	struct reporter *reporter;
 	char *label;
 	char *host;
@@ -52,6 +61,13 @@ struct source {
 int source_open(int dir_fd, const char *label, struct reporter *reporter,
 		struct source **ret_source) MUST_CHECK;
 struct source *source_free(struct source *source);
+
+/** A live trace, without metadata and streams yet. @path: as the relay names it. */
+struct source *source_new_live(struct live *live, uint64_t id, const char *path,
+			       struct reporter *reporter);
+struct feed *source_add_live_feed(struct source *source, const char *name, uint64_t id);
+/** @source->text has grown: packets are read by it from now on. Return: 0 or -ENOMEM. */
+int source_take_text(struct source *source) MUST_CHECK;
 
 /** Convert times to the clock of the relay that stored the trace; call it before reading events.
  *  Return: 0; negative errno: the difference is unknown. */

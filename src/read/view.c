@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "find.h"
+#include "live.h"
 #include "verify.h"
 #include "view_priv.h"
 
@@ -60,6 +61,16 @@ static char *guest_label(const struct guest *guest, const char *label)
 					 xasprintf("%s/%s", guest->dir, label);
 }
 
+struct source *view_add_source(struct view *view, struct source *source)
+{
+	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
+		view->sources = xrealloc(view->sources,
+					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
+	source->number = (uint32_t)view->nr_sources;
+	view->sources[view->nr_sources++] = source;
+	return source;
+}
+
 static int add_source(void *priv, int dir_fd, const char *label)
 {
 	struct view *view = priv;
@@ -78,11 +89,7 @@ static int add_source(void *priv, int dir_fd, const char *label)
 	} else if (view->relay_clock) {
 		set_relay_clock(view, source);
 	}
-	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
-		view->sources = xrealloc(view->sources,
-					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
-	source->number = (uint32_t)view->nr_sources;
-	view->sources[view->nr_sources++] = source;
+	view_add_source(view, source);
 	return 0;
 }
 
@@ -156,9 +163,9 @@ static int add_guests(struct view *view)
 
 static int open_all(struct view *view)
 {
-	static const struct find_ops ops = {
-		.trace = add_source, .list = verify_list, .empty = add_empty
-	};
+	static const struct find_ops ops = { .trace = add_source,
+					     .list = verify_list,
+					     .empty = add_empty };
 	uint64_t found = 0;
 	int r = find_traces(view->dir, &view->reporter, &ops, view, &found);
 
@@ -244,6 +251,7 @@ struct view *view_free(struct view *view)
 	values_fini(&view->values);
 	task_names_fini(&view->tasks);
 	where_fini(&view->where);
+	live_free(view->live);
 	free((void *)view->summary.streams);
 	free((void *)view->summary.names);
 	free((void *)view->summary.conflicts);
@@ -296,6 +304,20 @@ static int view_advance(struct view *view, const struct view_select *select)
 	return MIN(r, 0);
 }
 
+/* Add new streams of a live session, and wait while it has none. Return: 1; 0: it has ended;
+ * negative errno. */
+static int view_await_feeds(struct view *view)
+{
+	struct feed *feed;
+	int r = 1;
+
+	do
+		while ((feed = live_take_new(view->live)))
+			merge_add(&view->merge, feed);
+	while (!merge_first(&view->merge) && (r = live_await_stream(view->live)) > 0);
+	return r;
+}
+
 /* The feed with the earliest event; those not yet open are opened on the way. */
 static int earliest(struct view *view, const struct view_select *select, struct feed **ret_feed)
 {
@@ -304,8 +326,10 @@ static int earliest(struct view *view, const struct view_select *select, struct 
 	if (view->current)
 		r = view_advance(view, select);
 	view->current = NULL;
-	while (!r && merge_first(&view->merge) && !merge_first(&view->merge)->in_packet)
+	while (!r && (!view->live || (r = view_await_feeds(view)) > 0) &&
+	       merge_first(&view->merge) && !merge_first(&view->merge)->in_packet)
 		r = view_advance(view, select);
+	r = MIN(r, 0);
 	*ret_feed = merge_first(&view->merge);
 	return r;
 }

@@ -34,6 +34,7 @@ struct view_session {
  * @clock_changes: jumps and changed rates of clocks; set by view_verify().
  * @took: the duration that the current event ends.
  * @where: programs of the expression, if they are selected by one.
+ * @live: of a live session. @idle: called before it waits; NULL: nothing is to be done.
  */
 struct view {
 	const char *dir;
@@ -65,7 +66,13 @@ struct view {
 	int64_t last_ns;
 	uint64_t clock_changes;
 	struct view_summary summary;
+	struct live *live;
+	void (*idle)(void *priv);
+	void *idle_priv;
 };
+
+/** Return: @source, which the view owns. */
+struct source *view_add_source(struct view *view, struct source *source);
 
 /** Add the files to @view->merge, unless they are in it: those that end before @begin_ns need not
  *  be there; NULL: all have to. Return: 0 or negative errno. */

@@ -97,6 +97,15 @@ static int window_load(struct window *w, uint64_t offset, size_t size)
 	return 0;
 }
 
+void window_receive(struct window *w, uint8_t *bytes, size_t len)
+{
+	free(w->buf);
+	w->buf = bytes;
+	w->size = w->len = len;
+	w->offset = w->limit;
+	w->limit += len;
+}
+
 int window_get(struct window *w, uint64_t offset, size_t want, const uint8_t **ret_bytes,
 	       size_t *ret_len)
 {

@@ -42,6 +42,9 @@ uint64_t window_measure(struct window *window, uint64_t blocks);
 /** The first byte from @offset on that is not in a hole; the end of the file if there is none. */
 uint64_t window_data(const struct window *window, uint64_t offset);
 
+/** Have @len @bytes behind all others in place of a file's; allocated, and owned by the window. */
+void window_receive(struct window *window, uint8_t *bytes, size_t len);
+
 /**
  * window_get() - load at least @want bytes at @offset.
  * @ret_bytes: the bytes, valid until the next call.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "print.h"
 
+#include <errno.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -41,7 +42,7 @@ static bool has_several_hosts(const struct view *view)
 {
 	const char *first = NULL;
 
-	for (size_t i = 0; i < view->nr_sources; i++) {
+	for (size_t i = 0; i < view->nr_sources && !view->live; i++) {
 		const char *host = trace_class_env(view->sources[i]->tc, "hostname");
 
 		host = host ? host : "";
@@ -56,9 +57,9 @@ typedef void (*print_fn)(struct printer *printer, const struct event *event);
 
 static print_fn print_of(const struct view_style *style)
 {
-	return style->format == VIEW_JSON     ? print_json :
+	return style->format == VIEW_JSON   ? print_json :
 	       style->brief && style->tasks ? print_brief :
-						print_text;
+					      print_text;
 }
 
 static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
@@ -100,6 +101,15 @@ static int print_longest(struct view *view, const struct view_select *select,
 	return r;
 }
 
+/* An error stays in the pen. */
+static void print_idle(void *priv)
+{
+	struct printer *printer = priv;
+
+	if (pen_flush(&printer->pen) == 0 && fflush(printer->pen.file) != 0)
+		printer->pen.error = -errno;
+}
+
 int view_print(struct view *view, const struct view_select *select, const struct view_style *style,
 	       FILE *out)
 {
@@ -112,10 +122,13 @@ int view_print(struct view *view, const struct view_select *select, const struct
 	printer.several_hosts = has_several_hosts(view);
 	pen_init(&printer.pen, out);
 	pen_init(&printer.task, NULL);
+	view->idle = print_idle;
+	view->idle_priv = &printer;
 	r = (printer.style.longest ? print_longest : print_all)(view, select ? select : &everything,
 								&printer);
 	flushed = pen_flush(&printer.pen);
 	pen_fini(&printer.pen);
 	pen_fini(&printer.task);
+	view->idle = NULL;
 	return r ? r : flushed;
 }

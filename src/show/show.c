@@ -13,12 +13,13 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "read/guest.h"
+#include "read/live.h"
 #include "read/pairs.h"
 #include "screen.h"
 
 /** A trace that is shown. */
 struct show {
-	const char *path;
+	const char *path; /* NULL: of a live session */
 	const struct show_options *options;
 	const struct view_host *host;
 	struct view_select selection;
@@ -85,8 +86,7 @@ static int check_order(const struct show_options *options, struct err *err)
 /* Without a duration there is no output. */
 static bool asks_for_durations(const struct show_options *options)
 {
-	return show_sorts(options) ||
-	       (options->where && view_where_has_duration(options->where));
+	return show_sorts(options) || (options->where && view_where_has_duration(options->where));
 }
 
 int show_check(const struct show_options *options, struct err *err)
@@ -94,7 +94,8 @@ int show_check(const struct show_options *options, struct err *err)
 	uint64_t limit;
 	char why[1024];
 
-	if (check_number("limit", options->limit, &limit, err) != 0 || check_order(options, err) != 0)
+	if (check_number("limit", options->limit, &limit, err) != 0 ||
+	    check_order(options, err) != 0)
 		return err->code;
 	if (options->color && !is_color(options->color))
 		return err_set(err, ERR_INVALID, "--color=%s: auto, always or never",
@@ -195,8 +196,8 @@ int show_select(struct view *view, const char *path, const struct show_options *
 	if (!pairs && options->where && view_where_has_duration(options->where))
 		return err_set(err, ERR_INVALID,
 			       "--where: $duration is known to 'lttctl view' alone");
-	if (check_number("limit", options->longest ? options->longest : options->limit,
-			 &ret->limit, err) != 0 ||
+	if (check_number("limit", options->longest ? options->longest : options->limit, &ret->limit,
+			 err) != 0 ||
 	    show_take_time(view, path, options, options->begin, &ret->begin_ns, err) != 0)
 		return err->code;
 	return show_take_time(view, path, options, options->end, &ret->end_ns, err);
@@ -411,7 +412,7 @@ static void warn_losses(const struct show *show, const struct view_summary *summ
 				  "%s event%s of this trace were lost when it was recorded: %s",
 				  text_count(buf, summary->lost_by[i]),
 				  text_plural(summary->lost_by[i]), lost_why((enum view_lost)i));
-	if (summary->lost_before)
+	if (summary->lost_before && show->path)
 		SHOW_WARN(show,
 			  "%s event%s were lost before the end of the oldest packet; older ones "
 			  "have been discarded",
@@ -462,10 +463,11 @@ static enum show_result show_conclude(const struct show *show, struct view_style
 	bool unreadable;
 	int rc;
 
-	view_check_files(show->view);
+	if (show->path)
+		view_check_files(show->view);
 	if (view_summary(show->view, &summary) != 0)
 		return SHOW_DONE;
-	unreadable = is_unreadable(show, summary);
+	unreadable = show->path && is_unreadable(show, summary);
 	style->status = show_exit_status(show_verdict(summary));
 	if (show->options->summary && !(unreadable && show->options->json)) {
 		rc = view_summary_print(summary, style, stdout);
@@ -561,6 +563,28 @@ static int open_with_guests(struct show *show, const char *path, struct err *err
 	if (rc)
 		guests_free(show->guests);
 	return rc ? err->code : 0;
+}
+
+enum show_result show_live(const struct live_session *session, const struct show_options *options,
+			   const struct view_host *host, struct err *err)
+{
+	struct show show = { .options = options, .host = host };
+	enum show_result result = SHOW_FAILED;
+	int rc = view_open_live(session, host->warn, host->priv, &show.view);
+
+	if (rc) {
+		if (rc == -ENOENT)
+			err_set(err, ERR_NO_SESSION, "the relay does not have this live session");
+		else
+			err_errno(err, ERR_OUTPUT, -rc, "can't follow the live session");
+		return SHOW_FAILED;
+	}
+	if (options->durations || options->pair || asks_for_durations(options))
+		show.pairs = pairs_new(options->pair, NULL, 0);
+	result = show_events(&show, err);
+	pairs_free(show.pairs);
+	view_free(show.view);
+	return result;
 }
 
 enum show_result show_trace(const char *path, const struct show_options *options,

@@ -19,6 +19,7 @@ struct show_options {
 	bool json;
 };
 
+struct live_session;
 struct objects;
 struct pairs;
 
@@ -40,6 +41,11 @@ int show_check(const struct show_options *options, struct err *err) MUST_CHECK;
 /** show_trace() - print the traces below @path. A closed stdout is no error. @options: checked. */
 enum show_result show_trace(const char *path, const struct show_options *options,
 			    const struct view_host *host, struct err *err) MUST_CHECK;
+
+/** The same of a live session, until it ends. @session: its connection is closed, too. The options
+ *  that need a trace that is whole are not used. */
+enum show_result show_live(const struct live_session *session, const struct show_options *options,
+			   const struct view_host *host, struct err *err) MUST_CHECK;
 
 /** The events that the options select, of @view, which reads the traces below @path. Return: 0, or
  *  the code in @err. @pairs: for their durations; or NULL. */

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "known.h"
 
-#define MINOR 4u /* sessions are listed as struct view_session */
+#define MINOR 4u /* sessions are listed as struct view_session_entry */
 #define MAX_REQUEST sizeof(struct view_connect)
 #define MAX_LISTED 100000u
 #define MAX_TEXT (64u << 20)	     /* metadata that the viewer has not requested */
@@ -103,7 +103,7 @@ static int relay_create(struct follow *f, uint32_t *ret_status)
 /* @to_viewer: answer with the list. */
 static int relay_list(struct follow *f, bool to_viewer)
 {
-	struct view_session entry;
+	struct view_session_entry entry;
 	uint32_t nr;
 	int ret = link_request(f->link, VIEW_LIST_SESSIONS, NULL, 0);
 
@@ -133,7 +133,7 @@ static int relay_list(struct follow *f, bool to_viewer)
 /* The answer to attach, and to a question for new streams. */
 static int read_streams(struct follow *f, struct known_session *session, struct view_streams *ret)
 {
-	struct view_stream entry;
+	struct view_stream_entry entry;
 	int error = link_read(f->link, ret, sizeof(*ret));
 
 	ret->status = be32toh(ret->status);
@@ -421,9 +421,9 @@ static int on_list(struct follow *f)
 static void tunnel_announce(struct follow *f, const struct known_trace *trace, uint64_t id,
 			    const char *channel)
 {
-	struct view_stream *entry = out_add(f, NULL, sizeof(*entry));
+	struct view_stream_entry *entry = out_add(f, NULL, sizeof(*entry));
 
-	*entry = (struct view_stream){
+	*entry = (struct view_stream_entry){
 		.id = htobe64(id),
 		.trace = htobe64(trace->id),
 		.is_metadata = htobe32(id == trace->id),

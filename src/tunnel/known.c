@@ -59,7 +59,7 @@ void known_fini(struct known *known)
 /* Two sessions may have one name: each is found once in a listing, and after a restart of the relay
  * by its lasting id, if it has one. */
 static bool is_listed(const struct known *known, const struct known_session *session,
-		      const struct view_session *names)
+		      const struct view_session_entry *names)
 {
 	uint64_t id = be64toh(names->id);
 	bool is_lasting = id & session->relay_id & VIEW_LASTING_ID;
@@ -70,7 +70,7 @@ static bool is_listed(const struct known *known, const struct known_session *ses
 		(session->generation != known->generation && !is_lasting));
 }
 
-struct known_session *known_list(struct known *known, const struct view_session *names)
+struct known_session *known_list(struct known *known, const struct view_session_entry *names)
 {
 	struct known_session *session;
 
@@ -144,7 +144,7 @@ uint64_t known_since(const struct known_session *session)
 /* --- streams of the relay's ----------------------------------------------------------------- */
 
 static struct known_trace *known_trace_of(struct known *known, struct known_session *session,
-					  const struct view_stream *entry)
+					  const struct view_stream_entry *entry)
 {
 	struct known_trace *trace;
 
@@ -172,7 +172,7 @@ static struct known_trace *known_trace_of(struct known *known, struct known_sess
 /* The stream that the relay does not have yet, whose name is that of @entry and @tail. */
 static struct known_stream *absent_stream(const struct known *known,
 					  const struct known_trace *trace,
-					  const struct view_stream *entry, const char *tail)
+					  const struct view_stream_entry *entry, const char *tail)
 {
 	size_t len = strnlen(entry->channel, sizeof(entry->channel));
 	struct known_stream *stream;
@@ -203,7 +203,7 @@ static bool has_ended(const struct known_trace *trace, const char *channel)
 /* Of a stream that has ended the relay has only the names of files: "chan_0_0" is the file of channel
  * "chan_0" on CPU 0, or the first one of channel "chan" on that CPU. */
 static struct known_stream *stream_of(struct known *known, struct known_trace *trace,
-				      const struct view_stream *entry)
+				      const struct view_stream_entry *entry)
 {
 	struct known_stream *stream = absent_stream(known, trace, entry, "");
 	const char *number = memchr(entry->channel, '\0', sizeof(entry->channel)) ?
@@ -229,7 +229,8 @@ static struct known_stream *stream_of(struct known *known, struct known_trace *t
 	return stream;
 }
 
-int known_add(struct known *known, struct known_session *session, const struct view_stream *entry)
+int known_add(struct known *known, struct known_session *session,
+	      const struct view_stream_entry *entry)
 {
 	struct known_trace *trace = known_trace_of(known, session, entry);
 	struct known_stream *stream;

@@ -28,7 +28,7 @@ struct known_session {
 	struct list_node node;
 	uint64_t id, relay_id;
 	uint64_t generation; /* of relay_id */
-	struct view_session names;
+	struct view_session_entry names;
 	bool attached;	      /* by the viewer */
 	bool over;	      /* no more data will be received */
 	bool notified;	      /* new streams that the viewer has not requested yet */
@@ -89,7 +89,7 @@ void known_fini(struct known *known);
 
 /** Find or add the session of an entry of a listing. NULL: there are too many. @names: the entry as
  *  received. */
-struct known_session *known_list(struct known *known, const struct view_session *names);
+struct known_session *known_list(struct known *known, const struct view_session_entry *names);
 struct known_session *known_session(const struct known *known, uint64_t id);
 struct known_trace *known_trace(const struct known *known, uint64_t id);
 struct known_stream *known_stream(const struct known *known, uint64_t id);
@@ -97,7 +97,7 @@ struct known_stream *known_stream(const struct known *known, uint64_t id);
 /** Add a stream, or metadata stream, that the relay has sent. Return: 0; -EPROTO: there are too
  *  many. */
 int known_add(struct known *known, struct known_session *session,
-	      const struct view_stream *entry) MUST_CHECK;
+	      const struct view_stream_entry *entry) MUST_CHECK;
 /** Free the trace and its streams, which have ended. */
 void known_forget(struct known *known, struct known_trace *trace);
 

@@ -163,6 +163,16 @@ def finish(t, viewer, out, may_say="\0"):
     return lines(out)
 
 
+def stored(*traces):
+    """The lines of `lttctl view` of stored traces, which babeltrace2 reads as well."""
+    found = []
+    for trace in traces:
+        here = ltt.run("lttctl", "--quiet", "view", trace).stdout.splitlines()
+        ltt.equal("events that babeltrace2 reads", len(ltt.babeltrace(trace)), len(here))
+        found += here
+    return found
+
+
 def without_distance(lines):
     """Lines of babeltrace2 without the time since the event before, which is of another one for a viewer."""
     return [line.split(" (", 1)[0] + line.split(") ", 1)[1] for line in lines]

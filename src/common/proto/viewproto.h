@@ -52,7 +52,7 @@ enum { VIEW_CREATED = 1 };
  * to the same session. Others have serial numbers. */
 #define VIEW_LASTING_ID (1ull << 63)
 
-struct view_session { /* an array, preceded by its number of elements, a u32 */
+struct view_session_entry { /* an array, preceded by its number of elements, a u32 */
 	uint64_t id;
 	uint32_t period_us, viewers, streams;
 	char host[64];
@@ -97,7 +97,7 @@ struct view_streams { /* answer to ATTACH_SESSION and GET_NEW_STREAMS; streams f
 	uint32_t nr;
 } __attribute__((packed));
 
-struct view_stream {
+struct view_stream_entry {
 	uint64_t id;
 	uint64_t trace;
 	uint32_t is_metadata;
@@ -152,11 +152,11 @@ enum { VIEW_METADATA = 1, VIEW_NO_METADATA = 2, VIEW_METADATA_ERROR = 3 };
 
 _Static_assert(sizeof(struct view_request) == 16, "as viewers have it");
 _Static_assert(sizeof(struct view_connect) == 20, "as viewers have it");
-_Static_assert(sizeof(struct view_session) == 339, "as viewers have it");
+_Static_assert(sizeof(struct view_session_entry) == 339, "as viewers have it");
 _Static_assert(sizeof(struct view_session_long) == 32, "as viewers have it");
 _Static_assert(sizeof(struct view_attach) == 20, "as viewers have it");
 _Static_assert(sizeof(struct view_streams) == 8, "as viewers have it");
-_Static_assert(sizeof(struct view_stream) == 4371, "as viewers have it");
+_Static_assert(sizeof(struct view_stream_entry) == 4371, "as viewers have it");
 _Static_assert(sizeof(struct view_index) == 64, "as viewers have it");
 _Static_assert(sizeof(struct view_get_packet) == 20, "as viewers have it");
 _Static_assert(sizeof(struct view_packet) == 12, "as viewers have it");

@@ -10,16 +10,16 @@
 #include "ctl/live.h"
 #include "ctl/options.h"
 #include "ctl/own.h"
-#include "ctl/print/live_text.h"
 #include "ctl/print/print.h"
 #include "ctl/symbols.h"
 #include "ctl/viewing.h"
+#include "read/live.h"
 #include "show/screen.h"
 #include "show/show.h"
 
 static struct {
 	char *viewer, *trace_path, *in_tunnel;
-	int live, wait, clear_text;
+	int live, wait, from_start, clear_text;
 } opt;
 
 static struct show_options show;
@@ -30,6 +30,8 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("live", 0, &opt.live, "follow a live session, by its name or net:// URL"),
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
+	OPTION_FLAG("from-start", 0, &opt.from_start,
+		    "with --live: with the events that the relay has already"),
 	OPTION_FLAG("wait", 0, &opt.wait, "with --live: wait until the session exists"),
 	{ "in-tunnel", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL,
 	  NULL },
@@ -80,20 +82,6 @@ static enum status run_viewer(struct ctl *ctl, const char *const *before, const 
 	return STATUS_ERROR;
 }
 
-#define LIVE_VIEWER "babeltrace2 --input-format=lttng-live"
-
-static enum status run_live_viewer(struct ctl *ctl, const char *const *before, const char *url)
-{
-	char **argv AUTO_FREE = NULL;
-	int status;
-
-	if (opt.viewer || show.raw)
-		return run_viewer(ctl, before, opt.viewer ? opt.viewer : LIVE_VIEWER, url);
-	argv = viewer_command(ctl, before, LIVE_VIEWER, url);
-	status = argv ? live_text_run(argv, ctl->sigpipe, &ctl->err) : -1;
-	return status < 0 ? STATUS_ERROR : (enum status)status;
-}
-
 #define WAIT_MOST_MS 1000
 
 /* A viewer ends in silence where there is nothing to follow. @live: the session. */
@@ -113,24 +101,29 @@ static int find_live(struct ctl *ctl, const struct live_url *live)
 	return 0;
 }
 
-/* Viewers can't speak TLS: ltt-tunnel does it for this verb, which it runs once more. */
-static enum status run_by_tls(struct ctl *ctl, const char *url)
+/* ltt-tunnel speaks TLS, and goes on where it was when the relay is restarted: it runs this verb
+ * once more, with the address at which it listens as the last word. */
+static enum status run_in_tunnel(struct ctl *ctl, const char *url)
 {
 	AUTO_FREE char *tunnel = own_program("ltt-tunnel"), *self = own_program("lttctl");
-	const char *argv[13] = { tunnel, url, self, "view", "--live", "--in-tunnel", url };
-	int argc = 7;
+	const char **argv AUTO_FREE = NULL;
+	size_t nr = 0, words = 0;
 
+	while (ctl->argv[words])
+		words++;
+	argv = xalloc((words + 12) * sizeof(*argv));
+	argv[nr++] = tunnel;
+	argv[nr++] = url;
+	argv[nr++] = self;
 	if (ctl->quiet)
-		argv[argc++] = "--quiet";
-	if (opt.wait)
-		argv[argc++] = "--wait";
-	if (show.raw)
-		argv[argc++] = "--raw";
-	if (opt.viewer) {
-		argv[argc++] = "--viewer";
-		argv[argc++] = opt.viewer;
-	}
-	argv[argc] = NULL;
+		argv[nr++] = "--quiet";
+	if (ctl->json)
+		argv[nr++] = "--json";
+	argv[nr++] = "view";
+	argv[nr++] = "--in-tunnel";
+	argv[nr++] = url;
+	for (size_t i = 1; i < words; i++)
+		argv[nr++] = ctl->argv[i];
 	signal(SIGPIPE, ctl->sigpipe);
 	execvp(argv[0], (char **)argv);
 	err_errno(&ctl->err, ERR_INVALID, errno, "'%s' can't be run", argv[0]);
@@ -150,57 +143,26 @@ static enum status list_live(struct ctl *ctl, const struct live_url *live)
 	return STATUS_OK;
 }
 
-/* The built-in reader reads files; live streams are read by babeltrace2. It ends when
- * its relay does, so it follows a session through ltt-tunnel, too. */
-static enum status run_live(struct ctl *ctl)
-{
-	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
-	AUTO_FREE char *tunnel = own_program("ltt-tunnel");
-	const char *by_itself[] = { NULL }, *by_tunnel[] = { tunnel, url, NULL };
-	struct live_url live;
+static volatile sig_atomic_t live_stop;
 
-	if (!url)
-		return STATUS_ERROR;
-	if (strncmp(url, "tls://", 6) == 0)
-		return run_by_tls(ctl, url);
-	if (live_url_parse(url, opt.in_tunnel, &live) != 0 || (!live.session && opt.viewer))
-		return run_viewer(ctl, by_itself, opt.viewer ? opt.viewer : LIVE_VIEWER, url);
-	if (!live.session)
-		return list_live(ctl, &live);
-	if (find_live(ctl, &live) != 0)
-		return STATUS_ERROR;
-	if (opt.in_tunnel)
-		return run_live_viewer(ctl, by_itself, url);
-	return run_live_viewer(ctl, by_tunnel, NULL);
+static void live_on_signal(int signo)
+{
+	(void)signo;
+	live_stop = 1;
 }
 
-/* Whether there are options for files alone; --raw is for both. */
-static bool is_for_files(const struct ctl *ctl)
+/* The events so far are shown, and the notes about them. */
+static void live_catch_signals(void)
 {
-	bool any = opt.trace_path || ctl->json;
-	struct show_options others = show;
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction stop = { .sa_handler = live_on_signal };
 
-	others.raw = 0;
-#define SHOW_TEXT(member, name, letter, text, what) any = any || others.member;
-#define SHOW_FLAG(member, name, text) any = any || others.member;
-#define SHOW_LIST(member, name, text, what) any = any || others.member;
-#include "show/show.def"
-	return any;
-}
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		struct sigaction before;
 
-static enum status view_verb_check(struct ctl *ctl)
-{
-	if (opt.wait && !opt.live)
-		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
-	else if (opt.live && is_for_files(ctl))
-		err_set(&ctl->err, ERR_INVALID,
-			"with --live babeltrace2 prints, and has options of its own: "
-			"--viewer='babeltrace2 --input-format=lttng-live --clock-gmt'");
-	else if (opt.trace_path && operand(ctl, 0))
-		err_set(&ctl->err, ERR_INVALID, "a session and --trace-path exclude each other");
-	else
-		(void)!show_check(&show, &ctl->err);
-	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &stop, NULL);
+	}
 }
 
 static void view_verb_warn(void *priv, const char *sentence)
@@ -211,6 +173,99 @@ static void view_verb_warn(void *priv, const char *sentence)
 static void view_verb_note(void *priv, const char *sentence)
 {
 	print_note(priv, "%s", sentence);
+}
+
+static enum status show_session(struct ctl *ctl, const struct live_url *live)
+{
+	const struct view_host host = {
+		.warn = view_verb_warn,
+		.note = view_verb_note,
+		.priv = ctl,
+	};
+	struct live_session session = { .fd = -1 };
+
+	if (live_connect_to(live, &session, &ctl->err) != 0) {
+		close_fd(session.fd);
+		return STATUS_ERROR;
+	}
+	session.stop = &live_stop;
+	session.from_begin = opt.from_start;
+	live_catch_signals();
+	show.json = ctl->json;
+	return (enum status)show_exit_status(show_live(&session, &show, &host, &ctl->err));
+}
+
+/* The tunnel's address is the last word. */
+static enum status run_live(struct ctl *ctl)
+{
+	const char *word = ctl->nr_operands ? operand(ctl, ctl->nr_operands - 1) : NULL;
+	AUTO_FREE char *url = viewing_live(ctl, word, opt.clear_text);
+	AUTO_FREE char *tunnel = own_program("ltt-tunnel");
+	const char *by_itself[] = { NULL }, *by_tunnel[] = { tunnel, url, NULL };
+	struct live_url live;
+
+	if (!url)
+		return STATUS_ERROR;
+	if (strncmp(url, "tls://", 6) == 0)
+		return run_in_tunnel(ctl, url);
+	if (live_url_parse(url, opt.in_tunnel, &live) != 0) {
+		err_set(&ctl->err, ERR_INVALID,
+			"'%s' is no live session: net://RELAY[:PORT]/host/HOST/SESSION", url);
+		return STATUS_ERROR;
+	}
+	if (!live.session && opt.viewer)
+		return run_viewer(ctl, by_itself, opt.viewer, url);
+	if (!live.session)
+		return list_live(ctl, &live);
+	if (find_live(ctl, &live) != 0)
+		return STATUS_ERROR;
+	if (opt.viewer && opt.in_tunnel)
+		return run_viewer(ctl, by_itself, opt.viewer, url);
+	if (opt.viewer)
+		return run_viewer(ctl, by_tunnel, opt.viewer, NULL);
+	return opt.in_tunnel ? show_session(ctl, &live) : run_in_tunnel(ctl, url);
+}
+
+/* The first option that needs a trace which is whole; NULL: there is none. */
+static const char *needs_whole_trace(void)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} all[] = {
+		{ opt.trace_path, "trace-path" },
+		{ show.begin, "begin" },
+		{ show.end, "end" },
+		{ show.symbols, "symbols" },
+		{ show.summary, "summary" },
+		{ show.relay_clock, "relay-clock" },
+		{ show.guests, "guest" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
+static enum status view_verb_check(struct ctl *ctl)
+{
+	if (opt.wait && !opt.live)
+		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
+	else if (opt.from_start && !opt.live)
+		err_set(&ctl->err, ERR_INVALID, "--from-start: only with --live");
+	else if (opt.live && needs_whole_trace())
+		err_set(&ctl->err, ERR_INVALID,
+			"--%s: not with --live, as it needs all of a trace; view the trace when "
+			"the session has ended",
+			needs_whole_trace());
+	else if (ctl->nr_operands > 1 && !opt.in_tunnel)
+		err_set(&ctl->err, ERR_INVALID, "one session or directory can be viewed at a time");
+	else if (opt.trace_path && operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID, "a session and --trace-path exclude each other");
+	else
+		(void)!show_check(&show, &ctl->err);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
 static enum status view_verb_show(struct ctl *ctl, const char *path)
@@ -262,7 +317,7 @@ const struct verb verb_view = {
 	.help = "Show a trace as text; the last one if none is named",
 	.options = options,
 	.daemon = DAEMON_WELCOME,
-	.max_operands = 1,
+	.max_operands = 2, /* see run_in_tunnel() */
 	.prints_itself = true,
 	.check = view_verb_check,
 	.run = view_verb_run,

@@ -60,7 +60,7 @@ struct listing {
 
 static size_t write_short(uint8_t *at, const struct live_session *s, unsigned int streams)
 {
-	struct view_session entry = {
+	struct view_session_entry entry = {
 		.id = htobe64(s->id),
 		.period_us = htobe32(s->period_us),
 		.viewers = htobe32(s->nr_viewers),
@@ -141,7 +141,7 @@ static struct vsession *viewer_answer_find_session(const struct viewer *v, uint6
 
 /* --- which streams -------------------------------------------------------------------------- */
 
-static void write_stream(struct view_stream *ret, const struct vtrace *vtrace, uint64_t id,
+static void write_stream(struct view_stream_entry *ret, const struct vtrace *vtrace, uint64_t id,
 			 const char *channel, int cpu)
 {
 	const char *path = vtrace->trace->path;
@@ -158,7 +158,8 @@ static void write_stream(struct view_stream *ret, const struct vtrace *vtrace, u
 }
 
 /* As many as fit, metadata streams beside the first one of their trace. */
-static uint32_t write_streams(struct viewer *v, struct vsession *vsession, struct view_stream *to)
+static uint32_t write_streams(struct viewer *v, struct vsession *vsession,
+			      struct view_stream_entry *to)
 {
 	struct vstream *vs;
 	uint32_t nr = 0;
@@ -178,7 +179,7 @@ static uint32_t write_streams(struct viewer *v, struct vsession *vsession, struc
 static int reply_streams(struct viewer *v, struct vsession *vsession, uint32_t status)
 {
 	bool more = vsession && viewpast_find(vsession) && vsession_has_next(vsession);
-	size_t most = more ? VIEWER_MAX_STREAMS * sizeof(struct view_stream) : 0;
+	size_t most = more ? VIEWER_MAX_STREAMS * sizeof(struct view_stream_entry) : 0;
 	struct view_streams *reply = viewer_reply(v, sizeof(*reply) + most);
 	uint32_t nr = 0;
 
@@ -187,14 +188,14 @@ static int reply_streams(struct viewer *v, struct vsession *vsession, uint32_t s
 	if (vsession)
 		vsession->notified = false;
 	if (more)
-		nr = write_streams(v, vsession, (struct view_stream *)(reply + 1));
+		nr = write_streams(v, vsession, (struct view_stream_entry *)(reply + 1));
 	if (vsession && !nr && status != VIEW_ATTACHED)
 		status = viewpast_lacks(vsession)   ? VIEW_STREAMS_ERROR :
 			 vsession_is_over(vsession) ? VIEW_STREAMS_END :
 						      VIEW_NO_STREAMS;
 	reply->status = htobe32(nr ? VIEW_STREAMS : status);
 	reply->nr = htobe32(nr);
-	v->out_end = sizeof(*reply) + nr * sizeof(struct view_stream);
+	v->out_end = sizeof(*reply) + nr * sizeof(struct view_stream_entry);
 	return 0;
 }
 

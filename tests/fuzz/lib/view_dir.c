@@ -59,17 +59,14 @@ void fuzz_report(void *priv, const char *sentence)
 		abort();
 }
 
-void fuzz_view(const struct view_select *select, enum view_format format)
+void fuzz_print(struct view *view, const struct view_select *select, enum view_format format)
 {
 	struct view_style style = { .format = format, .tasks = true };
 	const struct view_summary *summary;
-	struct view *view;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out;
 
-	if (view_open(fuzz_dir, fuzz_report, NULL, &view) < 0)
-		return;
 	out = open_memstream(&text, &len);
 	if (!out || view_print(view, select, &style, out) < 0 || view_summary(view, &summary) < 0 ||
 	    view_summary_print(summary, &style, out) < 0 || fclose(out))
@@ -79,4 +76,12 @@ void fuzz_view(const struct view_select *select, enum view_format format)
 			abort();
 	free(text);
 	view_free(view);
+}
+
+void fuzz_view(const struct view_select *select, enum view_format format)
+{
+	struct view *view;
+
+	if (view_open(fuzz_dir, fuzz_report, NULL, &view) == 0)
+		fuzz_print(view, select, format);
 }

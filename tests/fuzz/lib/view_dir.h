@@ -18,7 +18,10 @@ void fuzz_file(const char *name, const void *data, size_t len);
 /** A viewer's report: one sentence without control bytes. */
 void fuzz_report(void *priv, const char *sentence);
 
-/** Open, print and summarize the trace; no control byte may be printed. */
+/** Print, summarize and free a view; no control byte may be printed. */
+void fuzz_print(struct view *view, const struct view_select *select, enum view_format format);
+
+/** The same with the trace. */
 void fuzz_view(const struct view_select *select, enum view_format format);
 
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * live.h - reads live sessions from a relay, or from an ltt-tunnel to one, by the protocol of
+ * viewers (proto/viewproto.h). Streams are feeds whose packets arrive one by one; while one has
+ * none, its feed's time is the one up to which the relay knows that there are no events. Belongs to
+ * a view, runs in its thread and waits there. The relay is not trusted: its data is checked as that
+ * of a file is, but for checksums, as relays change headers for their viewers.
+ */
+#ifndef READ_LIVE_H
+#define READ_LIVE_H
+
+#include <signal.h>
+
+#include "view.h"
+
+/**
+ * struct live_session - the sessions to follow: several machines may have one name.
+ * @fd: a connection, after the introductions; owned by the view, also if it can't be opened.
+ * @ids: of the @nr sessions, in the machine's byte order; allocated, and owned like @fd.
+ * @from_begin: with the events that the relay has already.
+ * @rest_ms: longest wait between two requests; 0: 200.
+ * @stop: set by a signal handler, installed without SA_RESTART: the view ends; may be NULL.
+ */
+struct live_session {
+	int fd;
+	uint64_t *ids;
+	uint32_t nr;
+	bool from_begin;
+	int rest_ms;
+	volatile sig_atomic_t *stop;
+};
+
+/**
+ * view_open_live() - as view_open(), of sessions that are being recorded. The events end with the
+ * last session, with @stop, or with the connection, which is reported.
+ * Return: 0; -ENOENT: the relay does not have it, or it is not live; other negative errno.
+ */
+int view_open_live(const struct live_session *session, view_report_fn report, void *priv,
+		   struct view **ret_view) __attribute__((warn_unused_result));
+
+struct feed;
+struct live;
+
+/** Outcome of live_next(), besides 0: the stream has ended; and negative errno. */
+enum {
+	LIVE_PACKET = 1, /* it is at feed->next_packet */
+	LIVE_LATER = 2,	 /* feed->ns may have changed, and there may be new streams */
+};
+
+/** Get the next packet of a stream, or wait for a moment. */
+int live_next(struct feed *feed) MUST_CHECK;
+/** A stream that began since the last call; NULL: there is none. */
+struct feed *live_take_new(struct live *live);
+/** No stream is there: wait for one for a moment. Return: 1; 0: the session has ended; negative
+ *  errno. */
+int live_await_stream(struct live *live) MUST_CHECK;
+void live_free(struct live *live);
+
+#endif
