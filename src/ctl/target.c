@@ -126,21 +126,34 @@ static struct json_object *pick(struct ctl *ctl)
 	return names;
 }
 
+/* After a call without an answer there is no connection. If it was a consumer that did not answer,
+ * the session daemon accepts another one, and sessions of other consumers are not concerned.
+ * @more: there are further sessions. Return: false: the error ends the command. */
+static bool target_can_go_on(struct ctl *ctl, bool more)
+{
+	struct err why = { 0 };
+
+	if (ctl->err.code == ERR_NO_ANSWER)
+		return more && ctl_open(ctl, false, &why) == 0;
+	return ctl->err.code != ERR_NO_DAEMON;
+}
+
 static enum status target_each_of(struct ctl *ctl, struct json_object *names,
 				  enum status (*each)(struct ctl *, const char *))
 {
+	const size_t nr = json_object_array_length(names);
 	enum status worst = STATUS_OK;
 
-	for (size_t i = 0; i < json_object_array_length(names); i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
 		enum status status = each(ctl, name);
 
 		worst = target_worse(worst, status);
 		if (!ctl->err.code)
 			continue;
-		print_error(ctl, "%s", ctl->err.text);
-		if (ctl->err.code == ERR_NO_DAEMON || ctl->err.code == ERR_NO_ANSWER)
+		if (!target_can_go_on(ctl, i + 1 < nr))
 			break;
+		print_error(ctl, "%s", ctl->err.text);
 		ctl->err = (struct err){ 0 };
 	}
 	return worst;
