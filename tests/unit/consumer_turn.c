@@ -108,6 +108,16 @@ static void check_parts(struct daemon *d, const char *const *parts, const char *
 static const char *const all_parts[] = { OUT "/archives/a", OUT "/archives/b", OUT "/archives/c",
 					 OUT, NULL };
 
+/* An entry in the way is named, with the reason. */
+static void check_obstacle(struct daemon *d, const char *name, const char *text)
+{
+	struct reply r;
+
+	ASK(d, &r, con_turn, .output = 1, .name = name);
+	printf("%s: %s\n", name, r.text);
+	CHECK(r.code == ERR_OUTPUT && strstr(r.text, text));
+}
+
 static void check_names(struct daemon *d)
 {
 	static const char *const bad[] = { "", "..", "../x", "/x", "archives/../x", "archives//x" };
@@ -117,7 +127,11 @@ static void check_names(struct daemon *d)
 		CHECK_IS(turn(d, bad[i], &rep), ==, ERR_INVALID);
 	CHECK(mkdir(OUT "/archives/taken", 0700) == 0 && symlink("archives", OUT "/link") == 0);
 	CHECK_IS(turn(d, "archives/taken", &rep), ==, ERR_OUTPUT);
-	CHECK_IS(turn(d, "link/x", &rep), ==, ERR_OUTPUT);
+	check_obstacle(d, "link/x", "'link' in the output directory is a symbolic link");
+	CHECK(mkfifo(OUT "/fifo", 0600) == 0 && symlink("..", OUT "/archives/.turn-1") == 0);
+	check_obstacle(d, "fifo/x", "'fifo' in the output directory is no directory");
+	check_obstacle(d, "archives/x", "'archives/.turn-1' in the output directory is a symbolic");
+	CHECK(unlink(OUT "/fifo") == 0 && unlink(OUT "/archives/.turn-1") == 0);
 	CHECK(rmdir(OUT "/archives/taken") == 0 && unlink(OUT "/link") == 0);
 }
 

@@ -146,6 +146,51 @@ int chunk_turn_resume(struct chunk *chunk, const char *path, uint64_t owner)
 	return ret;
 }
 
+/* --- obstacles ----------------------------------------------------------------------- */
+
+/* Return: NULL: none, or it is not there. */
+static const char *obstacle_at(int dir_fd, const char *path)
+{
+	static const char rights[] =
+		"may not be written by the session's user; change its owner or mode";
+	struct stat st;
+
+	if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == EACCES ? rights : NULL;
+	if (S_ISLNK(st.st_mode))
+		return "is a symbolic link, which is not followed; move it away";
+	if (!S_ISDIR(st.st_mode))
+		return "is no directory; move it away";
+	return faccessat(dir_fd, path, W_OK | X_OK, AT_EACCESS) < 0 ? rights : NULL;
+}
+
+const char *chunk_turn_obstacle(const struct chunk *chunk, const char *path, uint64_t owner,
+				char **ret)
+{
+	const char *name = strrchr(path, '/');
+	char hidden[32], *at;
+	AUTO_FREE char *entry = NULL;
+	const char *phrase = obstacle_at(chunk->fd, ".");
+
+	archive_hide(owner, hidden);
+	at = entry = xasprintf("%.*s%s", name ? (int)(name + 1 - path) : 0, path, hidden);
+	if (phrase) {
+		*ret = xstrdup(".");
+		return phrase;
+	}
+	while (!phrase && at) {
+		at = strchr(at, '/');
+		if (at)
+			*at = '\0';
+		phrase = obstacle_at(chunk->fd, entry);
+		if (!phrase && at)
+			*at++ = '/';
+	}
+	if (phrase)
+		*ret = TAKE(entry);
+	return phrase;
+}
+
 /* --- clearing ---------------------------------------------------------------------- */
 
 #define CLEARED_PREFIX ".cleared-%llu-"

@@ -21,6 +21,11 @@ int chunk_turn_move(struct chunk *chunk, const char *path, uint64_t owner) MUST_
 /** Finish chunk_turn_move() of a killed writer, before the chunk's traces are continued. Return: 0;
  *  -ENOENT: nothing was moved; or another negative errno. */
 int chunk_turn_resume(struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
+/** After chunk_turn_move() failed: an entry on the way to archive @path that can't be used. @ret:
+ *  its path in the output, "." for that itself. Return: a phrase about it, with the remedy; NULL:
+ *  there is none, and @ret is not set. */
+const char *chunk_turn_obstacle(const struct chunk *chunk, const char *path, uint64_t owner,
+				char **ret) MUST_CHECK;
 /** The trace of a chunk with an archive is continued: if it was moved and has no metadata yet, copy
  *  that; find its files in the archive. Return: 0 or negative errno. */
 int chunk_turn_continue(struct chunk_trace *trace) MUST_CHECK;

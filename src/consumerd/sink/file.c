@@ -28,8 +28,8 @@ static int file_start(struct sink *sink, const struct sink_start *start, struct 
 
 	if (ret == -EEXIST && sink->chunk->fd < 0)
 		return err_set(err, ERR_OUTPUT,
-			       "'%s' in the output directory is in the way, and is no directory; "
-			       "remove it",
+			       "'%s' in the output directory is in the way, and can't be removed; "
+			       "move it away",
 			       start->place->hidden);
 	return ret < 0 ? err_set(err, ERR_OUTPUT, "%s", strerror(-ret)) : 0;
 }

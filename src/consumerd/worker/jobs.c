@@ -497,8 +497,11 @@ void worker_end_turn(struct worker *w)
 	w->turning = NULL;
 }
 
-static int turn_failed(const struct worker *w, const char *name, int error, struct err *err)
+static int turn_failed(const struct worker *w, const struct job *job, int error, struct err *err)
 {
+	const char *name = job->turn.name, *obstacle;
+	AUTO_FREE char *entry = NULL;
+
 	if (w->sink->link)
 		return err_set(err, ERR_OUTPUT,
 			       "the traces at the relay can't be moved now: %s; repeat it later",
@@ -507,9 +510,12 @@ static int turn_failed(const struct worker *w, const char *name, int error, stru
 		return err_set(err, ERR_OUTPUT, "'%s' exists already; move it away", name);
 	if (error == -EXDEV)
 		return err_set(err, ERR_OUTPUT,
-			       "'%s' is on another file system than the trace, which is only "
-			       "moved within one",
+			       "'%s' would be on another file system than the trace, which is only "
+			       "moved within one; unmount that",
 			       name);
+	obstacle = chunk_turn_obstacle(&w->chunk, name, job->id, &entry);
+	if (obstacle)
+		return err_set(err, ERR_OUTPUT, "'%s' in the output directory %s", entry, obstacle);
 	return err_errno(err, ERR_OUTPUT, -error, "the trace can't be moved to '%s'", name);
 }
 
@@ -656,7 +662,7 @@ static void make_turn(struct worker *w, struct job *job)
 	else if (ret == 0)
 		(void)end_turn_of_streams(w, false);
 	if (ret < 0) {
-		turn_failed(w, job->turn.name, ret, &job->err);
+		turn_failed(w, job, ret, &job->err);
 		return;
 	}
 	worker_end_turn(w);
