@@ -80,10 +80,17 @@ static int feed_open(struct feed *f, size_t preferred)
 	return 0;
 }
 
+/* A clear removes files while they are read. */
 static void report_unreadable(struct feed *f, int error)
 {
-	report(f->source->reporter, "%s/%s can't be read: %s", f->source->label, f->name,
-	       strerror(-error));
+	if (error == -ENOENT)
+		report(f->source->reporter,
+		       "%s/%s was removed, perhaps by a clear, after the trace was opened; read it "
+		       "again",
+		       f->source->label, f->name);
+	else
+		report(f->source->reporter, "%s/%s can't be read: %s", f->source->label, f->name,
+		       strerror(-error));
 }
 
 /* The time of the first event, which may be long after its packet began. It isn't checked, as that

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,7 +22,41 @@ struct search {
 	const struct find_ops *ops;
 	void *priv;
 	uint64_t found;
+	void *places; /* a tree of struct find_place: traces that were found */
 };
+
+struct find_place {
+	dev_t dev;
+	ino_t ino;
+};
+
+static int find_order(const void *a, const void *b)
+{
+	const struct find_place *x = a, *y = b;
+
+	return x->ino != y->ino ? (x->ino < y->ino ? -1 : 1) :
+	       x->dev != y->dev ? (x->dev < y->dev ? -1 : 1) :
+				  0;
+}
+
+/* A rotation or a clear moves a trace, perhaps from a directory that was searched to one that was
+ * not yet. */
+static bool is_found_again(struct search *s, int dir_fd)
+{
+	struct find_place *place;
+	struct stat st;
+	void *node;
+
+	if (fstat(dir_fd, &st) < 0)
+		return false;
+	place = xalloc(sizeof(*place));
+	*place = (struct find_place){ st.st_dev, st.st_ino };
+	node = tsearch(place, &s->places, find_order);
+	if (node && *(struct find_place **)node == place)
+		return false;
+	free(place);
+	return node;
+}
 
 static int search_dir(struct search *s, int dir_fd, const char *label, int depth);
 
@@ -88,7 +124,7 @@ static int search_trace(struct search *s, int dir_fd, const char *label)
 	enum trace_state state = find_trace_state(dir_fd);
 	int fd;
 
-	if (state == TRACE_NONE)
+	if (state == TRACE_NONE || is_found_again(s, dir_fd))
 		return 0;
 	s->found++;
 	if (state == TRACE_NO_METADATA) {
@@ -119,7 +155,7 @@ static int search_dir(struct search *s, int dir_fd, const char *label, int depth
 int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,
 		uint64_t *ret_found)
 {
-	struct search s = { reporter, ops, priv, 0 };
+	struct search s = { .reporter = reporter, .ops = ops, .priv = priv };
 	int fd AUTO_FD = -1, r;
 
 	(void)limit_raise(RLIMIT_NOFILE); /* one for each trace, and for each stream that is read */
@@ -127,6 +163,7 @@ int find_traces(const char *dir, struct reporter *reporter, const struct find_op
 	if (fd < 0)
 		return -errno;
 	r = search_dir(&s, fd, "", 0);
+	tdestroy(s.places, free);
 	*ret_found = s.found;
 	return r;
 }

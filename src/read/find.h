@@ -29,7 +29,7 @@ enum trace_state find_trace_state(int dir_fd) MUST_CHECK;
 
 /**
  * find_traces() - find traces at or below @dir. Symbolic links below @dir are not followed,
- * directories nested too deep are ignored,
+ * directories nested too deep are ignored, a trace that is moved meanwhile is found once,
  * and a trace without its metadata is reported.
  * @ret_found: number of traces, with those without metadata.
  */

@@ -2,9 +2,13 @@
 #include "view.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "find.h"
@@ -161,13 +165,116 @@ static int add_guests(struct view *view)
 	return r;
 }
 
+/* --- searching ------------------------------------------------------------ */
+
+#define SEARCHES 5u
+#define TICK_MS 20 /* more than that of the times of files */
+
+static void view_forget(struct view *view)
+{
+	for (size_t i = 0; i < view->nr_sources; i++)
+		source_free(view->sources[i]);
+	free(view->sources);
+	for (size_t i = 0; i < view->nr_missing; i++)
+		free(view->missing[i]);
+	free(view->missing);
+	for (size_t i = 0; i < view->nr_sessions; i++) {
+		free(view->sessions[i].path);
+		free(view->sessions[i].label);
+		free(view->sessions[i].below);
+		free(view->sessions[i].list);
+	}
+	free(view->sessions);
+	view->sources = NULL;
+	view->missing = NULL;
+	view->sessions = NULL;
+	view->nr_sources = view->nr_missing = view->nr_sessions = view->nr_empty = 0;
+}
+
+struct view_held {
+	char **texts;
+	size_t nr;
+};
+
+static void view_hold(void *priv, const char *text)
+{
+	struct view_held *held = priv;
+
+	held->texts = xrealloc(held->texts, (held->nr + 1) * sizeof(*held->texts));
+	held->texts[held->nr++] = xstrdup(text);
+}
+
+static void view_release(struct view_held *held, const struct reporter *reporter)
+{
+	for (size_t i = 0; i < held->nr; i++) {
+		if (reporter && reporter->fn)
+			reporter->fn(reporter->priv, held->texts[i]);
+		free(held->texts[i]);
+	}
+	free(held->texts);
+}
+
+/* When a directory and its archives changed last; 0: there are none. */
+static uint64_t changed_ns(const char *dir)
+{
+	char *archives AUTO_FREE = xasprintf("%s/archives", dir);
+	uint64_t ns = 0;
+	struct stat st;
+
+	if (stat(dir, &st) == 0)
+		ns = stat_mtime_ns(&st);
+	return stat(archives, &st) == 0 ? MAX(ns, stat_mtime_ns(&st)) : ns;
+}
+
+/* A later change has another time. */
+static uint64_t changed_before_ns(const char *dir)
+{
+	uint64_t ns = changed_ns(dir);
+	struct timespec now;
+
+	for (unsigned int i = 0; i < SEARCHES; i++) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - ns >=
+		    TICK_MS * 1000000u)
+			break;
+		poll(NULL, 0, TICK_MS);
+		ns = changed_ns(dir);
+	}
+	return ns;
+}
+
+/* A rotation or a clear of a session moves its traces while they are searched for. */
+static int find_all(struct view *view, uint64_t *ret_found)
+{
+	static const struct find_ops ops = {
+		.trace = add_source, .list = verify_list, .empty = add_empty
+	};
+	const struct reporter reporter = view->reporter;
+
+	for (unsigned int tries = 1;; tries++) {
+		uint64_t before = changed_before_ns(view->dir);
+		struct view_held held = { 0 };
+		bool last;
+		int r;
+
+		view->reporter.fn = view_hold;
+		view->reporter.priv = &held;
+		r = find_traces(view->dir, &view->reporter, &ops, view, ret_found);
+		view->reporter.fn = reporter.fn;
+		view->reporter.priv = reporter.priv;
+		last = r < 0 || tries == SEARCHES || changed_ns(view->dir) == before;
+		view_release(&held, last ? &reporter : NULL);
+		if (last)
+			return r;
+		view_forget(view);
+		view->reporter = reporter;
+	}
+}
+
 static int open_all(struct view *view)
 {
-	static const struct find_ops ops = { .trace = add_source,
-					     .list = verify_list,
-					     .empty = add_empty };
 	uint64_t found = 0;
-	int r = find_traces(view->dir, &view->reporter, &ops, view, &found);
+	int r = find_all(view, &found);
 
 	if (r < 0)
 		return r;
@@ -233,19 +340,7 @@ struct view *view_free(struct view *view)
 {
 	if (!view)
 		return NULL;
-	for (size_t i = 0; i < view->nr_sources; i++)
-		source_free(view->sources[i]);
-	free(view->sources);
-	for (size_t i = 0; i < view->nr_missing; i++)
-		free(view->missing[i]);
-	free(view->missing);
-	for (size_t i = 0; i < view->nr_sessions; i++) {
-		free(view->sessions[i].path);
-		free(view->sessions[i].label);
-		free(view->sessions[i].below);
-		free(view->sessions[i].list);
-	}
-	free(view->sessions);
+	view_forget(view);
 	free(view->unended);
 	merge_fini(&view->merge);
 	values_fini(&view->values);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The small parts: clocks to the nanosecond, numbers and strings as written, more streams than
- * descriptors, events larger than one read, remarks in metadata. */
+ * descriptors, events larger than one read, remarks in metadata, traces that are moved while they
+ * are searched for. */
+#include <fcntl.h>
 #include <math.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
 #include "lib/view_make.h"
 #include "read/clock.h"
+#include "read/find.h"
 #include "read/metadata.h"
 #include "show/pen.h"
 #include "trace/metadata.h"
@@ -400,11 +405,63 @@ static void test_samplings(void)
 	CHECK(one_in("/* sampled: 0 3", 0, 3) == 0);
 }
 
+/* --- the search --------------------------------------------------------- */
+
+enum { PLACES = 8 };
+
+static struct {
+	char first[32], last[32]; /* in the order of the search */
+	unsigned int found;
+} moved;
+
+/* As a rotation does, to a directory that is searched later. */
+static int move_trace(void *priv, int dir_fd, const char *label)
+{
+	char from[64], to[64];
+
+	(void)priv, (void)label;
+	close(dir_fd);
+	snprintf(from, sizeof(from), "places/%s/ust", moved.first);
+	snprintf(to, sizeof(to), "places/%s/ust", moved.last);
+	CHECK(moved.found++ > 0 || rename(from, to) == 0);
+	return 0;
+}
+
+static void test_moved_trace(void)
+{
+	static const struct find_ops ops = { .trace = move_trace };
+	struct reporter reporter = { 0 };
+	AUTO_DIR DIR *dir = NULL;
+	struct dirent *entry;
+	char path[64];
+	uint64_t found;
+
+	CHECK(mkdir("places", 0700) == 0);
+	for (int i = 0; i < PLACES; i++) {
+		snprintf(path, sizeof(path), "places/%d", i);
+		CHECK(mkdir(path, 0700) == 0);
+	}
+	dir = dir_open(AT_FDCWD, "places");
+	while ((entry = dir_next(dir))) {
+		if (!*moved.first)
+			snprintf(moved.first, sizeof(moved.first), "%.31s", entry->d_name);
+		snprintf(moved.last, sizeof(moved.last), "%.31s", entry->d_name);
+	}
+	snprintf(path, sizeof(path), "places/%s/ust", moved.first);
+	CHECK(mkdir(path, 0700) == 0);
+	snprintf(path, sizeof(path), "places/%s/ust/metadata", moved.first);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	CHECK_IS(find_traces("places", &reporter, &ops, NULL, &found), ==, 0);
+	CHECK_IS(found, ==, 1);
+	CHECK_IS(moved.found, ==, 1);
+}
+
 int main(void)
 {
 	char dir[128];
 	struct pen pen;
 
+	test_moved_trace();
 	test_remarks();
 	test_samplings();
 	test_conflicts();
