@@ -17,6 +17,7 @@
 #include "tracer/agent/host/identity.h"
 #include "tracer/agent/host/leave.h"
 #include "link.h"
+#include "tracer/agent/host/next.h"
 #include "points.h"
 #include "tracer/agent/host/spawn.h"
 #include "thread.h"
@@ -118,7 +119,7 @@ static void heed_bypassed_calls(void)
 		tracer_debug("libc's functions are called in place of libltt's (%x)", found);
 }
 
-__attribute__((constructor)) static void agent_start(void)
+static void prepare(void)
 {
 	agent_census_init();
 	tracer_env_read();
@@ -134,6 +135,17 @@ __attribute__((constructor)) static void agent_start(void)
 	agent_spawn_init();
 	site_on_exit(ltt_statedump_libraries);
 	heed_bypassed_calls();
+}
+
+__attribute__((constructor)) static void agent_start(void)
+{
+	struct next_scope scope;
+
+	agent_next_begin(&scope);
+	prepare();
+	agent_next_end();
+	if (tracer_env.disabled)
+		return;
 	if (agent_fork_init() < 0 || agent_thread_start(0) < 0)
 		return;
 	agent_sites_changed();

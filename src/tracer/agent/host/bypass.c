@@ -12,8 +12,10 @@
 
 #include "clone.h"
 #include "namespaces.h"
+#include "next.h"
 #include "rights.h"
 #include "spawn.h"
+#include "tables.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/section.h"
@@ -44,68 +46,8 @@ static const struct function {
 	{ "sigaltstack", BYPASS_STACKS },
 };
 
-/* Relocations. */
-struct relocations {
-	const ElfW(Rela) * first;
-	size_t bytes;
-};
-
-/* The tables of an object's dynamic section. */
-struct object {
-	const ElfW(Sym) * symbols;
-	const char *names;
-	const uint32_t *hash, *gnu_hash;
-	struct relocations data, calls;
-	bool implicit_addends; /* REL, which these architectures do not use */
-};
-
-/* Some dynamic linkers store addresses there, others leave offsets. */
-static const void *address_of(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
-{
-	uintptr_t value = entry->d_un.d_ptr;
-
-	return (const void *)(value < info->dlpi_addr ? info->dlpi_addr + value : value);
-}
-
-static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
-			 struct object *ret)
-{
-	for (; entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_SYMTAB)
-			ret->symbols = address_of(info, entry);
-		else if (entry->d_tag == DT_STRTAB)
-			ret->names = address_of(info, entry);
-		else if (entry->d_tag == DT_HASH)
-			ret->hash = address_of(info, entry);
-		else if (entry->d_tag == DT_GNU_HASH)
-			ret->gnu_hash = address_of(info, entry);
-		else if (entry->d_tag == DT_RELA)
-			ret->data.first = address_of(info, entry);
-		else if (entry->d_tag == DT_RELASZ)
-			ret->data.bytes = entry->d_un.d_val;
-		else if (entry->d_tag == DT_JMPREL)
-			ret->calls.first = address_of(info, entry);
-		else if (entry->d_tag == DT_PLTRELSZ)
-			ret->calls.bytes = entry->d_un.d_val;
-		else if (entry->d_tag == DT_PLTREL)
-			ret->implicit_addends = entry->d_un.d_val != DT_RELA;
-	}
-}
-
-static struct object object_of(const struct dl_phdr_info *info)
-{
-	struct object object = { .symbols = NULL };
-
-	for (unsigned int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			read_dynamic(info,
-				     (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
-				     &object);
-	return object;
-}
-
 /* Undefined symbols are in front of those that the GNU table finds; the other table has all. */
-static uint32_t nr_symbols(const struct object *object)
+static uint32_t nr_symbols(const struct tables *object)
 {
 	if (!object->symbols || !object->names)
 		return 0;
@@ -120,28 +62,15 @@ static uint32_t changes_of(const char *name)
 	return 0;
 }
 
-/* The segment of this kind that has the address, or NULL. */
-static const ElfW(Phdr) * segment_of(const struct dl_phdr_info *info, uint32_t type, uintptr_t at)
-{
-	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-		if (segment->p_type == type &&
-		    at - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
-			return segment;
-	}
-	return NULL;
-}
-
 /* Whether libltt is in this object, whose own references reach its own functions. */
 static bool is_libltt(const struct dl_phdr_info *info)
 {
-	return segment_of(info, PT_LOAD, (uintptr_t)agent_vfork);
+	return tables_segment(info, PT_LOAD, (uintptr_t)agent_vfork);
 }
 
 static int add_references(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct object object = object_of(info);
+	struct tables object = tables_of(info);
 	uint32_t *found = data;
 
 	(void)size;
@@ -186,8 +115,8 @@ static struct redirection {
 static void write_slot(const struct dl_phdr_info *info, uintptr_t *slot, uintptr_t value)
 {
 	const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
-	const ElfW(Phdr) *relro = segment_of(info, PT_GNU_RELRO, (uintptr_t)slot);
-	const ElfW(Phdr) *load = segment_of(info, PT_LOAD, (uintptr_t)slot);
+	const ElfW(Phdr) *relro = tables_segment(info, PT_GNU_RELRO, (uintptr_t)slot);
+	const ElfW(Phdr) *load = tables_segment(info, PT_LOAD, (uintptr_t)slot);
 	void *page = (void *)((uintptr_t)slot & -size);
 	bool locked =
 		relro &&
@@ -211,7 +140,7 @@ static const struct redirection *redirection_of(const char *name)
 }
 
 /* A slot that no call has used yet has an address in its object's own code. */
-static void redirect(const struct dl_phdr_info *info, const struct object *object,
+static void redirect(const struct dl_phdr_info *info, const struct tables *object,
 		     const ElfW(Rela) * relocation)
 {
 	const uint64_t type = ELF64_R_TYPE(relocation->r_info);
@@ -222,13 +151,14 @@ static void redirect(const struct dl_phdr_info *info, const struct object *objec
 	if ((type != TYPE_DATA && type != TYPE_CALL) || symbol->st_shndx != SHN_UNDEF)
 		return;
 	to = redirection_of(object->names + symbol->st_name);
-	if (to && (*slot == to->libc || (type == TYPE_CALL && segment_of(info, PT_LOAD, *slot))))
+	if (to && (*slot == to->libc ||
+		   (type == TYPE_CALL && tables_segment(info, PT_LOAD, *slot))))
 		write_slot(info, slot, to->own);
 }
 
 static int redirect_in(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct object object = object_of(info);
+	struct tables object = tables_of(info);
 
 	(void)size;
 	(void)data;
@@ -268,8 +198,11 @@ static void redirect_calls(void)
  */
 static bool libc_comes_first(void)
 {
-	void *first = dlsym(RTLD_DEFAULT, "vfork"), *next;
+	void *first, *next;
 
+	if (agent_next_is_behind("vfork"))
+		return false;
+	first = dlsym(RTLD_DEFAULT, "vfork");
 	if (!first || first == (void *)agent_vfork)
 		return false;
 	next = dlsym(RTLD_NEXT, "vfork");
