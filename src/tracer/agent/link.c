@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "points.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
+#include "tracer/ring/fallback.h"
 #include "thread.h"
 #include "tracer/base/large.h"
 
@@ -228,6 +230,8 @@ static void link_up(struct agent_link *link, int fd)
 	if (++link->round == 0)
 		link->round = 1;
 	tracer_debug("connected to %s", tracer_env.dir[link->index]);
+	if (sys_may_call(SYS_readlinkat))
+		ring_clock_find_namespace();
 	agent_points_open(link->index);
 	agent_send_hello(link);
 }

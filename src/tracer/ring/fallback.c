@@ -19,6 +19,7 @@
 static __thread uint32_t settled __attribute__((tls_model("initial-exec")));
 
 uint64_t ring_clock_ahead_ns;
+static int knows_namespace;
 static int stacks_hidden;
 
 static long ring_fallback_read_link(const char *path, char buf[64])
@@ -42,7 +43,7 @@ static int has_offsets(void)
 	       strcmp(own, childrens) == 0;
 }
 
-void ring_clock_find_namespace(void)
+static void find_offset(void)
 {
 	char text[128] = "";
 	long fd;
@@ -56,6 +57,20 @@ void ring_clock_find_namespace(void)
 		__atomic_store_n(&ring_clock_ahead_ns, ltt_timens_monotonic(text),
 				 __ATOMIC_RELAXED);
 	ring_syscall(SYS_close, fd, 0, 0, 0);
+}
+
+void ring_clock_find_namespace(void)
+{
+	if (__atomic_load_n(&knows_namespace, __ATOMIC_ACQUIRE))
+		return;
+	find_offset();
+	__atomic_store_n(&knows_namespace, 1, __ATOMIC_RELEASE);
+}
+
+void ring_clock_find_namespace_again(void)
+{
+	if (__atomic_load_n(&knows_namespace, __ATOMIC_ACQUIRE))
+		find_offset();
 }
 
 uint64_t ring_clock_read(uint32_t clock)

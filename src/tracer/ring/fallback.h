@@ -52,8 +52,12 @@ static inline uint64_t ring_clock_monotonic(void)
 
 /** The set's clock, read now. */
 uint64_t ring_clock_read(uint32_t clock);
-/** Find the time namespace of this process. Called at its start, and in a child of fork(), which
- *  may be in a namespace that its parent has created. Allocates nothing, preserves errno. */
+/** Find the time namespace of this process, if it is not known. As this takes 25 us of a program's
+ *  start, it is done when a daemon is there, or before the program forbids it. Allocates nothing,
+ *  preserves errno. */
 void ring_clock_find_namespace(void);
+/** The process may be in another one: a child of fork() in one that its parent has created. Nothing
+ *  if it was not known. */
+void ring_clock_find_namespace_again(void);
 
 #endif

@@ -228,7 +228,6 @@ enum ring_producer ring_init(void)
 	if (__atomic_load_n(&producer, __ATOMIC_ACQUIRE) == NOT_DECIDED) {
 		int expected = NOT_DECIDED;
 
-		ring_clock_find_namespace();
 		__atomic_compare_exchange_n(&producer, &expected, (int)rseq_decide(), 0,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	}

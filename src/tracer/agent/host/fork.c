@@ -77,7 +77,7 @@ static void after_in_child(void)
 	const bool may_call = !agent_filter_is_fatal();
 
 	if (may_call && !by_helper)
-		ring_clock_find_namespace();
+		ring_clock_find_namespace_again();
 	statedump_after_fork_child();
 	agent_channels_unlock();
 	agent_points_after_fork_child();

@@ -126,7 +126,7 @@ int agent_setns(int fd, int flags)
 	if (!err && (!flags || flags & CLONE_NEWTIME)) {
 		int saved = errno;
 
-		ring_clock_find_namespace();
+		ring_clock_find_namespace_again();
 		errno = saved;
 	}
 	return err;

@@ -25,6 +25,7 @@
 #include "tracer/base/env.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
+#include "tracer/ring/fallback.h"
 #include "tracer/ring/populate.h"
 #include "tracer/ring/sys.h"
 
@@ -412,6 +413,8 @@ struct agent_filter agent_filter_expect(unsigned int mode, unsigned int flags, c
 
 	if (!strict && (!p || !p->filter || !p->len || p->len > BPF_MAXINSNS))
 		return filter;
+	if (sys_may_call(SYS_readlinkat))
+		ring_clock_find_namespace();
 	calls = strict ? CONTEXT_CALLS_ALL : calls_forbidden_by(p);
 	if (calls)
 		context_remember();
