@@ -65,6 +65,7 @@ LTT__OURS static inline void ltt__object_enrol(struct ltt__enrolment *enrolment)
 	ltt_sites_register(&enrolment->site, &enrolment->site + 1, LTT_SITE_ABI);
 }
 
+#ifndef LTT__OBJECT_LATE /* libltt registers its own when they are needed */
 LTT__OURS static __attribute__((constructor(150))) void ltt__object_enter(void)
 {
 	if (ltt__object_files++ == 0)
@@ -81,5 +82,6 @@ LTT__OURS static __attribute__((destructor(150))) void ltt__object_leave(void)
 		ltt_sites_unregister(&e->site, &e->site + 1);
 	ltt_sites_unregister(__start_ltt_sites, __stop_ltt_sites);
 }
+#endif
 
 #endif

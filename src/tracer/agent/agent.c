@@ -27,6 +27,7 @@
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
 #include "tracer/site/site.h"
+#include "tracer/statedump/statedump.h"
 
 /* The wait of a forked child for buffers of its own, and the pause without such waits after one
  * timed out. */
@@ -133,6 +134,7 @@ static void prepare(void)
 	agent_leave_init();
 	agent_identity_init();
 	agent_spawn_init();
+	statedump_init();
 	site_on_exit(ltt_statedump_libraries);
 	heed_bypassed_calls();
 }

@@ -23,6 +23,7 @@
 #include "tracer/ring/context.h"
 #include "tracer/ring/fallback.h"
 #include "thread.h"
+#include "tracer/site/site.h"
 #include "tracer/base/large.h"
 
 #define SOCKET_NAME "/apps.sock"
@@ -232,6 +233,7 @@ static void link_up(struct agent_link *link, int fd)
 	tracer_debug("connected to %s", tracer_env.dir[link->index]);
 	if (sys_may_call(SYS_readlinkat))
 		ring_clock_find_namespace();
+	site_register_rest();
 	agent_points_open(link->index);
 	agent_send_hello(link);
 }

@@ -190,6 +190,7 @@ int ltt_probe_register(const char *name, const char *format, ltt_probe_call call
 
 	if (!name || !name[0] || !call || !ret_probe)
 		return -EINVAL;
+	site_register_rest();
 	registry_lock();
 	probe = new_probe(name, format, call, priv);
 	res = probe ? 0 : -ENOMEM;
@@ -327,6 +328,7 @@ int ltt_points_list(int (*each)(void *data, const struct ltt_point_info *point),
 {
 	int res = 0;
 
+	site_register_rest();
 	registry_lock();
 	for (struct point_state *point = point_first(); point && !res; point = point->next) {
 		const struct ltt_point_info info = {

@@ -30,6 +30,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *objects;
 static struct object *departed; /* since exit() was called */
 static bool exiting;
+static struct ltt_site *const *late_begin, *const *late_end; /* NULL: none, or registered */
+static const void *late_base;
 static void (*at_exit)(void);
 static struct limbo *limbo;
 static uint32_t nr_limbo;
@@ -259,6 +261,30 @@ void ltt_sites_register(struct ltt_site *const *begin, struct ltt_site *const *e
 	base = site_object_base(begin);
 	registry_lock();
 	added = add_object(begin, end, base);
+	registry_unlock();
+	if (added)
+		agent_sites_changed();
+}
+
+void site_register_late(struct ltt_site *const *begin, struct ltt_site *const *end,
+			const void *base)
+{
+	late_end = end;
+	late_base = base;
+	__atomic_store_n(&late_begin, begin, __ATOMIC_RELEASE);
+}
+
+/* Their object is never unloaded, so that exit() has not to be watched for it. */
+void site_register_rest(void)
+{
+	bool added = false;
+
+	if (!__atomic_load_n(&late_begin, __ATOMIC_ACQUIRE))
+		return;
+	registry_lock();
+	if (late_begin)
+		added = add_object(late_begin, late_end, late_base);
+	late_begin = NULL;
 	registry_unlock();
 	if (added)
 		agent_sites_changed();

@@ -37,6 +37,14 @@ struct point_listener {
 	void *data;
 };
 
+/** Keep sites that are registered by the next call of site_register_rest(). @base: where the object
+ *  begins that has them. */
+void site_register_late(struct ltt_site *const *begin, struct ltt_site *const *end,
+			const void *base);
+/** Before a daemon or the program sees the points. Not with the registry's lock held. It does not
+ *  wait for the loader, whose lock a thread may hold that waits for the helper. */
+void site_register_rest(void);
+
 /** Set the listener and call it for all existing points. NULL removes it. */
 void site_listen(const struct point_listener *listener);
 

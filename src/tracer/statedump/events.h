@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LTT__OBJECT_LATE
 #include <ltt/tracepoint.h>
 
 LTT_TRACEPOINT(ltt_statedump, start, (), LTT_INFO)

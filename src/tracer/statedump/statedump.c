@@ -33,6 +33,13 @@ static uint64_t running;  /* serial of the dump that runs, 0: none */
 static int runner;	  /* the thread that runs it */
 static uint32_t finished; /* counts; a futex */
 
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* by the linker */
+
+void statedump_init(void)
+{
+	site_register_late(__start_ltt_sites, __stop_ltt_sites, __ehdr_start);
+}
+
 static struct dump **statedump_find(void (*run)(void *priv), void *priv)
 {
 	struct dump **at = &dumps;

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** The events of state dumps are registered when a daemon is there, or when the program lists
+ *  points or registers a probe. A program that has libltt.a has registered them with its own. */
+void statedump_init(void);
 /** Run all dumps into one session. Helper thread, with no lock of libltt's held. */
 void statedump_run(uint32_t session);
 
