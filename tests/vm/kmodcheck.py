@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """kmodcheck - checks the files that kmodtool brought out of a guest.
 
-  kmodcheck formats LIST FORMATS             field tables beside tracefs's format files
+  kmodcheck formats LIST FORMATS [PERCENT]   field tables beside tracefs's format files; that many of the
+                                             tracepoints have probes, the others come by perf
   kmodcheck order LIST DIR...                every record decodes, clocks go forward
   kmodcheck on-cpu LIST DIR CPU EVENT        there are records of the event on the CPU
   kmodcheck emitted DIR CPUS COUNT           ltt_emit's records: none torn, repeated,
@@ -50,6 +51,11 @@ def read_list(path):
         elif words[0] == 'F':
             fields.append(Field(words[1], words[2], *map(int, words[3:])))
     return events
+
+
+def read_by_perf(path):
+    words = (line.rstrip('\n').split('\t') for line in open(path))
+    return {w[1] for w in words if w[0] == 'E' and w[3] == '1'}
 
 
 def read_contexts(path):
@@ -106,7 +112,7 @@ def differs(ours, theirs):
     return None
 
 
-def check_formats(list_path, formats_path):
+def check_formats(list_path, formats_path, percent='0'):
     events, formats = read_list(list_path), read_formats(formats_path)
     compared, wrong = 0, []
     for name, (live, fields) in sorted(events.items()):
@@ -120,14 +126,17 @@ def check_formats(list_path, formats_path):
             reasons.append('%d fields, not %d' % (len(ours), len(theirs)))
         wrong += ['%s: %s' % (name, r) for r in reasons if r]
     coverable = [n for n in formats if not n.startswith(('syscalls:', 'ftrace:'))]
-    print('formats: %d events in the module, %d live, %d of %d of tracefs compared, %d differ' % (
+    have_probes = len(set(coverable) & set(events) - read_by_perf(list_path))
+    print('formats: %d events in the module, %d live, %d of %d of tracefs compared, %d differ; %d have probes' % (
         len(events), sum(live for live, _ in events.values()), compared, len(coverable),
-        len(wrong)))
+        len(wrong), have_probes))
     if wrong:
         fail('\n'.join(wrong))
     missing = [name for name in coverable if name not in events]
     if missing:
         fail('not in the module: ' + ' '.join(missing))
+    if 100 * have_probes < int(percent) * len(coverable):
+        fail('%s %% are to have probes' % percent)
 
 
 # --- our records --------------------------------------------------------------

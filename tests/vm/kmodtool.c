@@ -74,7 +74,8 @@ static int list(void)
 	int fd = device();
 
 	for (uint32_t i = 0; !get_event(fd, i, &event); i++) {
-		printf("E\t%s\t%u\n", event.name, !!(event.flags & LTT_KMOD_LIVE));
+		printf("E\t%s\t%u\t%u\n", event.name, !!(event.flags & LTT_KMOD_LIVE),
+		       !!(event.flags & LTT_KMOD_BY_PERF));
 		list_fields(fd, &event);
 	}
 	if (errno != ENOENT)
