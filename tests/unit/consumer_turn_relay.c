@@ -77,13 +77,18 @@ static uint32_t turn(struct daemon *d, uint64_t output, const char *name, bool c
 }
 
 /* A relay that is slow to answer may count as away for a moment. */
-static void await_turn(struct daemon *d, uint64_t output, const char *name)
+static void await_any(struct daemon *d, uint64_t output, const char *name, bool clear)
 {
 	uint32_t code = WAITS;
 
-	for (int i = 0; i < 200 && code; i++, sleep_ms(50))
-		code = turn(d, output, name, false);
+	for (int i = 0; i < 600 && code; i++, sleep_ms(50))
+		code = turn(d, output, name, clear);
 	CHECK_IS(code, ==, 0);
+}
+
+static void await_turn(struct daemon *d, uint64_t output, const char *name)
+{
+	await_any(d, output, name, false);
 }
 
 static void open_session_again(struct daemon *d, uint64_t output, const char *name, int dir,
@@ -212,7 +217,7 @@ static void test_session(struct daemon *d, uint64_t output, const char *name, in
 	await_turn(d, output, "archives/d");
 	write_events(&p);
 	check(d, output, name, all, 5 * EVENTS);
-	CHECK_IS(turn(d, output, "cleared-5", true), ==, 0);
+	await_any(d, output, "cleared-5", true);
 	write_events(&p);
 	MUST(d, con_output_flush, .output = output);
 	CHECK_IS(get_stats(d, output).written, ==, 5 * EVENTS);
@@ -220,6 +225,81 @@ static void test_session(struct daemon *d, uint64_t output, const char *name, in
 	MUST(d, con_ring_close, .ring = 10 * output);
 	MUST(d, con_trace_close, .trace = output);
 	MUST(d, con_output_close, .output = output);
+}
+
+/* Return: whether it was killed before its answer. */
+static bool is_killed(struct daemon *d)
+{
+	struct pollfd poll_fd = { .fd = d->fd, .events = POLLIN };
+	struct msg_header header = { 0 };
+
+	while (!(header.flags & MSG_REPLY)) {
+		struct decoder dec;
+		struct reply r;
+		unsigned int nr;
+		ssize_t n;
+
+		CHECK_IS(poll(&poll_fd, 1, 60000), ==, 1);
+		n = sock_recv(d->fd, r.buf, sizeof(r.buf), r.fds, &nr);
+		if (n <= 0)
+			return true;
+		decoder_init(&dec, r.buf, (size_t)n, r.fds, nr);
+		CHECK_IS(decode_header(&dec, &header), ==, 0);
+	}
+	return false;
+}
+
+/* Until the spool has a file of @bytes or more behind a turn. */
+static bool await_stored(uint64_t bytes)
+{
+	for (int i = 0; i < 200; i++, sleep_ms(50)) {
+		DIR *dir = dir_open(AT_FDCWD, "spool/ust/uid");
+		struct dirent *entry;
+		struct stat st;
+		bool found = false;
+
+		while ((entry = dir_next(dir)))
+			if (strlen(entry->d_name) > strlen("chan_0_4294967") &&
+			    fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 &&
+			    (uint64_t)st.st_size >= bytes)
+				found = true;
+		closedir(dir);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/* The relay does not answer the turn, and buffers fill: packets that are cut then are behind it. */
+static void test_hung(struct daemon *d)
+{
+	static const char *const parts[] = { "archives/none", "archives/a", ".", NULL };
+	struct producer p;
+	struct rings rings;
+	int status;
+
+	dir_remove(AT_FDCWD, "spool");
+	open_session(d, 3, "hung", fresh_dir("spool"));
+	rings = open_rings(d, 3, 30, 4, 16384);
+	enable_rings(d, 3, 30, true);
+	producer_init(&p, &rings, 0);
+	write_events(&p);
+	await_turn(d, 3, "archives/none");
+	MUST(d, con_output_flush, .output = 3);
+	CHECK_IS(kill(relay, SIGSTOP), ==, 0);
+	CHECK_IS(waitpid(relay, &status, WUNTRACED), ==, relay);
+	SEND(d, con_turn, .output = 3, .name = "archives/a");
+	sleep_ms(300);
+	write_events(&p);
+	CHECK(await_stored(16384));
+	CHECK_IS(kill(relay, SIGCONT), ==, 0);
+	CHECK(!is_killed(d));
+	await_turn(d, 3, "archives/a");
+	write_events(&p);
+	check(d, 3, "hung", parts, 3 * EVENTS);
+	MUST(d, con_ring_close, .ring = 30);
+	MUST(d, con_trace_close, .trace = 3);
+	MUST(d, con_output_close, .output = 3);
 }
 
 /* --- kills --------------------------------------------------------------------------- */
@@ -263,40 +343,32 @@ static void adopt(struct daemon *d, const struct buffers *b, const char *name,
 	MUST(d, con_adopted);
 }
 
-/* Return: whether it was killed before its answer. */
-static bool is_killed(struct daemon *d)
+static void set_number(const char *name, unsigned int number)
 {
-	struct pollfd poll_fd = { .fd = d->fd, .events = POLLIN };
-	struct msg_header header = { 0 };
+	char text[16];
 
-	while (!(header.flags & MSG_REPLY)) {
-		struct decoder dec;
-		struct reply r;
-		unsigned int nr;
-		ssize_t n;
-
-		CHECK_IS(poll(&poll_fd, 1, 60000), ==, 1);
-		n = sock_recv(d->fd, r.buf, sizeof(r.buf), r.fds, &nr);
-		if (n <= 0)
-			return true;
-		decoder_init(&dec, r.buf, (size_t)n, r.fds, nr);
-		CHECK_IS(decode_header(&dec, &header), ==, 0);
-	}
-	return false;
+	snprintf(text, sizeof(text), "%u", number);
+	setenv(name, text, 1);
 }
 
-static void set_kill(unsigned int at, int cpu)
+/* Since the first file behind the turn. @error: 0: it is killed. */
+static struct daemon start_to_fail(unsigned int at, unsigned int times, int error, int cpu)
 {
-	char text[16], first[32];
+	struct daemon d;
+	char first[32];
 
-	snprintf(text, sizeof(text), "%u", at);
 	snprintf(first, sizeof(first), "chan_%d_%llu", cpu, 1ull << SPOOL_MARK_SHIFT);
 	daemon_preload("dso/fault.so");
 	setenv("LTT_FAULT_FROM", first, 1);
-	setenv("LTT_FAULT_TIMES", "1", 1);
-	setenv("LTT_FAULT_KILL", "1", 1);
 	setenv("LTT_FAULT_SHORT", "1", 1);
-	setenv("LTT_FAULT_AT", text, 1);
+	setenv("LTT_FAULT_COUNT", "calls", 1);
+	set_number("LTT_FAULT_AT", at);
+	set_number("LTT_FAULT_TIMES", times);
+	set_number("LTT_FAULT_KILL", !error);
+	set_number("LTT_FAULT_ERRNO", (unsigned int)error);
+	d = daemon_start();
+	unsetenv("LD_PRELOAD");
+	return d;
 }
 
 /* At the @at-th call since the first file behind the turn: as the turn is stored, and as it is sent
@@ -314,9 +386,7 @@ static bool check_killed(unsigned int at, int cpu, bool away)
 
 	snprintf(name, sizeof(name), "killed-%u-%d", at, away);
 	dir_remove(AT_FDCWD, "spool");
-	set_kill(at, cpu);
-	d = daemon_start();
-	unsetenv("LD_PRELOAD");
+	d = start_to_fail(at, 1, 0, cpu);
 	open_session(&d, 1, name, fresh_dir("spool"));
 	free(slurp(AT_FDCWD, "spool/ust/uid/metadata", &metadata_bytes));
 	rings = open_buffers(&d, &b);
@@ -382,6 +452,7 @@ int main(void)
 	start_relay(&d);
 	test_session(&d, 1, "direct", -1);
 	test_session(&d, 2, "spooled", fresh_dir("spool"));
+	test_hung(&d);
 	daemon_end(&d);
 	cpu = pin();
 	check_kills(cpu, stride, true);

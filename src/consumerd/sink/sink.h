@@ -30,6 +30,9 @@ struct sink_host {
 	void (*cut)(void *data);	      /* write the current packets of all rings */
 	bool (*has_work)(void *data);	      /* whether a request waits for the worker */
 	bool (*adopts)(const void *data);     /* whether old streams are missing yet */
+	/* Each stream with @opened goes on behind that packet. turn() calls it before it waits for
+	 * a relay: packets may be cut meanwhile. */
+	void (*turned)(void *data);
 	void (*watch)(void *data, int fd);    /* call sink_check() when the peer closes @fd */
 	void *data;
 };

@@ -254,12 +254,12 @@ static int spool_turn(struct sink *sink, const char *name, bool clear)
 	bool at_once = ret == 0 && is_in_step(spool);
 
 	ret = spool_add_mark(spool, name, clear);
+	spool->host->turned(spool->host->data);
 	if (ret < 0 || !at_once)
 		return ret;
 	ret = spool_send_mark(spool);
 	if (ret == -EREMOTEIO) {
 		spool_give_up_mark(spool);
-		sink->turn_made = false;
 		return ret;
 	}
 	if (ret < 0)

@@ -519,6 +519,15 @@ static int turn_failed(const struct worker *w, const struct job *job, int error,
 	return err_errno(err, ERR_OUTPUT, -error, "the trace can't be moved to '%s'", name);
 }
 
+void worker_turn_away(struct worker *w)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		ringset_turn_away(set);
+	w->sink->turn_made = false;
+}
+
 /* The traces were moved; their streams go on in new directories, by packets with their places.
  * Return: 0 or negative errno: it goes on in the archive, and the request may be repeated. */
 static int turn_streams(struct worker *w, bool clear)
@@ -529,11 +538,9 @@ static int turn_streams(struct worker *w, bool clear)
 
 	if (ret == 0 && w->sink->link)
 		ret = worker_attach(w);
-	w->sink->turn_made = false;
 	if (ret == 0 && w->sink->ops->turn)
 		ret = w->sink->ops->turn(w->sink, w->turning, clear);
-	list_for_each(set, &w->sets, node)
-		ringset_turn_away(set);
+	worker_turn_away(w);
 	if (ret < 0)
 		return ret;
 	list_for_each(set, &w->sets, node)

@@ -123,6 +123,8 @@ void worker_await_removal(struct worker *worker);
 
 /** The turn is finished, or goes on in the next consumer. */
 void worker_end_turn(struct worker *worker);
+/** The streams go on behind the turn's packets, where the sink has stored them. */
+void worker_turn_away(struct worker *worker);
 
 /** Close a trace's files and free the trace. */
 void worker_close_trace(struct worker *worker, struct chunk_trace *dir);

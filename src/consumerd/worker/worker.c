@@ -548,6 +548,11 @@ static bool is_adopting(const void *data)
 	return w->incomplete;
 }
 
+static void turn_away_for_sink(void *data)
+{
+	worker_turn_away(data);
+}
+
 static void watch_connection(void *data, int fd)
 {
 	const struct worker *w = data;
@@ -564,8 +569,8 @@ static void make_sink(struct worker *w)
 		.disk = &w->disk,
 	};
 
-	w->host = (struct sink_host){ is_pressed,  cut_for_sink,     has_work,
-				      is_adopting, watch_connection, w };
+	w->host = (struct sink_host){ is_pressed,  cut_for_sink,	  has_work,
+				      is_adopting, turn_away_for_sink, watch_connection, w };
 	w->sink = sink_new(&config, &w->host);
 }
 
