@@ -3,7 +3,9 @@
  * The turn of a session that goes to a relay, with and without a spool: the archives at the relay
  * and the rest have all events, without a gap and without a repetition, also if the relay is killed
  * in between. While it is away, a turn is refused, and may be repeated; or it waits in the spool,
- * in its place among the packets, also if the consumer is killed at any call.
+ * in its place among the packets, also if the consumer is killed at any call. After a call that
+ * fails, as on a full disk, a turn or a clear is refused with a sentence, and may be repeated: all
+ * counts are exact.
  */
 #include <netinet/in.h>
 #include <poll.h>
@@ -427,6 +429,105 @@ static void check_kills(int cpu, unsigned int stride, bool away)
 	CHECK_IS(at, >, stride);
 }
 
+/* --- faults -------------------------------------------------------------------------- */
+
+struct failure {
+	unsigned int times;
+	bool away, clears;
+	int error;
+};
+
+static unsigned long calls_made(void)
+{
+	size_t len;
+	char *text = slurp(AT_FDCWD, "calls", &len);
+	unsigned long calls = strtoul(text, NULL, 10);
+
+	free(text);
+	return calls;
+}
+
+/* Until it is made, or stored. Return: the number of events written meanwhile. */
+static uint64_t turn_again(struct daemon *d, struct producer *p, const char *name,
+			   const struct failure *f)
+{
+	uint32_t code = ERR_OUTPUT;
+	uint64_t events = 0;
+
+	for (int i = 0; i < 20 && code && code != WAITS; i++, events++) {
+		code = turn(d, 1, name, f->clears);
+		produce(p);
+	}
+	CHECK(!code || code == WAITS);
+	return events;
+}
+
+static void check_all_cleared(struct daemon *d, uint64_t want)
+{
+	struct sums sums;
+
+	MUST(d, con_output_flush, .output = 1);
+	sums = get_stats(d, 1);
+	CHECK_IS(sums.recorded, ==, want);
+	CHECK_IS(sums.written + sums.cleared, ==, want);
+	CHECK_IS(sums.cleared, >=, EVENTS);
+}
+
+/* The @at-th call fails. Return: whether there was one. */
+static bool check_failed(unsigned int at, int cpu, const struct failure *f)
+{
+	static const char *const parts[] = { "archives/a", ".", NULL };
+	const char *turn_name = f->clears ? "archives/cleared-1" : "archives/a";
+	struct daemon d, plain = { .fd = -1 };
+	struct producer p;
+	struct rings rings;
+	struct buffers b;
+	struct reply r;
+	char name[64];
+	uint64_t want;
+
+	snprintf(name, sizeof(name), "failed-%u-%u-%d%d%d", at, f->times, f->away, f->clears,
+		 f->error);
+	dir_remove(AT_FDCWD, "spool");
+	d = start_to_fail(at, f->times, f->error, cpu);
+	open_session(&d, 1, name, fresh_dir("spool"));
+	rings = open_buffers(&d, &b);
+	producer_init(&p, &rings, 0);
+	write_events(&p);
+	MUST(&d, con_output_flush, .output = 1);
+	if (f->away)
+		kill_relay();
+	want = EVENTS + turn_again(&d, &p, turn_name, f);
+	write_events(&p);
+	want += EVENTS;
+	ASK(&d, &r, con_output_flush, .output = 1);
+	if (f->away)
+		start_relay(&plain);
+	for (int i = 0; i < 20; i++) {
+		ASK(&d, &r, con_output_flush, .output = 1);
+		if (!r.code)
+			break;
+	}
+	await_any(&d, 1, turn_name, f->clears);
+	write_events(&p);
+	want += EVENTS;
+	if (f->clears)
+		check_all_cleared(&d, want);
+	else
+		check(&d, 1, name, parts, want);
+	MUST(&d, con_output_close, .output = 1);
+	daemon_end(&d);
+	return calls_made() >= at;
+}
+
+static const struct failure failures[] = {
+	{ .times = 1, .error = ENOSPC },
+	{ .times = 1, .error = EDQUOT, .away = true },
+	{ .times = 6, .error = ENOSPC, .away = true },
+	{ .times = 1, .error = EIO, .away = true, .clears = true },
+	{ .times = 6, .error = ENOSPC, .clears = true },
+};
+
 static int pin(void)
 {
 	int cpu = sched_getcpu();
@@ -457,6 +558,11 @@ int main(void)
 	cpu = pin();
 	check_kills(cpu, stride, true);
 	check_kills(cpu, stride, false);
+	stride *= stride;
+	for (size_t i = 0; i < ARRAY_SIZE(failures); i++)
+		for (unsigned int at = 1 + (unsigned int)getpid() % stride;
+		     check_failed(at, cpu, &failures[i]); at += stride)
+			printf("call %u failed\n", at);
 	kill_relay();
 	return 0;
 }

@@ -34,30 +34,38 @@ static uint64_t size_at(int dir_fd, const char *name)
 	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Go to the oldest file from @from on. Return: bytes of these files. */
-static uint64_t go_to_file(struct chunk_drain *d, uint64_t from)
+/* Go to the oldest file from @from on. Return: 0; or negative errno: it is not known. */
+static int go_to_file(struct chunk_drain *d, uint64_t from, uint64_t *ret_bytes)
 {
 	int dir_fd = d->stream->config->trace->fd;
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
 	uint64_t number, bytes = 0;
 	struct dirent *entry;
 
+	if (!dir)
+		return -errno;
 	d->number = d->stream->number;
 	while ((entry = dir_next(dir)))
 		if (chunk_stream_number_of(d->stream, entry->d_name, &number) && number >= from) {
 			d->number = MIN(d->number, number);
 			bytes += size_at(dir_fd, entry->d_name);
 		}
-	return bytes;
+	*ret_bytes = bytes;
+	return 0;
 }
 
-void chunk_drain_find(struct chunk_drain *d)
+int chunk_drain_find(struct chunk_drain *d)
 {
-	chunk_drain_add(d, go_to_file(d, 0));
+	uint64_t bytes = 0;
+	int ret = go_to_file(d, 0, &bytes);
+
+	chunk_drain_add(d, bytes);
+	return ret;
 }
 
-/* Remove the file that was read, and go on with the next: there may be numbers without one. */
-static void leave_file(struct chunk_drain *d)
+/* Remove the file that was read, and go on with the next: there may be numbers without one. Return:
+ * 0; or negative errno: the current one is such a number. */
+static int leave_file(struct chunk_drain *d)
 {
 	const struct stream_config *config = d->stream->config;
 	const struct chunk_trace *trace = config->trace;
@@ -69,7 +77,7 @@ static void leave_file(struct chunk_drain *d)
 	if (d->number + 1 == d->stream->number)
 		chunk_stream_close(d->stream);
 	if (chunk_stream_names(d->stream, d->number++, &names) < 0)
-		return;
+		return 0;
 	bytes = size_at(trace->fd, names.stream) + size_at(trace->index_fd, names.index);
 	unlinkat(trace->index_fd, names.index, 0);
 	unlinkat(trace->fd, names.stream, 0);
@@ -77,7 +85,8 @@ static void leave_file(struct chunk_drain *d)
 	if (d->number < d->stream->number &&
 	    chunk_stream_names(d->stream, d->number, &names) == 0 &&
 	    !chunk_has(trace->fd, names.stream))
-		(void)go_to_file(d, d->number);
+		return go_to_file(d, d->number, &bytes);
+	return 0;
 }
 
 /* Entries lie in the order of their packets. */
@@ -162,10 +171,13 @@ static int read_packet(struct chunk_drain *d, struct packet_header *ret, void **
 
 int chunk_drain_next(struct chunk_drain *d, struct packet_header *ret, void **ret_body)
 {
-	for (; d->number < d->stream->number; leave_file(d)) {
+	while (d->number < d->stream->number) {
 		int result = read_packet(d, ret, ret_body);
 
 		if (result != 0 || d->sent)
+			return result;
+		result = leave_file(d);
+		if (result < 0)
 			return result;
 	}
 	chunk_drain_count(d, -(int64_t)d->waiting);
@@ -179,15 +191,15 @@ void chunk_drain_pass(struct chunk_drain *d, uint64_t bytes)
 	d->passed += bytes;
 	chunk_drain_count(d, -(int64_t)MIN(bytes, d->waiting));
 	if (fstat(d->fd, &st) == 0 && (uint64_t)st.st_size <= d->passed)
-		leave_file(d);
+		(void)!leave_file(d); /* or with the next packet */
 	if (d->number >= d->stream->number)
 		chunk_drain_count(d, -(int64_t)d->waiting);
 }
 
 void chunk_drain_close(struct chunk_drain *d, bool remove)
 {
-	while (remove && d->number < d->stream->number)
-		leave_file(d);
+	while (remove && d->number < d->stream->number && leave_file(d) == 0)
+		;
 	d->fd = close_fd(d->fd);
 	chunk_drain_count(d, -(int64_t)d->waiting);
 }

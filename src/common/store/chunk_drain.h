@@ -28,8 +28,9 @@ struct chunk_drain {
 /** @stream, @all_waiting: outlive the drain. */
 void chunk_drain_init(struct chunk_drain *drain, struct chunk_stream *stream,
 		      uint64_t *all_waiting);
-/** Begin with the oldest existing file. After chunk_stream_continue(). */
-void chunk_drain_find(struct chunk_drain *drain);
+/** Begin with the oldest existing file. After chunk_stream_continue(). Return: 0 or negative errno:
+ *  it is not known. */
+int chunk_drain_find(struct chunk_drain *drain) MUST_CHECK;
 /** A packet of @bytes was appended to the stream. */
 void chunk_drain_add(struct chunk_drain *drain, uint64_t bytes);
 

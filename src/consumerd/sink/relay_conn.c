@@ -148,6 +148,13 @@ const char *relay_conn_problem(const struct relay_conn *link)
 	return link->err.text;
 }
 
+const char *relay_conn_reason(const struct relay_conn *link, int error)
+{
+	bool is_ours = error == link->error && *link->err.text;
+
+	return is_ours ? link->err.text : strerror(-error);
+}
+
 void relay_conn_set_meanwhile(struct relay_conn *link, wire_meanwhile meanwhile, void *data)
 {
 	link->wire.meanwhile = meanwhile;

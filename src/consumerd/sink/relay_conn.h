@@ -59,6 +59,8 @@ void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t 
 bool relay_conn_is_live(const struct relay_conn *link);
 /** The reason why the last request failed, a sentence. */
 const char *relay_conn_problem(const struct relay_conn *link);
+/** That sentence where @error is the last one of the connection; else the error's own. */
+const char *relay_conn_reason(const struct relay_conn *link, int error);
 /** Set a function that is called while the relay is waited for; see wire.h. */
 void relay_conn_set_meanwhile(struct relay_conn *link, wire_meanwhile meanwhile, void *data);
 /** Report each new connection's descriptor, so that its end is noticed; then call

@@ -228,7 +228,7 @@ struct sink_state spool_sink_state(const struct sink *sink)
 		.due_ns = spool->fills && !awaits_streams(spool) ? due_ns : UINT64_MAX,
 		.turns = !list_empty(&spool->marks),
 		.trouble = spool->error,
-		.problem = spool->error ? relay_conn_problem(sink->link) : "",
+		.problem = spool->error ? spool->problem : "",
 	};
 }
 
@@ -304,7 +304,8 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 		if (spool->sink.waiting)
 			err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
 				(unsigned long long)spool->sink.waiting,
-				relay_conn_problem(spool->sink.link));
+				spool->error ? spool->problem :
+					       "they could not be sent in time");
 		relay_conn_end(spool->sink.link, spool->unfinished);
 		if (!spool->fills)
 			spool_remove(spool);

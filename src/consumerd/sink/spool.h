@@ -45,7 +45,8 @@ struct spool {
 	unsigned int nr_ahead;	/* sum of the streams' nr_ahead */
 	int ahead_error;	/* the first error of those; then no more are sent until all are
 				 * answered */
-	int error;		/* last error of the connection; 0: none */
+	int error;		/* last error of the connection, or of reading the files; 0: none */
+	char problem[400];	/* the same as a sentence */
 	uint64_t retry_ns,
 		backoff_ns; /* time of the next attempt to connect; the pause before it */
 };

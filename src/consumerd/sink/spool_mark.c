@@ -146,7 +146,7 @@ int spool_add_mark(struct spool *spool, const char *name, bool clear)
 			return 0;
 	list_for_each(sp, &spool->streams, node)
 		if (sp->unplaced)
-			return -EAGAIN;
+			return spool->error ? spool->error : -EAGAIN;
 	spool->fills = true;
 	spool->last_mark++;
 	list_for_each(sp, &spool->streams, node)

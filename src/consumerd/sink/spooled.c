@@ -29,6 +29,8 @@ void spool_sink_link_failed(struct sink *sink, int error)
 
 	spool->fills = true;
 	spool->error = error;
+	snprintf(spool->problem, sizeof(spool->problem), "%s",
+		 relay_conn_reason(sink->link, error));
 	spool->backoff_ns =
 		spool->backoff_ns ? MIN(spool->backoff_ns * 2, BACKOFF_MAX_NS) : BACKOFF_MIN_NS;
 	spool->retry_ns = now_ns() + spool->backoff_ns;
@@ -169,23 +171,24 @@ int spooled_open(struct spooled *sp)
 {
 	struct packet_header *last = &sp->note.last, stored;
 	uint64_t cut = 0;
-	int ret;
+	int ret, found = 0;
 
 	if (sp->is_open)
 		return 0;
 	ret = open_note(sp);
 	if (ret == 0)
-		ret = chunk_stream_continue(&sp->file, &stored, &cut);
+		ret = found = chunk_stream_continue(&sp->file, &stored, &cut);
+	if (ret >= 0)
+		ret = chunk_drain_find(&sp->drain);
 	if (ret < 0) {
 		sp->note_fd = close_fd(sp->note_fd);
 		chunk_stream_close(&sp->file);
 		return ret;
 	}
-	if (ret > 0 && (!packet_is_set(last) || stored.packet_seq_num > last->packet_seq_num))
+	if (found > 0 && (!packet_is_set(last) || stored.packet_seq_num > last->packet_seq_num))
 		*last = stored;
-	sp->is_last_in_files = ret > 0 && stored.packet_seq_num == last->packet_seq_num;
+	sp->is_last_in_files = found > 0 && stored.packet_seq_num == last->packet_seq_num;
 	sp->spool->last_mark = MAX(sp->spool->last_mark, sp->file.number >> SPOOL_MARK_SHIFT);
-	chunk_drain_find(&sp->drain);
 	if (sp->drain.waiting || packet_is_set(&sp->note.acked))
 		sp->spool->fills = true;
 	sp->is_open = true;
@@ -490,13 +493,18 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 
 int spool_add_opening(struct spooled *sp)
 {
-	struct packet_header opening = packet_opening(&sp->note.last);
+	const struct packet_header last = sp->note.last, opening = packet_opening(&last);
+	bool is_last_in_files = sp->is_last_in_files;
 	int ret;
 
-	if (sp->ended || !packet_is_set(&sp->note.last))
+	if (sp->ended || !packet_is_set(&last))
 		return 0;
 	ret = spool_add(sp, &opening, NULL, NULL);
 	sp->out.opened = ret == 0;
+	if (ret < 0) { /* the stream goes on with a packet of the same number */
+		sp->note.last = last;
+		sp->is_last_in_files = is_last_in_files;
+	}
 	return ret;
 }
 

@@ -505,7 +505,7 @@ static int turn_failed(const struct worker *w, const struct job *job, int error,
 	if (w->sink->link)
 		return err_set(err, ERR_OUTPUT,
 			       "the traces at the relay can't be moved now: %s; repeat it later",
-			       relay_conn_problem(w->sink->link));
+			       relay_conn_reason(w->sink->link, error));
 	if (error == -EEXIST)
 		return err_set(err, ERR_OUTPUT, "'%s' exists already; move it away", name);
 	if (error == -EXDEV)
