@@ -79,7 +79,6 @@ void allocations_free(struct allocations *allocations)
 		free(block);
 	while ((site = allocations->sites)) {
 		allocations->sites = site->next;
-		free(site->callers);
 		free(site);
 	}
 	free(allocations);
@@ -95,33 +94,20 @@ static uint64_t allocations_hash(const void *pointer, uint64_t number)
 static struct allocations_site *allocations_site_of(struct allocations *allocations,
 						    const struct overview_process *process,
 						    enum allocations_action action,
-						    const struct event *event, uint64_t address)
+						    const struct event *event)
 {
-	struct callsites *sites = allocations->callsites;
-	struct callsite *place = callsites_find(sites, process, event, address, true);
-	struct callsite *callers[CALLSITES_CALLERS];
-	uint32_t nr = 0;
-	uint64_t hash = allocations_hash(place, action);
+	const struct callchain *chain = callsites_chain(allocations->callsites, process, event);
+	uint64_t hash = allocations_hash(chain, action);
+	struct idmap_node *node = idmap_find(&allocations->sites_map, hash);
 	struct allocations_site *site;
-	struct idmap_node *node;
 
-	if (allocations->nr_chains < ALLOCATIONS_CHAINS_MOST)
-		nr = callsites_callers(sites, process, event, callers);
-	for (uint32_t i = 0; i < nr; i++)
-		hash = allocations_hash(callers[i], hash);
-	node = idmap_find(&allocations->sites_map, hash);
 	for (; node; node = idmap_next(&allocations->sites_map, node)) {
 		site = container_of(node, struct allocations_site, node);
-		if (site->place == place && site->action == action && site->nr_callers == nr &&
-		    memcmp(site->callers, callers, nr * sizeof(*callers)) == 0)
+		if (site->chain == chain && site->action == action)
 			return site;
 	}
 	site = xalloc(sizeof(*site));
-	site->place = place;
-	site->callers = xalloc((nr + 1) * sizeof(*callers));
-	memcpy(site->callers, callers, nr * sizeof(*callers));
-	site->nr_callers = nr;
-	allocations->nr_chains += nr > 0;
+	site->chain = chain;
 	site->action = action;
 	site->from_ns = event->ns;
 	site->next = allocations->sites;
@@ -282,9 +268,8 @@ void allocations_take(struct allocations *allocations, const struct overview_pro
 		return;
 	if (address)
 		allocations_begin(allocations, process,
-				  allocations_site_of(allocations, process, action, event,
-						      callsites_address(event)),
-				  event, address, bytes);
+				  allocations_site_of(allocations, process, action, event), event,
+				  address, bytes);
 	else
 		allocations->failed += bytes > 0;
 }

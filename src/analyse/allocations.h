@@ -11,7 +11,6 @@
 #include "callsites.h"
 
 #define ALLOCATIONS_BLOCKS_MOST (1u << 20) /* that are not freed, of all processes */
-#define ALLOCATIONS_CHAINS_MOST (1u << 16) /* sites with callers */
 
 struct event;
 struct overview_process;
@@ -36,15 +35,14 @@ enum allocations_action {
 };
 
 /**
- * struct allocations_site - calls of one function from one place.
- * @place: NULL: it was not recorded. @callers, @nr_callers: the calls that led to it.
+ * struct allocations_site - calls of one function by one chain.
+ * @chain: NULL: it was not recorded.
  * @live, @live_bytes: not freed. @lossy: events of its trace were lost since its first one.
  */
 struct allocations_site {
 	struct idmap_node node;
 	struct allocations_site *next;
-	struct callsite *place, **callers;
-	uint32_t nr_callers;
+	const struct callchain *chain;
 	const struct overview_process *process; /* of the latest one */
 	enum allocations_action action;
 	uint64_t calls, bytes, live, live_bytes;
@@ -65,7 +63,7 @@ struct allocations {
 	uint64_t calls, bytes, frees, failed, unknown_frees, left_out;
 	uint64_t live, live_bytes, most_bytes;
 	int64_t most_ns;
-	uint32_t nr_sites, nr_chains;
+	uint32_t nr_sites;
 	struct idmap sites_map, blocks_map;
 	struct list_node blocks;
 	struct callsites *callsites;

@@ -20,10 +20,11 @@ struct callsites_alias {
 };
 
 struct callsites {
-	struct idmap aliases_map, sites_map;
+	struct idmap aliases_map, sites_map, chains_map;
 	struct callsites_alias *aliases;
 	struct callsite *sites;
-	uint32_t nr;
+	struct callchain *chains;
+	uint32_t nr, nr_chains;
 	struct objects *objects;
 	const struct view_host *host;
 };
@@ -36,18 +37,25 @@ struct callsites *callsites_new(struct objects *objects, const struct view_host 
 	sites->host = host;
 	idmap_init(&sites->aliases_map);
 	idmap_init(&sites->sites_map);
+	idmap_init(&sites->chains_map);
 	return sites;
 }
 
 void callsites_free(struct callsites *sites)
 {
 	struct callsites_alias *alias;
+	struct callchain *chain;
 	struct callsite *site;
 
 	if (!sites)
 		return;
 	idmap_fini(&sites->aliases_map);
 	idmap_fini(&sites->sites_map);
+	idmap_fini(&sites->chains_map);
+	while ((chain = sites->chains)) {
+		sites->chains = chain->next;
+		free(chain);
+	}
 	while ((alias = sites->aliases)) {
 		sites->aliases = alias->next;
 		free(alias);
@@ -130,7 +138,9 @@ struct callsite *callsites_find(struct callsites *sites, const struct overview_p
 	return alias->site;
 }
 
-uint64_t callsites_address(const struct event *event)
+/* The address behind the call that the event records: its field call_site, as our wrappers have, or
+ * its context ip; 0: neither. */
+static uint64_t callsites_address(const struct event *event)
 {
 	const struct value *value = value_member(event->fields, "call_site");
 
@@ -141,8 +151,10 @@ uint64_t callsites_address(const struct event *event)
 	return value && value->type->kind == TYPE_INT ? value->u : 0;
 }
 
-uint32_t callsites_callers(struct callsites *sites, const struct overview_process *process,
-			   const struct event *event, struct callsite *ret[CALLSITES_CALLERS])
+/* Return: number in @ret. */
+static uint32_t callsites_callers(struct callsites *sites, const struct overview_process *process,
+				  const struct event *event,
+				  struct callsite *ret[CALLSITES_CALLERS])
 {
 	const struct value *value = value_member(event->fields, "callers");
 	uint32_t nr = 0;
@@ -156,6 +168,42 @@ uint32_t callsites_callers(struct callsites *sites, const struct overview_proces
 		nr++;
 	}
 	return nr;
+}
+
+const struct callchain *callsites_chain(struct callsites *sites,
+					const struct overview_process *process,
+					const struct event *event)
+{
+	struct callsite *place =
+		callsites_find(sites, process, event, callsites_address(event), true);
+	struct callsite *callers[CALLSITES_CALLERS];
+	uint64_t hash = callsites_hash(place, 0);
+	struct idmap_node *node;
+	struct callchain *chain;
+	uint32_t nr = 0;
+
+	if (!place)
+		return NULL;
+	if (sites->nr_chains < CALLSITES_CHAINS_MOST)
+		nr = callsites_callers(sites, process, event, callers);
+	for (uint32_t i = 0; i < nr; i++)
+		hash = callsites_hash(callers[i], hash);
+	node = idmap_find(&sites->chains_map, hash);
+	for (; node; node = idmap_next(&sites->chains_map, node)) {
+		chain = container_of(node, struct callchain, node);
+		if (chain->place == place && chain->nr_callers == nr &&
+		    memcmp(chain->callers, callers, nr * sizeof(*callers)) == 0)
+			return chain;
+	}
+	chain = xalloc(sizeof(*chain) + nr * sizeof(*callers));
+	chain->place = place;
+	chain->nr_callers = nr;
+	memcpy(chain->callers, callers, nr * sizeof(*callers));
+	chain->next = sites->chains;
+	sites->chains = chain;
+	sites->nr_chains += nr > 0;
+	idmap_add(&sites->chains_map, &chain->node, hash);
+	return chain;
 }
 
 bool callsites_frame(const struct callsite *site, uint32_t nr, struct symbol_inline *ret)

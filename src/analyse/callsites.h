@@ -49,16 +49,23 @@ void callsites_free(struct callsites *sites);
 struct callsite *callsites_find(struct callsites *sites, const struct overview_process *process,
 				const struct event *event, uint64_t address, bool is_return);
 
-/** The address behind the call that the event records: its field call_site, as our wrappers have,
- *  or its context ip; 0: neither. */
-uint64_t callsites_address(const struct event *event);
-
 #define CALLSITES_CALLERS 15u
+#define CALLSITES_CHAINS_MOST (1u << 16) /* with callers */
 
-/** The places from which the function at callsites_address() was called, the innermost one
- *  first, as our wrappers have them. Return: number in @ret. */
-uint32_t callsites_callers(struct callsites *sites, const struct overview_process *process,
-			   const struct event *event, struct callsite *ret[CALLSITES_CALLERS]);
+/** struct callchain - a place of a call and the calls that led to it, the innermost one first. */
+struct callchain {
+	struct idmap_node node;
+	struct callchain *next;
+	struct callsite *place;
+	uint32_t nr_callers;
+	struct callsite *callers[];
+};
+
+/** The place at callsites_address() and its callers, as our wrappers record them: one object for
+ *  all events that have the same. Return: NULL: the place is unknown. */
+const struct callchain *callsites_chain(struct callsites *sites,
+					const struct overview_process *process,
+					const struct event *event);
 
 /** The name: of a function, of data with an offset, of an object with an offset, or an address.
  *  @is_code: without the offset in the function; of those inlined there, the first one that is no

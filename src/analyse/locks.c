@@ -239,7 +239,7 @@ static void locks_end_wait(struct locks *locks, struct locks_request *request, i
 	struct locks_wait wait = {
 		.mutex = mutex,
 		.thread = request->thread,
-		.site = request->site,
+		.chain = request->chain,
 		.from_ns = request->from_ns,
 		.ns = event_ns_between(request->from_ns, ns),
 		.held_ns = MIN(request->held_ns, event_ns_between(request->from_ns, ns)),
@@ -265,7 +265,7 @@ static void locks_end_wait(struct locks *locks, struct locks_request *request, i
 }
 
 static void locks_request_it(struct locks_mutex *mutex, struct overview_thread *thread,
-			     struct callsite *site, bool shared, int64_t ns)
+			     const struct callchain *chain, bool shared, int64_t ns)
 {
 	struct locks_request *request = &thread->request;
 
@@ -275,7 +275,7 @@ static void locks_request_it(struct locks_mutex *mutex, struct overview_thread *
 		.mutex = mutex,
 		.chosen = thread->chosen,
 		.shared = shared,
-		.site = site,
+		.chain = chain,
 		.from_ns = ns,
 	};
 	list_append(&mutex->waiters, &request->node);
@@ -310,12 +310,12 @@ static void locks_acquire(struct locks *locks, struct locks_mutex *mutex,
 			  struct overview_thread *thread, struct locks_hold hold)
 {
 	struct locks_request *request = &thread->request;
-	struct callsite *requested_in = request->mutex == mutex ? request->site : NULL;
+	const struct callchain *requested_in = request->mutex == mutex ? request->chain : NULL;
 
 	locks->acquired += thread->chosen;
 	mutex->acquired += thread->chosen;
 	if (requested_in)
-		hold.site = requested_in;
+		hold.chain = requested_in;
 	locks_hold_it(mutex, thread, hold);
 	if (request->mutex == mutex)
 		locks_end_wait(locks, request, hold.from_ns, false);
@@ -324,13 +324,13 @@ static void locks_acquire(struct locks *locks, struct locks_mutex *mutex,
 }
 
 static void locks_wait(struct locks_mutex *mutex, struct overview_thread *thread,
-		       struct callsite *site, int64_t ns)
+		       const struct callchain *chain, int64_t ns)
 {
 	struct locks_hold *hold = locks_hold_of(mutex, thread);
 
 	if (hold)
 		locks_end_hold(mutex, hold, ns, false);
-	thread->waits_in = site;
+	thread->waits_in = chain;
 }
 
 /* --- events --------------------------------------------------------------------------------- */
@@ -373,14 +373,13 @@ void locks_take(struct locks *locks, struct overview_thread *thread, enum locks_
 		return;
 	hold.shared = kind == LOCKS_RWLOCK && !locks_number(event, "write");
 	if (action == LOCKS_REQUEST || action == LOCKS_TRY || action == LOCKS_WAIT)
-		hold.site = callsites_find(locks->sites, thread->process, event,
-					   callsites_address(event), true);
+		hold.chain = callsites_chain(locks->sites, thread->process, event);
 	if (action == LOCKS_REQUEST) {
-		locks_request_it(mutex, thread, hold.site, hold.shared, event->ns);
+		locks_request_it(mutex, thread, hold.chain, hold.shared, event->ns);
 	} else if (action == LOCKS_WAIT) {
-		locks_wait(mutex, thread, hold.site, event->ns);
+		locks_wait(mutex, thread, hold.chain, event->ns);
 	} else if (action == LOCKS_AGAIN) { /* also where the time is over */
-		hold.site = thread->waits_in;
+		hold.chain = thread->waits_in;
 		locks_hold_it(mutex, thread, hold);
 	} else if (!locks_has_succeeded(event)) {
 		locks_forget_request(&thread->request);

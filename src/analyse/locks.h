@@ -20,6 +20,7 @@
 #define LOCKS_READERS_MOST 4096u    /* of one mutex, that are known at a time */
 #define LOCKS_UNEXPLAINED_NS 100000 /* as long as a wait, of calls without a known holder */
 
+struct callchain;
 struct callsite;
 struct callsites;
 struct event;
@@ -39,13 +40,13 @@ enum locks_action {
 enum locks_kind { LOCKS_MUTEX, LOCKS_SPIN, LOCKS_RWLOCK, LOCKS_NR_KINDS };
 
 /**
- * struct locks_hold - @ns: how long. @site: of the call that locked; NULL: unknown.
+ * struct locks_hold - @ns: how long. @chain: of the call that locked; NULL: unknown.
  * @uncertain: its begin or end was not recorded. @shared: for reading.
  * @depth: acquisitions of it by this thread, of locks.c.
  */
 struct locks_hold {
 	const struct overview_thread *thread; /* NULL: none is known */
-	struct callsite *site;
+	const struct callchain *chain;
 	int64_t from_ns;
 	uint64_t ns;
 	bool uncertain, shared;
@@ -79,7 +80,7 @@ struct locks_request {
 	struct locks_mutex *mutex; /* NULL: none */
 	bool chosen;		   /* by the user */
 	bool shared;		   /* for reading */
-	struct callsite *site;
+	const struct callchain *chain;
 	int64_t from_ns;
 	struct locks_hold most;
 	uint64_t most_ns, held_ns, holds;
@@ -90,7 +91,7 @@ struct locks_request {
 struct locks_wait {
 	const struct locks_mutex *mutex;
 	const struct overview_thread *thread;
-	struct callsite *site;
+	const struct callchain *chain;
 	int64_t from_ns;
 	uint64_t ns, held_ns, holds;
 	struct locks_hold holder;

@@ -38,7 +38,7 @@ struct overview_process {
 };
 
 /** struct overview_thread - @chosen: its latest event is one of those that the user wants.
- *  @waits_in: the place of its latest wait for a condition. */
+ *  @waits_in: the call of its latest wait for a condition. */
 struct overview_thread {
 	struct idmap_node node;
 	struct overview_thread *next;
@@ -47,7 +47,7 @@ struct overview_thread {
 	uint64_t tid, events;
 	bool chosen;
 	struct locks_request request;
-	struct callsite *waits_in;
+	const struct callchain *waits_in;
 	struct waits_begun waits[WAITS_NR_KINDS];
 };
 

@@ -69,15 +69,15 @@ struct waits_action waits_action_of(const char *name)
 
 /* Return: NULL: there are too many. */
 static struct waits_site *waits_site_of(struct waits *waits, enum waits_kind kind,
-					struct callsite *place)
+					const struct callchain *chain)
 {
-	uint64_t hash = ((uintptr_t)place + (uint64_t)kind) * 0xff51afd7ed558ccdu;
+	uint64_t hash = ((uintptr_t)chain + (uint64_t)kind) * 0xff51afd7ed558ccdu;
 	struct idmap_node *node = idmap_find(&waits->map, hash);
 	struct waits_site *site;
 
 	for (; node; node = idmap_next(&waits->map, node)) {
 		site = container_of(node, struct waits_site, node);
-		if (site->kind == kind && site->place == place)
+		if (site->kind == kind && site->chain == chain)
 			return site;
 	}
 	if (waits->nr_sites == WAITS_SITES_MOST) {
@@ -87,7 +87,7 @@ static struct waits_site *waits_site_of(struct waits *waits, enum waits_kind kin
 	waits->nr_sites++;
 	site = xalloc(sizeof(*site));
 	site->kind = kind;
-	site->place = place;
+	site->chain = chain;
 	site->next = waits->sites;
 	waits->sites = site;
 	idmap_add(&waits->map, &site->node, hash);
@@ -118,12 +118,11 @@ void waits_take(struct waits *waits, struct overview_thread *thread, struct wait
 {
 	struct waits_begun *begun = &thread->waits[action.kind];
 	const struct value *status = value_member(event->fields, "status");
-	struct callsite *place;
+	const struct callchain *chain;
 
 	if (action.side == WAITS_BEGIN) {
-		place = callsites_find(waits->callsites, thread->process, event,
-				       callsites_address(event), true);
-		begun->site = thread->chosen ? waits_site_of(waits, action.kind, place) : NULL;
+		chain = callsites_chain(waits->callsites, thread->process, event);
+		begun->site = thread->chosen ? waits_site_of(waits, action.kind, chain) : NULL;
 		begun->from_ns = event->ns;
 	} else if (begun->site) {
 		begun->site->timed_out += status && status->u == ETIMEDOUT;

@@ -15,7 +15,7 @@
 
 #define WAITS_SITES_MOST (1u << 16)
 
-struct callsite;
+struct callchain;
 struct callsites;
 struct event;
 struct overview_thread;
@@ -44,7 +44,7 @@ struct waits_begun {
 };
 
 /**
- * struct waits_site - the waits in one place. @place: NULL: unknown.
+ * struct waits_site - the waits by one chain of calls. @chain: NULL: unknown.
  * @open: of @calls, those that had not ended. @timed_out: those that ended so.
  * @longest_ns: of one, by @thread from @from_ns on.
  * @lossy: events of the trace were lost during one of them.
@@ -53,14 +53,14 @@ struct waits_site {
 	struct idmap_node node;
 	struct waits_site *next;
 	enum waits_kind kind;
-	struct callsite *place;
+	const struct callchain *chain;
 	uint64_t calls, open, timed_out, wait_ns, longest_ns;
 	const struct overview_thread *thread;
 	int64_t from_ns;
 	bool lossy;
 };
 
-/** struct waits - @calls, @wait_ns: totals. @left_out: waits in places beyond WAITS_SITES_MOST. */
+/** struct waits - @calls, @wait_ns: totals. @left_out: waits by chains beyond WAITS_SITES_MOST. */
 struct waits {
 	struct waits_site *sites;
 	uint32_t nr_sites;

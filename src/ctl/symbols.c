@@ -312,6 +312,8 @@ static void symbols_find(const struct libdw *lib, struct symbol_file *file, stru
 		return;
 	ret->function =
 		lib->dwfl_module_addrinfo(file->module, address, &offset, &sym, NULL, NULL, NULL);
+	if (ret->function && sym.st_shndx == SHN_ABS) /* as versions are: no address */
+		ret->function = NULL;
 	line = lib->dwfl_module_getsrc(file->module, address);
 	if (line)
 		ret->file = lib->dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);

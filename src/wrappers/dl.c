@@ -20,34 +20,48 @@
 #include <ltt/statedump.h>
 #include <ltt/tracepoint.h>
 
+#include "frames.h"
+
 #define EXPORT __attribute__((visibility("default")))
 #define BUILD_ID_MAX 64
+/* Of the exported function. */
+#define SITE __builtin_return_address(0), frames_take(&callers, __builtin_frame_address(0))
 
 LTT_TRACEPOINT(ltt_dl, dlopen,
-	       (uintptr_t base, uint64_t size, int mode, const char *file, uint8_t build_id),
+	       (uintptr_t base, uint64_t size, int mode, const char *file, uint8_t build_id,
+		FRAMES_PARAMETERS),
 	       LTT_DEBUG_MODULE,
 	       ltt_ptr(baddr, base),
 	       ltt_int(uint64_t, memsz, size),
 	       ltt_hex(int, flags, mode),
 	       ltt_string(path, file),
-	       ltt_int(uint8_t, has_build_id, build_id))
+	       ltt_int(uint8_t, has_build_id, build_id),
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_dl, dlmopen,
 	       (uintptr_t base, uint64_t size, long space, int mode, const char *file,
-		uint8_t build_id),
+		uint8_t build_id, FRAMES_PARAMETERS),
 	       LTT_DEBUG_MODULE,
 	       ltt_ptr(baddr, base),
 	       ltt_int(uint64_t, memsz, size),
 	       ltt_int(long, nsid, space),
 	       ltt_hex(int, flags, mode),
 	       ltt_string(path, file),
-	       ltt_int(uint8_t, has_build_id, build_id))
+	       ltt_int(uint8_t, has_build_id, build_id),
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_dl, build_id, (uintptr_t base, const uint8_t *id, size_t len),
 	       LTT_DEBUG_MODULE,
 	       ltt_ptr(baddr, base),
 	       ltt_sequence_hex(uint8_t, build_id, id, uint32_t, len))
-LTT_TRACEPOINT(ltt_dl, dlclose, (uintptr_t base, int result), LTT_DEBUG_MODULE,
+LTT_TRACEPOINT(ltt_dl, dlclose, (uintptr_t base, int result, FRAMES_PARAMETERS),
+	       LTT_DEBUG_MODULE,
 	       ltt_ptr(baddr, base),
-	       ltt_int(int, status, result))
+	       ltt_int(int, status, result),
+	       FRAMES_FIELDS)
+
+__attribute__((constructor(101))) static void wrap_dl_start(void)
+{
+	frames_start();
+}
 
 /* --- loaded libraries --------------------------------------------------------------- */
 
@@ -224,12 +238,14 @@ static bool is_traced(void)
 EXPORT void *dlopen(const char *file, int mode)
 {
 	void *handle = open_for(__builtin_return_address(0), file, mode);
+	struct frames callers;
 	struct object o;
 
 	ltt_statedump_libraries();
 	if (!is_traced() || !dl_describe(handle, &o))
 		return handle;
-	ltt_trace(ltt_dl, dlopen, o.base, o.size, mode, o.map->l_name, o.build_id_len > 0);
+	ltt_trace(ltt_dl, dlopen, o.base, o.size, mode, o.map->l_name, o.build_id_len > 0,
+		  SITE);
 	if (o.build_id_len)
 		ltt_trace(ltt_dl, build_id, o.base, o.build_id, o.build_id_len);
 	return handle;
@@ -238,6 +254,7 @@ EXPORT void *dlopen(const char *file, int mode)
 EXPORT void *dlmopen(Lmid_t space, const char *file, int mode)
 {
 	static void *(*call)(Lmid_t, const char *, int);
+	struct frames callers;
 	struct object o;
 	void *handle;
 
@@ -248,7 +265,7 @@ EXPORT void *dlmopen(Lmid_t space, const char *file, int mode)
 	if (!is_traced() || !dl_describe(handle, &o))
 		return handle;
 	ltt_trace(ltt_dl, dlmopen, o.base, o.size, space, mode, o.map->l_name,
-		  o.build_id_len > 0);
+		  o.build_id_len > 0, SITE);
 	if (o.build_id_len)
 		ltt_trace(ltt_dl, build_id, o.base, o.build_id, o.build_id_len);
 	return handle;
@@ -258,6 +275,7 @@ EXPORT int dlclose(void *handle)
 {
 	static int (*call)(void *);
 	struct object o = { .base = 0 };
+	struct frames callers;
 	bool known = ltt_enabled(ltt_dl, dlclose) && dl_describe(handle, &o);
 	int result;
 
@@ -266,6 +284,6 @@ EXPORT int dlclose(void *handle)
 	result = call(handle);
 	ltt_statedump_libraries();
 	if (known)
-		ltt_trace(ltt_dl, dlclose, o.base, result);
+		ltt_trace(ltt_dl, dlclose, o.base, result, SITE);
 	return result;
 }

@@ -11,6 +11,7 @@
 #ifndef WRAPPERS_FRAMES_H
 #define WRAPPERS_FRAMES_H
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -26,6 +27,13 @@
 #define FRAMES_SEARCHED 64u	    /* words, for a caller */
 #define FRAMES_FUNCTION (32u << 10) /* bytes of code from a function's begin to one of its calls */
 #define FRAMES_MAIN_STACK (8u << 20)
+#define FRAMES_STARTS 64u /* threads that are about to start */
+
+/* Parameters of an event, and its last fields. */
+#define FRAMES_PARAMETERS void *site, const struct frames *callers
+#define FRAMES_FIELDS \
+	ltt_ptr(call_site, (uintptr_t)site), \
+		ltt_sequence_hex(uintptr_t, callers, callers->at, uint8_t, callers->nr)
 
 struct frames {
 	uintptr_t at[FRAMES_MOST];
@@ -42,6 +50,90 @@ static struct {
 static __thread struct {
 	uintptr_t begin, end;
 } frames_stack;
+
+/* --- the stacks of threads ------------------------------------------------------------- */
+
+typedef int frames_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+/** @bytes: of the stack, with the C library's part of it. */
+static struct frames_start {
+	void *(*fn)(void *);
+	void *arg;
+	size_t bytes;
+	bool is_used;
+} frames_starts[FRAMES_STARTS];
+
+static frames_create *frames_next_create;
+
+/* Losing a race with another thread that looks it up does no harm. */
+static frames_create *frames_find_create(void)
+{
+	frames_create *call = __atomic_load_n(&frames_next_create, __ATOMIC_RELAXED);
+
+	if (!call) {
+		call = (frames_create *)dlsym(RTLD_NEXT, "pthread_create");
+		__atomic_store_n(&frames_next_create, call, __ATOMIC_RELAXED);
+	}
+	return call;
+}
+
+static struct frames_start *frames_claim_start(void)
+{
+	for (unsigned int i = 0; i < FRAMES_STARTS; i++)
+		if (!__atomic_exchange_n(&frames_starts[i].is_used, true, __ATOMIC_ACQUIRE))
+			return &frames_starts[i];
+	return NULL;
+}
+
+/* The stack below this frame is the thread's alone. It is smaller than requested by guard pages and
+ * by the data of the C library: an eighth of it is more than that. */
+static void *frames_begin_thread(void *arg)
+{
+	struct frames_start *slot = arg;
+	const struct frames_start start = *slot;
+
+	__atomic_store_n(&slot->is_used, false, __ATOMIC_RELEASE);
+	frames_stack.end = (uintptr_t)((uintptr_t *)__builtin_frame_address(0) + 2);
+	frames_stack.begin = frames_stack.end - start.bytes / 8 * 7;
+	return start.fn(start.arg);
+}
+
+static size_t frames_stack_bytes(const pthread_attr_t *attr)
+{
+	pthread_attr_t usual;
+	size_t bytes = 0;
+
+	if (attr)
+		return pthread_attr_getstacksize(attr, &bytes) == 0 ? bytes : 0;
+	if (pthread_attr_init(&usual) != 0)
+		return 0;
+	pthread_attr_getstacksize(&usual, &bytes);
+	pthread_attr_destroy(&usual);
+	return bytes;
+}
+
+/*
+ * A thread's stack is known from its begin on. pthread_getattr_np() would find it later, but
+ * allocates: a wrapped function may be called inside an allocator, or in a signal's handler.
+ */
+__attribute__((visibility("default"))) int pthread_create(pthread_t *ret,
+							   const pthread_attr_t *attr,
+							   void *(*fn)(void *), void *arg)
+{
+	frames_create *call = frames_find_create();
+	struct frames_start *start = frames_of.depth > 1 ? frames_claim_start() : NULL;
+	int error;
+
+	if (!call || !start)
+		return call ? call(ret, attr, fn, arg) : EAGAIN;
+	start->fn = fn;
+	start->arg = arg;
+	start->bytes = frames_stack_bytes(attr);
+	error = call(ret, attr, frames_begin_thread, start);
+	if (error)
+		__atomic_store_n(&start->is_used, false, __ATOMIC_RELEASE);
+	return error;
+}
 
 /* The first object is the program. */
 static int frames_find_code(struct dl_phdr_info *info, size_t size, void *unused)
@@ -65,32 +157,20 @@ static void frames_start(void)
 	unsigned long depth = text ? strtoul(text, NULL, 10) : 1;
 
 	dl_iterate_phdr(frames_find_code, NULL);
+	frames_find_create();
 	frames_of.depth = depth < FRAMES_MOST ? (unsigned int)depth : FRAMES_MOST;
 }
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* pthread_getattr_np() reads a file for the main thread. */
+/* That of the main thread. Other threads without one were not begun by pthread_create(). */
 static void frames_find_stack(void)
 {
-	const int error = errno;
-	pthread_attr_t attr;
-	size_t bytes;
-	void *begin;
-
 	frames_stack.end = 1;
-	if (getpid() == (pid_t)syscall(SYS_gettid)) {
-		if (&__libc_stack_end)
-			frames_stack.end = (uintptr_t)__libc_stack_end & -sizeof(uintptr_t);
-		frames_stack.begin = frames_stack.end - FRAMES_MAIN_STACK;
-	} else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-		if (pthread_attr_getstack(&attr, &begin, &bytes) == 0) {
-			frames_stack.begin = (uintptr_t)begin;
-			frames_stack.end = (uintptr_t)begin + bytes;
-		}
-		pthread_attr_destroy(&attr);
-	}
-	errno = error;
+	if (getpid() != (pid_t)syscall(SYS_gettid) || !&__libc_stack_end)
+		return;
+	frames_stack.end = (uintptr_t)__libc_stack_end & -sizeof(uintptr_t);
+	frames_stack.begin = frames_stack.end - FRAMES_MAIN_STACK;
 }
 
 static bool frames_is_program(uintptr_t at)

@@ -22,92 +22,79 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define CALL_SITES \
-	ltt_ptr(call_site, (uintptr_t)site), \
-		ltt_sequence_hex(uintptr_t, callers, callers->at, uint8_t, callers->nr)
-
-LTT_TRACEPOINT(ltt_libc, malloc, (size_t size, void *result, void *site,
-		const struct frames *callers),
+LTT_TRACEPOINT(ltt_libc, malloc, (size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_libc, free, (void *gone), LTT_DEBUG_FUNCTION,
 	       ltt_ptr(ptr, (uintptr_t)gone))
-LTT_TRACEPOINT(ltt_libc, calloc, (size_t count, size_t size, void *result, void *site,
-		const struct frames *callers),
+LTT_TRACEPOINT(ltt_libc, calloc, (size_t count, size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, nmemb, count),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, realloc, (void *old, size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, realloc, (void *old, size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(in_ptr, (uintptr_t)old),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_libc, reallocarray, (void *old, size_t count, size_t size, void *result,
-		void *site, const struct frames *callers),
+		FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(in_ptr, (uintptr_t)old),
 	       ltt_int(size_t, nmemb, count),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, memalign, (size_t align, size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, memalign, (size_t align, size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, aligned_alloc, (size_t align, size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, aligned_alloc, (size_t align, size_t size, void *result,
+		FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_libc, posix_memalign, (void *out, size_t align, size_t size, int status,
-		void *site, const struct frames *callers),
+		FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(out_ptr, (uintptr_t)out),
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
 	       ltt_int(int, result, status),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, valloc, (size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, valloc, (size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, strdup, (size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, strdup, (size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, operator_new, (size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, operator_new, (size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
-LTT_TRACEPOINT(ltt_libc, operator_new_array, (size_t size, void *result, void *site,
-		const struct frames *callers),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_libc, operator_new_array, (size_t size, void *result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
 	       ltt_ptr(ptr, (uintptr_t)result),
-	       CALL_SITES)
+	       FRAMES_FIELDS)
 
 /* --- memory for the time before the real allocator is known ----------------------- */
 
@@ -167,7 +154,6 @@ static struct {
 	void *(*pvalloc)(size_t);
 	char *(*strdup)(const char *);
 	char *(*strndup)(const char *, size_t);
-	int (*pthread_getattr_np)(pthread_t, pthread_attr_t *);
 } real;
 
 static int state; /* 0: not looked up yet, 1: lookup in progress, 2: complete */
@@ -175,9 +161,6 @@ static int state; /* 0: not looked up yet, 1: lookup in progress, 2: complete */
 /* Not 0 while this thread is inside: an allocator's own allocations are
  * not requests of the program. */
 static __thread int depth;
-
-/* Not 0 while it is in pthread_getattr_np(), which allocates with a lock of the thread. */
-static __thread int in_getattr;
 
 static void find_real(void)
 {
@@ -198,7 +181,6 @@ static void find_real(void)
 	real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
 	real.strdup = dlsym(RTLD_NEXT, "strdup");
 	real.strndup = dlsym(RTLD_NEXT, "strndup");
-	real.pthread_getattr_np = dlsym(RTLD_NEXT, "pthread_getattr_np");
 	__atomic_store_n(&state, 2, __ATOMIC_RELEASE);
 }
 
@@ -213,7 +195,9 @@ static bool libc_ready(void)
 
 __attribute__((constructor(101))) static void libc_start(void)
 {
+	depth++; /* the search may allocate */
 	frames_start();
+	depth--;
 	libc_ready();
 }
 
@@ -227,7 +211,7 @@ __attribute__((constructor(101))) static void libc_start(void)
 		struct frames callers; \
 \
 		ltt_trace(ltt_libc, name, __VA_ARGS__, CALL_SITE, \
-			  libc_callers(&callers, __builtin_frame_address(0))); \
+			  frames_take(&callers, __builtin_frame_address(0))); \
 	} while (0)
 
 #define RECORD(name, ...) \
@@ -258,19 +242,6 @@ static bool is_of_new(const void *p)
 
 	new_frame = NULL;
 	return inside && p;
-}
-
-/* The stack of a thread is found by a function that allocates. In one that the program calls, it
- * would wait for itself. */
-static const struct frames *libc_callers(struct frames *to, const void *frame)
-{
-	to->nr = 0;
-	if (in_getattr)
-		return to;
-	depth++;
-	frames_take(to, frame);
-	depth--;
-	return to;
 }
 
 static void *no_memory(void)
@@ -448,19 +419,6 @@ EXPORT char *strdup(const char *s)
 	p = DEEPER(real.strdup(s));
 	RECORD(strdup, size, p);
 	return p;
-}
-
-/* Not recorded. */
-EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
-{
-	int error;
-
-	if (!libc_ready() || !real.pthread_getattr_np)
-		return ENOSYS;
-	in_getattr++;
-	error = real.pthread_getattr_np(thread, attr);
-	in_getattr--;
-	return error;
 }
 
 /* The next function of this name. One of a library that was loaded for its user alone is searched

@@ -14,49 +14,54 @@
 
 #include <ltt/tracepoint.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define SITE __builtin_return_address(0)
+#include "frames.h"
 
-LTT_TRACEPOINT(ltt_pthread, pthread_mutex_lock_req, (pthread_mutex_t *m, void *site),
+#define EXPORT __attribute__((visibility("default")))
+/* Of the exported function, in RECORD(). */
+#define SITE __builtin_return_address(0), frames_take(&callers_, __builtin_frame_address(0))
+
+LTT_TRACEPOINT(ltt_pthread, pthread_mutex_lock_req, (pthread_mutex_t *m, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(mutex, (uintptr_t)m),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_mutex_lock_acq, (pthread_mutex_t *m, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(mutex, (uintptr_t)m),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, pthread_mutex_trylock, (pthread_mutex_t *m, int result, void *site),
+LTT_TRACEPOINT(ltt_pthread, pthread_mutex_trylock, (pthread_mutex_t *m, int result,
+	       FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(mutex, (uintptr_t)m),
 	       ltt_int(int, status, result),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_mutex_unlock, (pthread_mutex_t *m, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(mutex, (uintptr_t)m),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, pthread_spin_lock_req, (pthread_spinlock_t *s, void *site),
+LTT_TRACEPOINT(ltt_pthread, pthread_spin_lock_req, (pthread_spinlock_t *s, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(spin, (uintptr_t)s),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_spin_lock_acq, (pthread_spinlock_t *s, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(spin, (uintptr_t)s),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, pthread_spin_trylock, (pthread_spinlock_t *s, int result, void *site),
+LTT_TRACEPOINT(ltt_pthread, pthread_spin_trylock, (pthread_spinlock_t *s, int result,
+	       FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(spin, (uintptr_t)s),
 	       ltt_int(int, status, result),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_spin_unlock, (pthread_spinlock_t *s, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(spin, (uintptr_t)s),
 	       ltt_int(int, status, result))
 LTT_TRACEPOINT(ltt_pthread, pthread_rwlock_lock_req, (pthread_rwlock_t *l, int is_write,
-	       void *site),
+	       FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(rwlock, (uintptr_t)l),
 	       ltt_int(int, write, is_write),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_rwlock_lock_acq, (pthread_rwlock_t *l, int is_write,
 	       int result),
 	       LTT_DEBUG_FUNCTION,
@@ -64,76 +69,77 @@ LTT_TRACEPOINT(ltt_pthread, pthread_rwlock_lock_acq, (pthread_rwlock_t *l, int i
 	       ltt_int(int, write, is_write),
 	       ltt_int(int, status, result))
 LTT_TRACEPOINT(ltt_pthread, pthread_rwlock_trylock, (pthread_rwlock_t *l, int is_write,
-	       int result, void *site),
+	       int result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(rwlock, (uintptr_t)l),
 	       ltt_int(int, write, is_write),
 	       ltt_int(int, status, result),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_rwlock_unlock, (pthread_rwlock_t *l, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(rwlock, (uintptr_t)l),
 	       ltt_int(int, status, result))
 LTT_TRACEPOINT(ltt_pthread, pthread_cond_wait_begin, (pthread_cond_t *c,
-	       pthread_mutex_t *m, void *site),
+	       pthread_mutex_t *m, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(cond, (uintptr_t)c),
 	       ltt_ptr(mutex, (uintptr_t)m),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_cond_wait_end, (pthread_cond_t *c, pthread_mutex_t *m,
 	       int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(cond, (uintptr_t)c),
 	       ltt_ptr(mutex, (uintptr_t)m),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, pthread_cond_signal, (pthread_cond_t *c, int result, void *site),
+LTT_TRACEPOINT(ltt_pthread, pthread_cond_signal, (pthread_cond_t *c, int result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(cond, (uintptr_t)c),
 	       ltt_int(int, status, result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_pthread, pthread_cond_broadcast, (pthread_cond_t *c, int result, void *site),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_pthread, pthread_cond_broadcast, (pthread_cond_t *c, int result,
+	       FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(cond, (uintptr_t)c),
 	       ltt_int(int, status, result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_pthread, sem_wait_begin, (sem_t *s, void *site),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_pthread, sem_wait_begin, (sem_t *s, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(sem, (uintptr_t)s),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, sem_wait_end, (sem_t *s, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(sem, (uintptr_t)s),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, sem_trywait, (sem_t *s, int result, void *site),
+LTT_TRACEPOINT(ltt_pthread, sem_trywait, (sem_t *s, int result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(sem, (uintptr_t)s),
 	       ltt_int(int, status, result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_pthread, sem_post, (sem_t *s, int result, void *site),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_pthread, sem_post, (sem_t *s, int result, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(sem, (uintptr_t)s),
 	       ltt_int(int, status, result),
-	       ltt_ptr(call_site, (uintptr_t)site))
-LTT_TRACEPOINT(ltt_pthread, pthread_barrier_wait_begin, (pthread_barrier_t *b, void *site),
+	       FRAMES_FIELDS)
+LTT_TRACEPOINT(ltt_pthread, pthread_barrier_wait_begin, (pthread_barrier_t *b, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(barrier, (uintptr_t)b),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_barrier_wait_end, (pthread_barrier_t *b, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(barrier, (uintptr_t)b),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, pthread_join_begin, (pthread_t t, void *site),
+LTT_TRACEPOINT(ltt_pthread, pthread_join_begin, (pthread_t t, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(thread, (uintptr_t)t),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_join_end, (pthread_t t, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(thread, (uintptr_t)t),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, pthread_once_begin, (pthread_once_t *o, void *site),
+LTT_TRACEPOINT(ltt_pthread, pthread_once_begin, (pthread_once_t *o, FRAMES_PARAMETERS),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(once, (uintptr_t)o),
-	       ltt_ptr(call_site, (uintptr_t)site))
+	       FRAMES_FIELDS)
 LTT_TRACEPOINT(ltt_pthread, pthread_once_end, (pthread_once_t *o, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(once, (uintptr_t)o),
@@ -229,6 +235,7 @@ static void *wrap_pthread_find(int nr)
 
 __attribute__((constructor(101))) static void wrap_pthread_start(void)
 {
+	frames_start();
 	for (int i = 0; i < NR_REALS; i++)
 		wrap_pthread_find(i);
 }
@@ -239,6 +246,8 @@ __attribute__((constructor(101))) static void wrap_pthread_start(void)
 
 #define RECORD(name, ...) \
 	do { \
+		struct frames callers_ __attribute__((unused)); \
+\
 		if (depth == 1) \
 			ltt_trace(ltt_pthread, name, __VA_ARGS__); \
 	} while (0)

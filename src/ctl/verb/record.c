@@ -73,7 +73,7 @@ static const struct poptOption options[] = {
 	OPTION_EACH("wrap", 'w', WRAP, 0, "record calls of libc, pthread, dl too; may be repeated",
 		    "LIB[,...]"),
 	OPTION_TEXT("call-site", 0, &opt.call_site,
-		    "with --wrap: record so many calls that led to an allocation; default: 8",
+		    "with --wrap: record so many calls that led to an allocation or lock; default: 8",
 		    "DEPTH"),
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
 		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),

@@ -196,28 +196,26 @@ static void report_verb_set_place(struct json_object *o, const char *key, struct
 
 /* The first place whose function is no servant, and its callers. */
 static void report_verb_set_chain(struct json_object *o, struct callsites *sites,
-				  const struct allocations_site *from)
+				  const struct callchain *chain)
 {
-	struct callsite *site = from->place;
+	struct callsite *site = chain ? chain->place : NULL;
 	uint32_t next = 0;
 
-	for (uint32_t i = 0; site && i < from->nr_callers; i++) {
-		callsites_label(sites, from->callers[i], true);
-		if (site == from->place)
-			callsites_label(sites, site, true);
-		if (!callsites_serves(site))
-			break;
-		site = from->callers[i];
-		next = i + 1;
+	if (!chain)
+		return;
+	callsites_label(sites, site, true);
+	while (next < chain->nr_callers && callsites_serves(site)) {
+		site = chain->callers[next++];
+		callsites_label(sites, site, true);
 	}
-	if (site && next && callsites_serves(site)) { /* all do */
-		site = from->place;
+	if (callsites_serves(site)) { /* all do */
+		site = chain->place;
 		next = 0;
 	}
 	report_verb_set_place(o, "place", sites, site, true);
-	for (; next < from->nr_callers; next++) {
-		callsites_label(sites, from->callers[next], true);
-		report_verb_add_callers(json_get(o, "place"), from->callers[next], 0);
+	for (; next < chain->nr_callers; next++) {
+		callsites_label(sites, chain->callers[next], true);
+		report_verb_add_callers(json_get(o, "place"), chain->callers[next], 0);
 	}
 }
 
@@ -228,7 +226,7 @@ static struct json_object *report_verb_hold(const struct locks_hold *hold, struc
 	json_set_time(o, "from_ns", hold->from_ns);
 	json_set_num(o, "duration_ns", hold->ns);
 	JSON_COPY(o, hold, uncertain, shared);
-	report_verb_set_place(o, "place", sites, hold->site, true);
+	report_verb_set_chain(o, sites, hold->chain);
 	return o;
 }
 
@@ -242,7 +240,7 @@ static struct json_object *report_verb_wait(const struct locks_wait *wait, struc
 	json_set_str(o, "kind", locks_kind_name(wait->mutex->kind));
 	json_set_num(o, "mutex", wait->mutex->address);
 	report_verb_set_place(o, "mutex_place", sites, wait->mutex->place, false);
-	report_verb_set_place(o, "place", sites, wait->site, true);
+	report_verb_set_chain(o, sites, wait->chain);
 	JSON_COPY(o, wait, holds, held_ns);
 	if (wait->holder.thread)
 		json_set(o, "holder", report_verb_hold(&wait->holder, sites));
@@ -292,7 +290,7 @@ static struct json_object *report_verb_waits_site(const struct waits_site *site,
 	struct json_object *o = json_object_new_object(), *longest;
 
 	json_set_str(o, "function", waits_name(site->kind));
-	report_verb_set_place(o, "place", sites, site->place, true);
+	report_verb_set_chain(o, sites, site->chain);
 	json_set_num(o, "count", site->calls);
 	json_set_num(o, "not_ended", site->open);
 	JSON_COPY(o, site, timed_out, wait_ns, lossy);
@@ -333,7 +331,7 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 	for (size_t i = 0; i < nr && i < top; i++) {
 		json_append(o, key, site = json_object_new_object());
 		json_set_str(site, "function", allocations_name(sites[i]->action));
-		report_verb_set_chain(site, overview->callsites, sites[i]);
+		report_verb_set_chain(site, overview->callsites, sites[i]->chain);
 		json_set_num(site, "count", sites[i]->calls);
 		json_set_num(site, "bytes", sites[i]->bytes);
 		json_set_num(site, "live", sites[i]->live);
