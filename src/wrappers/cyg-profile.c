@@ -7,6 +7,8 @@
 
 #include <ltt/tracepoint.h>
 
+#include "functions.h"
+
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 
 LTT_TRACEPOINT(ltt_cyg_profile, func_entry, (void *function, void *caller), LTT_DEBUG_FUNCTION,
@@ -16,15 +18,22 @@ LTT_TRACEPOINT(ltt_cyg_profile, func_exit, (void *function, void *caller), LTT_D
 	       ltt_ptr(addr, (uintptr_t)function),
 	       ltt_ptr(call_site, (uintptr_t)caller))
 
+__attribute__((constructor(101))) static void functions_init(void)
+{
+	functions_start();
+}
+
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
-	ltt_trace(ltt_cyg_profile, func_entry, function, caller);
+	if (ltt_enabled(ltt_cyg_profile, func_entry) && functions_is_chosen(function))
+		ltt_trace(ltt_cyg_profile, func_entry, function, caller);
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
-	ltt_trace(ltt_cyg_profile, func_exit, function, caller);
+	if (ltt_enabled(ltt_cyg_profile, func_exit) && functions_is_chosen(function))
+		ltt_trace(ltt_cyg_profile, func_exit, function, caller);
 }

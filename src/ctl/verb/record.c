@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "ctl/record/attach.h"
 #include "ctl/connect.h"
+#include "ctl/record/brief.h"
 #include "ctl/record/crashes.h"
 #include "ctl/create.h"
 #include "ctl/embed.h"
@@ -42,10 +43,12 @@
 
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
-	char *flight, *limit, *call_site;
+	char *flight, *limit, *call_site, *functions, *min_size;
 	int kernel, user, no_wait, no_context, no_limit, no_symbols, all;
 	struct names contexts, pids, tids;
 } opt;
+
+static uint64_t function_bytes; /* of --min-size */
 
 enum { CONTEXT, PID, TID, EVENTS, WRAP };
 
@@ -75,6 +78,11 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("call-site", 0, &opt.call_site,
 		    "with --wrap: record so many calls that led to an allocation or lock; default: 8",
 		    "DEPTH"),
+	OPTION_TEXT("functions", 0, &opt.functions,
+		    "with --wrap=cyg-profile: only functions of such names; !PATTERN: not these",
+		    "PATTERN[,...]"),
+	OPTION_TEXT("min-size", 0, &opt.min_size,
+		    "with --wrap=cyg-profile: only functions whose code has so many bytes", "BYTES"),
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
 		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
@@ -153,6 +161,14 @@ static void record_verb_check_attached(struct ctl *ctl)
 	else if (opt.call_site && !opt.wrap)
 		err_set(&ctl->err, ERR_INVALID,
 			"--call-site: only wrappers record calls; add --wrap=libc");
+	else if ((opt.functions || opt.min_size) && !(opt.wrap && strstr(opt.wrap, "cyg-profile")))
+		err_set(&ctl->err, ERR_INVALID,
+			"--%s: only functions that a wrapper records can be left out; add "
+			"--wrap=cyg-profile",
+			opt.functions ? "functions" : "min-size");
+	else if (opt.min_size && parse_size(opt.min_size, &function_bytes) != 0)
+		err_set(&ctl->err, ERR_INVALID, "--min-size=%s: this is not a number of bytes",
+			opt.min_size);
 	else if (opt.wrap && attaches)
 		err_set(&ctl->err, ERR_INVALID,
 			"--wrap: wrappers are loaded when a program starts; those that a running "
@@ -464,7 +480,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 {
 	const char *output = saved ? json_str(saved, "directory") : created->output;
 	struct ending ending CLEANUP(ending_fini) = { 0 };
-	struct json_object *points AUTO_RECORD = NULL;
+	struct json_object *points AUTO_RECORD = NULL, *brief;
 	enum status status;
 
 	if (ctl->err.code != ERR_NO_ANSWER) { /* it has been waited for long enough */
@@ -505,6 +521,9 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 		json_set(ctl->record, "uncalled",
 			   wrap_find_uncalled(opt.wrap, opt.events, created->output,
 					      json_num(ending.totals, "bytes")));
+	if (opt.wrap && strstr(opt.wrap, "cyg-profile") && json_num(ending.totals, "lost") &&
+	    *output && (brief = brief_find(output, json_num(ending.totals, "bytes"))))
+		json_set(ctl->record, "brief_functions", brief);
 	if (ending.problem)
 		json_set_str(ctl->record, "problem", ending.problem);
 	if (!ending.totals) {
@@ -735,8 +754,9 @@ static enum status record_verb_run_attached(struct ctl *ctl)
 
 static enum status record_verb_run_program(struct ctl *ctl)
 {
-	const char *environment[] = { NULL, NULL, NULL, NULL, NULL, NULL };
+	const char *environment[] = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL, *sanitizer AUTO_FREE = NULL;
+	char *functions AUTO_FREE = NULL, *min_size AUTO_FREE = NULL;
 	char *depth AUTO_FREE = NULL;
 	char *scope AUTO_FREE = make_scope(ctl);
 	unsigned int nr = 0;
@@ -760,7 +780,13 @@ static enum status record_verb_run_program(struct ctl *ctl)
 		if (depth)
 			environment[nr++] = depth;
 		sanitizer = wrap_sanitizer_environment();
-		environment[nr++] = sanitizer;
+		if (sanitizer)
+			environment[nr++] = sanitizer;
+		if (opt.functions)
+			environment[nr++] = functions = xasprintf("LTT_FUNCTIONS=%s", opt.functions);
+		if (opt.min_size)
+			environment[nr++] = min_size =
+				xasprintf("LTT_FUNCTIONS_SIZE=%" PRIu64, function_bytes);
 	}
 	status = run_recorded(ctl, environment, scope);
 	ctl->interrupt = NULL;
@@ -849,6 +875,8 @@ static void summary(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < json_len(record, "uncalled"); i++)
 		wrap_explain_uncalled(out, asked.program,
 				      json_object_get_string(json_at(record, "uncalled", i)));
+	if (json_get(record, "brief_functions"))
+		brief_explain(out, json_get(record, "brief_functions"));
 }
 
 const struct verb verb_record = {
