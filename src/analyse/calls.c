@@ -17,8 +17,22 @@ struct calls_frame {
 	struct calls_node *node;
 	struct calls_active *active;
 	int64_t entry_ns;
-	uint64_t inner_ns; /* in the functions that it called */
+	uint64_t inner_ns; /* in the functions that it called, on this stack */
+	uint64_t away_ns;  /* of the stack, at the entry */
 	bool outermost;
+};
+
+/**
+ * struct calls_stack - of a thread, or of a coroutine that a thread runs: a tree of its own.
+ * @first: the address at which it began; 0: unknown. @left_at: the last one, when the thread left
+ * it, at @left_ns. @away_ns: time that it did not run.
+ */
+struct calls_stack {
+	struct calls_stack *next;
+	struct calls_frame *frames;
+	uint32_t nr_frames, size, number;
+	uint64_t beyond, first, left_at, away_ns;
+	int64_t left_ns;
 };
 
 /** A function's address in one thread: it stays that of the first object that was there. */
@@ -28,7 +42,7 @@ struct calls_address {
 	struct calls_function *function;
 };
 
-/** Calls of a function on a thread's stack. */
+/** Calls of a function on a stack. */
 struct calls_active {
 	struct idmap_node node;
 	struct calls_active *next;
@@ -47,6 +61,17 @@ struct calls *calls_new(struct objects *objects, const struct view_host *host)
 	return calls;
 }
 
+static void calls_free_stacks(struct calls_stack *stack)
+{
+	while (stack) {
+		struct calls_stack *next = stack->next;
+
+		free(stack->frames);
+		free(stack);
+		stack = next;
+	}
+}
+
 static void calls_free_thread(struct calls_thread *thread)
 {
 	struct calls_address *address;
@@ -62,7 +87,9 @@ static void calls_free_thread(struct calls_thread *thread)
 		thread->all_active = active->next;
 		free(active);
 	}
-	free(thread->frames);
+	calls_free_stacks(thread->stack);
+	calls_free_stacks(thread->left);
+	calls_free_stacks(thread->spare);
 	free(thread->procname);
 	free(thread);
 }
@@ -118,6 +145,7 @@ static struct calls_thread *calls_new_thread(struct calls *calls, const struct e
 				   xstrdup("");
 	idmap_init(&thread->addresses);
 	idmap_init(&thread->active);
+	thread->stack = xalloc(sizeof(*thread->stack));
 	thread->next = calls->threads;
 	calls->threads = thread;
 	idmap_add(&calls->threads_map, &thread->node, hash);
@@ -210,14 +238,14 @@ static struct calls_function *calls_function_of(struct calls *calls, struct call
 static struct calls_active *calls_active_of(struct calls_thread *thread,
 					    const struct calls_function *function)
 {
-	struct calls_active *active =
-		idmap_get(&thread->active, (uintptr_t)function, struct calls_active, node);
+	uint64_t hash = calls_hash(function, thread->stack->number);
+	struct calls_active *active = idmap_get(&thread->active, hash, struct calls_active, node);
 
 	if (!active) {
 		active = xalloc(sizeof(*active));
 		active->next = thread->all_active;
 		thread->all_active = active;
-		idmap_add(&thread->active, &active->node, (uintptr_t)function);
+		idmap_add(&thread->active, &active->node, hash);
 	}
 	return active;
 }
@@ -251,14 +279,19 @@ static struct calls_node *calls_child(struct calls *calls, struct calls_node *pa
 static void calls_enter(struct calls *calls, struct calls_thread *thread,
 			struct calls_function *function, int64_t ns)
 {
+	struct calls_stack *stack = thread->stack;
 	struct calls_node *above =
-		thread->nr_frames ? thread->frames[thread->nr_frames - 1].node : &thread->root;
-	struct calls_frame frame = { .function = function, .entry_ns = ns };
+		stack->nr_frames ? stack->frames[stack->nr_frames - 1].node : &thread->root;
+	struct calls_frame frame = {
+		.function = function,
+		.entry_ns = ns,
+		.away_ns = stack->away_ns,
+	};
 
 	function->sum.calls++;
-	if (thread->nr_frames == CALLS_STACK_DEPTH) {
+	if (stack->nr_frames == CALLS_STACK_DEPTH) {
 		calls->deep++;
-		thread->beyond++;
+		stack->beyond++;
 		return;
 	}
 	if (above && above->depth < CALLS_TREE_DEPTH) {
@@ -269,19 +302,20 @@ static void calls_enter(struct calls *calls, struct calls_thread *thread,
 	}
 	frame.active = calls_active_of(thread, function);
 	frame.outermost = frame.active->depth++ == 0;
-	if (thread->nr_frames == thread->size) {
-		thread->size = thread->size ? 2 * thread->size : 16;
-		thread->frames = xrealloc(thread->frames, thread->size * sizeof(*thread->frames));
+	if (stack->nr_frames == stack->size) {
+		stack->size = stack->size ? 2 * stack->size : 16;
+		stack->frames = xrealloc(stack->frames, stack->size * sizeof(*stack->frames));
 	}
-	thread->frames[thread->nr_frames++] = frame;
+	stack->frames[stack->nr_frames++] = frame;
 }
 
-/* The innermost call ends. */
-static void calls_leave(struct calls_thread *thread, int64_t ns)
+/* The innermost call of a stack ends. */
+static void calls_leave(struct calls_thread *thread, struct calls_stack *stack, int64_t ns)
 {
-	struct calls_frame *frame = &thread->frames[--thread->nr_frames];
+	struct calls_frame *frame = &stack->frames[--stack->nr_frames];
 	uint64_t took = ns > frame->entry_ns ? (uint64_t)(ns - frame->entry_ns) : 0;
-	uint64_t self = took > frame->inner_ns ? took - frame->inner_ns : 0;
+	uint64_t ran = took - MIN(stack->away_ns - frame->away_ns, took);
+	uint64_t self = ran > frame->inner_ns ? ran - frame->inner_ns : 0;
 	bool lossy = frame->entry_ns < thread->lossy_until_ns;
 
 	frame->active->depth--;
@@ -293,11 +327,11 @@ static void calls_leave(struct calls_thread *thread, int64_t ns)
 		frame->node->sum.total_ns += took;
 		frame->node->sum.lossy += lossy;
 	}
-	if (thread->nr_frames) {
-		thread->frames[thread->nr_frames - 1].inner_ns += took;
+	if (stack->nr_frames) {
+		stack->frames[stack->nr_frames - 1].inner_ns += ran;
 	} else {
 		thread->root.sum.calls++;
-		thread->root.sum.total_ns += took;
+		thread->root.sum.total_ns += ran;
 		thread->root.sum.lossy += lossy;
 	}
 }
@@ -306,21 +340,184 @@ static void calls_leave(struct calls_thread *thread, int64_t ns)
 static void calls_return(struct calls *calls, struct calls_thread *thread,
 			 const struct calls_function *function, const struct event *event)
 {
-	uint32_t at = thread->nr_frames;
+	struct calls_stack *stack = thread->stack;
+	uint32_t at = stack->nr_frames;
 
-	if (thread->beyond) {
-		thread->beyond--;
+	if (stack->beyond) {
+		stack->beyond--;
 		return;
 	}
-	while (at && function && thread->frames[at - 1].function != function)
+	while (at && function && stack->frames[at - 1].function != function)
 		at--;
 	if (!at) {
 		calls->alone++;
 		return;
 	}
-	calls->left += thread->nr_frames - at;
-	while (thread->nr_frames >= at)
-		calls_leave(thread, event->ns);
+	calls->left += stack->nr_frames - at;
+	while (stack->nr_frames >= at)
+		calls_leave(thread, stack, event->ns);
+}
+
+/* --- stacks ---------------------------------------------------------------------------- */
+
+static uint64_t calls_distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool calls_is_on(const struct calls_stack *stack, const struct calls_function *function)
+{
+	uint32_t at = stack->nr_frames;
+
+	while (at && stack->frames[at - 1].function != function)
+		at--;
+	return at > 0;
+}
+
+/* Return: the number of frames up to that of the function in which a call is; 0: it has none. */
+static uint32_t calls_has_site(const struct calls_stack *stack, const struct calls_function *site)
+{
+	for (uint32_t at = stack->nr_frames; at > 0; at--) {
+		const struct calls_function *function = stack->frames[at - 1].function;
+
+		if (function->symbol.function && site->object && function->object &&
+		    strcmp(function->object, site->object) == 0 &&
+		    strcmp(function->symbol.function, site->symbol.function) == 0)
+			return at;
+	}
+	return 0;
+}
+
+/* Frames above the first @nr have been left without exits. */
+static void calls_leave_above(struct calls *calls, struct calls_thread *thread, uint32_t nr,
+			      int64_t ns)
+{
+	struct calls_stack *stack = thread->stack;
+
+	calls->left += stack->nr_frames - nr;
+	while (stack->nr_frames > nr)
+		calls_leave(thread, stack, ns);
+}
+
+/* The stack that was left nearest to the place of the thread. @function: it returns, from that
+ * stack; NULL: another one is called. */
+static struct calls_stack *calls_nearest(struct calls_thread *thread,
+					 const struct calls_function *function)
+{
+	struct calls_stack *nearest = NULL;
+	uint64_t least = CALLS_STACKS_NEAR + 1;
+
+	for (struct calls_stack *stack = thread->left; stack; stack = stack->next) {
+		uint64_t distance = calls_distance(stack->left_at, thread->to);
+
+		if (distance >= least ||
+		    (function && stack->frames[stack->nr_frames - 1].function != function))
+			continue;
+		nearest = stack;
+		least = distance;
+	}
+	return nearest;
+}
+
+static struct calls_stack *calls_new_stack(struct calls *calls, struct calls_thread *thread)
+{
+	struct calls_stack *stack = thread->spare;
+
+	if (!stack && thread->nr_stacks == CALLS_STACKS_MOST)
+		return NULL;
+	calls->stacks++;
+	if (stack) {
+		thread->spare = stack->next;
+	} else {
+		stack = xalloc(sizeof(*stack));
+		stack->number = ++thread->nr_stacks;
+	}
+	stack->beyond = stack->away_ns = 0;
+	stack->first = thread->to;
+	stack->next = NULL;
+	return stack;
+}
+
+/* A stack without calls is one of a coroutine that has ended. */
+static void calls_change_stack(struct calls_thread *thread, struct calls_stack *to, int64_t ns)
+{
+	struct calls_stack **at = &thread->left, *from = thread->stack;
+
+	while (*at && *at != to)
+		at = &(*at)->next;
+	if (*at) {
+		*at = to->next;
+		to->away_ns += event_ns_between(to->left_ns, ns);
+	}
+	from->left_at = thread->from;
+	from->left_ns = ns;
+	at = from->nr_frames ? &thread->left : &thread->spare;
+	from->next = *at;
+	*at = from;
+	to->next = NULL;
+	thread->stack = to;
+}
+
+/* The stack on which a function is called after the change. */
+static struct calls_stack *calls_stack_of_entry(struct calls *calls, struct calls_thread *thread,
+						const struct event *event)
+{
+	struct calls_stack *stack = calls_nearest(thread, NULL);
+	const struct calls_function *site;
+	uint32_t nr;
+
+	if (stack)
+		return stack;
+	site = calls_function_at(calls, event, thread->site - 1);
+	if (site->symbol.function) {
+		nr = calls_has_site(thread->stack, site);
+		if (nr && thread->to > thread->from) /* by longjmp() */
+			calls_leave_above(calls, thread, nr, event->ns);
+		if (nr)
+			return thread->stack;
+		for (stack = thread->left; stack; stack = stack->next)
+			if (calls_has_site(stack, site))
+				return stack;
+	}
+	return calls_new_stack(calls, thread);
+}
+
+static struct calls_stack *calls_stack_of_exit(struct calls_thread *thread,
+					       const struct calls_function *function)
+{
+	struct calls_stack *stack = calls_nearest(thread, function);
+
+	if (stack || calls_is_on(thread->stack, function))
+		return stack;
+	for (stack = thread->left; stack; stack = stack->next)
+		if (calls_is_on(stack, function))
+			break;
+	return stack;
+}
+
+/* The event is the first one after a change of the stack, or one that does not fit to the stack, as
+ * the change was lost. */
+static void calls_find_stack(struct calls *calls, struct calls_thread *thread,
+			     const struct calls_function *function, bool is_exit,
+			     const struct event *event)
+{
+	struct calls_stack *stack = is_exit ? calls_stack_of_exit(thread, function) :
+					      calls_stack_of_entry(calls, thread, event);
+
+	if (stack && stack != thread->stack)
+		calls_change_stack(thread, stack, event->ns);
+	stack = thread->stack;
+	/* its memory is that of another coroutine now */
+	if (!is_exit && stack->first && thread->to >= stack->first)
+		calls_leave_above(calls, thread, 0, event->ns);
+	thread->from = thread->to = 0;
+}
+
+static uint64_t calls_address_of(const struct event *event, const char *name)
+{
+	const struct value *value = value_member(event->fields, name);
+
+	return value && value->type->kind == TYPE_INT ? value->u : 0;
 }
 
 void calls_take(struct calls *calls, const struct event *event)
@@ -334,10 +531,22 @@ void calls_take(struct calls *calls, const struct event *event)
 		calls->nowhere++;
 		return;
 	}
+	if (strstr(event->ec->name, ":func_stack")) {
+		thread->from = thread->from ? thread->from : calls_address_of(event, "from");
+		thread->to = calls_address_of(event, "to");
+		thread->site = calls_address_of(event, "call_site");
+		thread->function = calls_function_of(calls, thread, event,
+						     calls_address_of(event, "addr"));
+		return;
+	}
 	thread->last_ns = event->ns;
 	thread->lossy_until_ns = event->source->lossy_until_ns;
 	if (address && address->type->kind == TYPE_INT)
 		function = calls_function_of(calls, thread, event, address->u);
+	if (thread->to || (is_exit && function && thread->left &&
+			   !calls_is_on(thread->stack, function)))
+		calls_find_stack(calls, thread, thread->to ? thread->function : function, is_exit,
+				 event);
 	if (is_exit)
 		calls_return(calls, thread, function, event);
 	else if (function)
@@ -415,12 +624,22 @@ static void calls_sort_threads(struct calls *calls)
 	free(all);
 }
 
+static void calls_end_stack(struct calls *calls, struct calls_thread *thread,
+			    struct calls_stack *stack)
+{
+	calls->open += stack->nr_frames + stack->beyond;
+	while (stack->nr_frames)
+		calls_leave(thread, stack, thread->last_ns);
+}
+
 void calls_end(struct calls *calls)
 {
 	for (struct calls_thread *thread = calls->threads; thread; thread = thread->next) {
-		calls->open += thread->nr_frames + thread->beyond;
-		while (thread->nr_frames)
-			calls_leave(thread, thread->last_ns);
+		calls_end_stack(calls, thread, thread->stack);
+		for (struct calls_stack *stack = thread->left; stack; stack = stack->next) {
+			stack->away_ns += event_ns_between(stack->left_ns, thread->last_ns);
+			calls_end_stack(calls, thread, stack);
+		}
 		calls_sort(&thread->root);
 	}
 	calls_sort_threads(calls);

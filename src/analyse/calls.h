@@ -12,12 +12,15 @@
 #define CALLS_EVENTS "*cyg_profile*:func_*"
 #define CALLS_TREE_DEPTH 80u	     /* of the trees: jq 1.6 stacks 256 words, three a level */
 #define CALLS_STACK_DEPTH (1u << 16) /* deeper calls are only counted */
+#define CALLS_STACKS_MOST 4096u	     /* of a thread, that are not empty */
+#define CALLS_STACKS_NEAR 8192u	     /* bytes: so near to where it was left, a stack goes on */
 
 struct event;
 struct objects;
 
 /** @total_ns: without the calls in which it calls itself. @self_ns: without the functions that it
- *  calls. @lossy: calls during which events of the trace were lost. */
+ *  calls, and not while the thread was on another stack. @lossy: calls during which events of the
+ *  trace were lost. */
 struct calls_sum {
 	uint64_t calls, total_ns, self_ns, lossy;
 };
@@ -56,9 +59,10 @@ struct calls_thread {
 	bool has_pid;
 	struct calls_node root; /* sum: of the outermost calls */
 	/* of calls.c */
-	struct calls_frame *frames;
-	uint32_t nr_frames, size;
-	uint64_t beyond;
+	struct calls_stack *stack, *left, *spare;
+	uint32_t nr_stacks;
+	uint64_t from, to, site; /* of a change of the stack that the next event shows; 0: none */
+	const struct calls_function *function;
 	int64_t last_ns, lossy_until_ns;
 	struct idmap addresses, active;
 	struct calls_address *all_addresses;
@@ -69,13 +73,14 @@ struct calls_thread {
  * struct calls
  * @left: calls without an exit, as longjmp() and exceptions leave them; @alone: exits without an
  *      entry; @open: calls that had not returned at the end.
+ * @stacks: those that threads had besides their first ones: of coroutines, or signal handlers.
  * @nowhere: events without a thread; @deep: calls below CALLS_STACK_DEPTH or CALLS_TREE_DEPTH.
  */
 struct calls {
 	struct calls_thread *threads;
 	struct calls_function *functions;
 	struct calls_node *nodes;
-	uint64_t left, alone, open, nowhere, deep;
+	uint64_t left, alone, open, nowhere, deep, stacks;
 	struct idmap threads_map, functions_map, nodes_map;
 	struct objects *objects;
 	const struct view_host *host;

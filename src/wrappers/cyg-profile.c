@@ -18,6 +18,28 @@ LTT_TRACEPOINT(ltt_cyg_profile, func_exit, (void *function, void *caller), LTT_D
 	       ltt_ptr(addr, (uintptr_t)function),
 	       ltt_ptr(call_site, (uintptr_t)caller))
 
+/* The next event is far from the one before: on the stack of a coroutine, or beside large data. */
+LTT_TRACEPOINT(ltt_cyg_profile, func_stack,
+	       (uintptr_t before, uintptr_t now, void *function, void *caller),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_ptr(from, before),
+	       ltt_ptr(to, now),
+	       ltt_ptr(addr, (uintptr_t)function),
+	       ltt_ptr(call_site, (uintptr_t)caller))
+
+#define FAR 8192u /* bytes */
+
+static __thread uintptr_t latest_frame;
+
+static inline __attribute__((always_inline)) void follow_stack(uintptr_t frame, void *function,
+							       void *caller)
+{
+	if (__builtin_expect(frame - latest_frame + FAR > 2 * FAR, 0) && latest_frame)
+		ltt_trace(ltt_cyg_profile, func_stack, latest_frame, frame, function,
+			  caller);
+	latest_frame = frame;
+}
+
 __attribute__((constructor(101))) static void functions_init(void)
 {
 	functions_start();
@@ -28,12 +50,16 @@ EXPORT void __cyg_profile_func_exit(void *function, void *caller);
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
-	if (ltt_enabled(ltt_cyg_profile, func_entry) && functions_is_chosen(function))
+	if (ltt_enabled(ltt_cyg_profile, func_entry) && functions_is_chosen(function)) {
+		follow_stack((uintptr_t)__builtin_frame_address(0), function, caller);
 		ltt_trace(ltt_cyg_profile, func_entry, function, caller);
+	}
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
-	if (ltt_enabled(ltt_cyg_profile, func_exit) && functions_is_chosen(function))
+	if (ltt_enabled(ltt_cyg_profile, func_exit) && functions_is_chosen(function)) {
+		follow_stack((uintptr_t)__builtin_frame_address(0), function, caller);
 		ltt_trace(ltt_cyg_profile, func_exit, function, caller);
+	}
 }

@@ -112,6 +112,8 @@ static void brief_take(struct brief *brief, const struct event *event)
 		thread->function = NULL;
 		return;
 	}
+	if (!strstr(event->ec->name, ":func_entry"))
+		return;
 	brief->calls++;
 	thread->function = brief_function_of(brief, event, address);
 	thread->address = address;

@@ -170,7 +170,7 @@ static struct json_object *calls_verb_result(struct calls *calls, const char *pa
 
 	json_set_str(record, "path", path);
 	json_set_num(record, "open_calls", calls->open);
-	JSON_COPY(record, calls, left, alone);
+	JSON_COPY(record, calls, left, alone, stacks);
 	if (opt.flat) {
 		calls_verb_add_functions(record, calls);
 	} else if (opt.graph) {
