@@ -27,6 +27,7 @@
 #define FRAMES_SEARCHED 64u	    /* words, for a caller */
 #define FRAMES_FUNCTION (32u << 10) /* bytes of code from a function's begin to one of its calls */
 #define FRAMES_MAIN_STACK (8u << 20)
+#define FRAMES_KNOWN 16u	    /* of each thread */
 #define FRAMES_STARTS 64u /* threads that are about to start */
 
 /* Parameters of an event, and its last fields. */
@@ -288,11 +289,47 @@ static uintptr_t frames_saved(uintptr_t from, uintptr_t to, uintptr_t inner)
 	return saved;
 }
 
+/*
+ * Sound frames of the program that were found before: most have not changed when the next event
+ * comes. Mixed up by a signal's handler, one is not found, or is another frame of this stack.
+ */
+static __thread struct {
+	uintptr_t pointer, back, inner;
+} frames_known[FRAMES_KNOWN];
+
+#define FRAMES_PLACE(pointer) ((pointer) / (2 * sizeof(uintptr_t)) % FRAMES_KNOWN)
+
+static inline bool frames_is_known(uintptr_t pointer, uintptr_t from, uintptr_t inner)
+{
+	unsigned int place = FRAMES_PLACE(pointer);
+
+	return frames_known[place].pointer == pointer && pointer >= from &&
+	       frames_known[place].inner == inner &&
+	       frames_known[place].back == ((const uintptr_t *)pointer)[1];
+}
+
+static void frames_learn(uintptr_t pointer, uintptr_t inner)
+{
+	unsigned int place = FRAMES_PLACE(pointer);
+
+	frames_known[place].pointer = pointer;
+	frames_known[place].back = ((const uintptr_t *)pointer)[1];
+	frames_known[place].inner = inner;
+}
+
 static void frames_walk(struct frames *to, const uintptr_t *frame)
 {
 	uintptr_t pointer = frame[0], inner = frame[1], from = (uintptr_t)(frame + 2), found, saved;
 
 	while (to->nr + 1u < frames_of.depth) {
+		if (frames_is_known(pointer, from, inner)) {
+			inner = ((const uintptr_t *)pointer)[1];
+			from = pointer + 2 * sizeof(uintptr_t);
+			pointer = *(const uintptr_t *)pointer;
+			to->at[to->nr++] = inner;
+			continue;
+		}
+
 		bool sound = frames_is_sound(pointer, from, inner);
 		bool safe = sound && frames_is_program(((const uintptr_t *)pointer)[1]);
 
@@ -304,6 +341,8 @@ static void frames_walk(struct frames *to, const uintptr_t *frame)
 			saved = frames_saved(from, found, *(const uintptr_t *)found);
 			pointer = saved ? saved : pointer;
 		} else if (sound) {
+			if (safe && frames_is_program(inner))
+				frames_learn(pointer, inner);
 			found = pointer + sizeof(uintptr_t);
 			pointer = *(const uintptr_t *)pointer;
 		} else {
