@@ -1294,6 +1294,8 @@ struct ltt_ctl_snapshot_ring {
  * @begin_ns, @end_ns: time of which all buffers have all events; there is none if @end_ns is less
  *	than @begin_ns.
  * @copy_ns: time for which the buffers were copied, one behind the other.
+ * @remembered: events besides, in directories of their own in @directory, that other sessions of
+ *	the owner remember. @problem: why those of a session could not be copied; empty: they were.
  */
 struct ltt_ctl_snapshot {
 	const char *directory;
@@ -1302,6 +1304,8 @@ struct ltt_ctl_snapshot {
 	size_t nr;
 	const struct ltt_ctl_snapshot_ring *const *rings;
 	uint64_t copy_ns;
+	uint64_t remembered;
+	const char *problem;
 };
 
 /**

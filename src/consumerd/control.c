@@ -491,9 +491,9 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	struct output *output = request_output(rq, req->output, err);
 	struct job *job;
 
-	if (!output)
+	if (!output || (req->remembered && chunk_check_path(req->name, err)))
 		return err->code;
-	if (name_check(req->name) ||
+	if ((!req->remembered && name_check(req->name)) ||
 	    (!*req->relay && req->dir < 0 && worker_dir_fd(output->worker) < 0))
 		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
 			       req->name);

@@ -344,6 +344,8 @@ int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_o
 	made->begin_ns = rep.begin_ns;
 	made->end_ns = rep.end_ns;
 	made->copy_ns = rep.copy_ns;
+	made->remembered = rep.remembered;
+	made->problem = pool_str(pool_of(made), code == 0 ? rep.problem : "");
 	if (control_finish(ctl, code, made) != 0)
 		return ctl->err.code;
 	*ret_snapshot = made;

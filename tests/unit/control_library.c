@@ -1141,6 +1141,8 @@ static void snapshots(void)
 	CHECK_IS(strcmp(made->directory, "/t/snapshot-1-x-0"), ==, 0);
 	CHECK(made->records == 20 && made->before == 1000 && made->lost == 3 && made->bytes == 400);
 	CHECK(made->begin_ns == 1000000000 && made->end_ns == 3000000000 && made->nr == 1);
+	CHECK_IS(made->remembered, ==, 100);
+	CHECK_IS(strcmp(made->problem, "a disk is full"), ==, 0);
 	CHECK_IS(strcmp(made->rings[0]->channel, "c"), ==, 0);
 	CHECK(made->rings[0]->ring == 7 && made->rings[0]->cpu == 1);
 	CHECK_IS(made->rings[0]->records, ==, 20);
@@ -1160,9 +1162,10 @@ static void snapshots(void)
 	EXPECT("lttctl snapshot record -n crash -s demo", 4,
 	       "Snapshot recorded for session demo: 20 events in /t/snapshot-1-x-0\n"
 	       "Earlier events, which the buffers no longer had: 1,000\n"
+	       "Besides, remembered by other sessions: 100 events\n"
 	       "In common: the last 2.0 s\n"
 	       "  c, CPU 1: the last 2.0 s\n",
-	       "3 events were lost before the snapshot was taken");
+	       "a disk is full");
 	EXPECT("lttctl snapshot", 1, "", "use lttctl snapshot record");
 	EXPECT("lttctl snapshot store", 1, "", "can't do 'store'");
 	EXPECT("lttctl snapshot add-output", 1, "", "use lttctl snapshot add-output PATH");

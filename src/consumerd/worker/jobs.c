@@ -364,9 +364,14 @@ static bool do_ring_close(struct worker *w, struct job *job)
 
 /* --- snapshots ------------------------------------------------------------------ */
 
-/* It is done when the files are written. */
+/* It is done when the files are written. Remembered events are copied for other sessions, which
+ * know of no snapshot of this one: they wait. */
 static bool do_snapshot(struct worker *w, struct job *job)
 {
+	if (w->saving && job->snapshot.remembered) {
+		list_append(&w->held, &job->node);
+		return false;
+	}
 	if (w->saving) {
 		err_set(&job->err, ERR_BUSY,
 			"a snapshot of the session is being written; retry when it is complete");
@@ -377,10 +382,32 @@ static bool do_snapshot(struct worker *w, struct job *job)
 	return !w->saving;
 }
 
+static bool do_wait(struct worker *w, struct job *job);
+
+/* They may be held again, by a snapshot that is among them. */
+static void do_held(struct worker *w)
+{
+	struct list_node jobs;
+	struct job *job;
+
+	list_init(&jobs);
+	while ((job = list_first(&w->held, struct job, node))) {
+		list_remove(&job->node);
+		list_append(&jobs, &job->node);
+	}
+	while ((job = list_first(&jobs, struct job, node))) {
+		list_remove(&job->node);
+		if (job->kind == JOB_RING_CLOSE  ? do_ring_close(w, job) :
+		    job->kind == JOB_SNAPSHOT ? do_snapshot(w, job) :
+						do_wait(w, job))
+			job_queue_push(w->config.done, job);
+	}
+}
+
 bool worker_finish_snapshot(struct worker *w, bool wait)
 {
 	struct snapshot *s = w->saving;
-	struct job *job, *tmp;
+	struct job *job;
 
 	if (!s || (!wait && !snapshot_is_written(s)))
 		return false;
@@ -388,12 +415,7 @@ bool worker_finish_snapshot(struct worker *w, bool wait)
 	snapshot_finish(w, s);
 	w->saving = NULL;
 	job_queue_push(w->config.done, job);
-	list_for_each_safe(job, tmp, &w->held, node) {
-		list_remove(&job->node);
-		if (job->kind == JOB_RING_CLOSE)
-			do_ring_close(w, job);
-		job_queue_push(w->config.done, job);
-	}
+	do_held(w);
 	return true;
 }
 
@@ -737,7 +759,8 @@ static bool do_end(struct worker *w, struct job *job)
 {
 	struct chunk_trace *dir;
 
-	worker_finish_snapshot(w, true);
+	while (worker_finish_snapshot(w, true))
+		; /* one that was held begins */
 	worker_finish_archives(w, true);
 	w->awaited = true;
 	if (!job->end.leave)

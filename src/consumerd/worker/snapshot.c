@@ -186,11 +186,11 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 			  ringset_find(sets, parts->part[i].answer.ring));
 		records += parts->part[i].answer.records;
 	}
-	if (!records && job->remembered)
+	if (!records && job->remembered && !(used && job->max_size))
 		return err_set(&s->job->err, ERR_NO_EVENT, "no event is remembered");
 	if (records || !used || job->last || !job->max_size)
 		return 0;
-	return err_set(&s->job->err, ERR_NO_EVENT,
+	return err_set(&s->job->err, job->remembered ? ERR_INVALID : ERR_NO_EVENT,
 		       "the last sub-buffers of the CPUs have no events, or are larger than the "
 		       "snapshot may be (%llu bytes): use a larger --max-size, or smaller "
 		       "sub-buffers",

@@ -173,7 +173,7 @@ struct json_object *json_snapshot(const char *session, const struct ltt_ctl_snap
 	JSON_COPY(o, snapshot, lost, bytes);
 	json_set_time(o, "begin_ns", snapshot->begin_ns);
 	json_set_time(o, "end_ns", snapshot->end_ns);
-	JSON_COPY(o, snapshot, copy_ns);
+	JSON_COPY(o, snapshot, copy_ns, remembered, problem);
 	json_set(o, "buffers", rings);
 	for (size_t i = 0; i < snapshot->nr; i++)
 		json_object_array_add(rings, record_snapshot_ring(snapshot->rings[i]));

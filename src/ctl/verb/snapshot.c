@@ -144,7 +144,9 @@ static enum status snapshot_warn(struct ctl *ctl, const struct ltt_ctl_snapshot 
 			      "in it; 'lttctl status' shows the causes",
 			      text_count(buf, snapshot->lost),
 			      snapshot->lost == 1 ? " was" : "s were");
-	return snapshot->lost ? STATUS_WARNING : STATUS_OK;
+	if (*snapshot->problem)
+		print_warning(ctl, "%s", snapshot->problem);
+	return snapshot->lost || *snapshot->problem ? STATUS_WARNING : STATUS_OK;
 }
 
 static enum status snapshot_failed(struct ctl *ctl, const char *session)
@@ -319,6 +321,9 @@ static void snapshot_text(FILE *out, struct json_object *record)
 	text_form(out, record,
 		  "Snapshot recorded for session {session}: {recorded:n} event{recorded:s} in "
 		  "{directory}\nEarlier events, which the buffers no longer had: {overwritten:n}\n");
+	if (json_num(record, "remembered"))
+		text_form(out, record,
+			  "Besides, remembered by other sessions: {remembered:n} event{remembered:s}\n");
 	snapshot_text_span(out, record, "In common");
 	for (size_t i = 0; i < json_len(record, "buffers"); i++) {
 		struct json_object *o = json_at(record, "buffers", i);

@@ -2,13 +2,11 @@
 /* session_start: record; answered when the applications that answer have armed. At the first start
  * of a session with files, the events that other sessions of its owner remember are copied to its
  * directory. */
-#include "cmd.h"
+#include "remembered.h"
 
 #include <stdio.h>
 
 #include "base/mem.h"
-
-#define REMEMBERED "remembered-%.200s" /* directory with the events of a session */
 
 struct start_request {
 	struct command *cmd;
@@ -57,45 +55,25 @@ static void remembered_copied(void *data, const struct con_answer *answer)
 		session_start_answer(request);
 }
 
-static bool session_start_finds(const struct session *session, bool remember)
-{
-	const struct channel *channel;
-
-	list_for_each(channel, &session->channels, node)
-		if (channel->domain == DOMAIN_USER && (channel->remember || !remember))
-			return true;
-	return false;
-}
-
 /* Into the files of a session that records programs. */
 static bool session_start_wants(const struct start_request *request, const struct session *session)
 {
 	return request->first && session_has_files(session) && !*session->relay &&
-	       session_start_finds(session, false) && run_outdir(session->run) >= 0;
+	       remembered_is_wanted(session) && run_outdir(session->run) >= 0;
 }
 
 static void copy_remembered(struct start_request *request, const struct session *to)
 {
-	const struct session *from;
+	const struct sessions *sessions = &request->cmd->sd->sessions;
+	const struct session *from = NULL;
 
-	list_for_each(from, &request->cmd->sd->sessions.list, node) {
-		char name[256];
-		const struct req_con_snapshot req = {
-			.output = from->id,
-			.name = name,
-			.dir = run_outdir(to->run),
-			.relay = "",
-			.relay_name = "",
-			.relay_stamp = "",
-			.relay_host = "",
-			.relay_url = "",
-			.remembered = 1,
-		};
+	while ((from = remembered_next(sessions, to, from ? from->id : 0))) {
+		struct req_con_snapshot req = remembered_request(from);
+		char name[REMEMBERED_NAME_BYTES];
 
-		if (from->uid != to->uid || from->state == SESSION_DESTROYING ||
-		    !session_start_finds(from, true) || !run_output_open(from->run))
-			continue;
-		snprintf(name, sizeof(name), REMEMBERED, from->name);
+		remembered_name(from, name);
+		req.name = name;
+		req.dir = run_outdir(to->run);
 		request->left++;
 		CONSUMER_CALL(run_consumer(from->run, DOMAIN_USER), con_snapshot, &req, NULL,
 			      remembered_copied, request);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* snapshot_record: has the consumer write the events that the buffers of a session have now.
- * Applications dump their state before, so that it is among the events. */
-#include "cmd.h"
+ * Applications dump their state before, so that it is among the events. The events that other
+ * sessions of the owner remember are copied into its directory then, one session after the other,
+ * as a relay has one connection for a session. */
+#include "remembered.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +19,7 @@
 #include "sessiond/state/state.h"
 
 #define DEFAULT_NAME "snapshot-1" /* LTTng's */
+#define SNAPSHOT_IS_LAST "the session was destroyed; its last snapshot is complete"
 
 struct snapshot_request {
 	struct domain_dumps dumps;
@@ -32,6 +35,10 @@ struct snapshot_request {
 	uint64_t last_us;  /* or 0 */
 	struct msg_con_snapshot_ring *rings;
 	size_t nr, cap;
+	uint64_t from; /* id of the other session whose events are copied now, or were last */
+	uint64_t remembered, one_remembered; /* events of those before it; of it */
+	uint64_t remembered_bytes, one_bytes;
+	char problem[300]; /* of copying them; empty: none */
 };
 
 static void snapshot_record_end(struct snapshot_request *request)
@@ -97,7 +104,11 @@ static void snapshot_record_answer(struct snapshot_request *request, const struc
 {
 	const struct clock_facts *clock = run_clock(session->run);
 	AUTO_FREE char *path = snapshot_record_place(request, session);
-	struct rep_snapshot_record rep = { .directory = path };
+	struct rep_snapshot_record rep = {
+		.directory = path,
+		.remembered = request->remembered,
+		.problem = request->problem,
+	};
 
 	for (size_t i = 0; i < request->nr; i++)
 		send_ring(request->cmd, session, clock, &request->rings[i]);
@@ -110,6 +121,110 @@ static void snapshot_record_refuse(struct snapshot_request *request, int code, c
 	(void)!command_error(request->cmd, (enum err_code)code, "%s", why);
 	command_fail(request->cmd);
 }
+
+/* --- where it goes ---------------------------------------------------------------- */
+
+/* @from: the session whose buffers are copied. */
+static void snapshot_record_send(struct snapshot_request *request, const struct session *from,
+				 struct req_con_snapshot *req, con_item item, con_done done)
+{
+	const struct session *session = command_session(request->cmd);
+	char stamp[RUN_STAMP_BYTES];
+
+	req->relay = request->relay;
+	req->relay_name = session->name;
+	run_stamp(session, stamp);
+	req->relay_stamp = stamp;
+	req->relay_id = (struct blob){ session->relay_id, sizeof(session->relay_id) };
+	req->relay_clear = request->relay_clear;
+	req->relay_host = request->relay_host;
+	req->relay_url = *request->relay ? request->path : "";
+	CONSUMER_CALL(run_consumer(from->run, DOMAIN_USER), con_snapshot, req, item, done,
+		      request);
+}
+
+/* --- remembered events of other sessions ------------------------------------------- */
+
+static void remember_next(struct snapshot_request *request);
+
+static void snapshot_record_on_remembered(void *data, struct decoder *dec)
+{
+	struct snapshot_request *request = data;
+	struct msg_con_snapshot_ring ring;
+
+	if (!dec)
+		request->one_remembered = request->one_bytes = 0;
+	if (!dec || msg_con_snapshot_ring_decode(dec, &ring) < 0)
+		return;
+	request->one_remembered += ring.records;
+	request->one_bytes += ring.bytes;
+}
+
+static void snapshot_record_remembered(void *data, const struct con_answer *answer)
+{
+	struct snapshot_request *request = data;
+
+	if (answer->code == 0) {
+		request->remembered += request->one_remembered;
+		request->remembered_bytes += request->one_bytes;
+	} else if (answer->code != ERR_NO_EVENT) {
+		snprintf(request->problem, sizeof(request->problem),
+			 "the remembered events of another session could not be copied: %.200s",
+			 answer->text);
+	}
+	remember_next(request);
+}
+
+/* Without a directory of the session that is known here, they can't be put into it. */
+static const struct session *snapshot_record_from(const struct snapshot_request *request,
+						  const struct session *session)
+{
+	if (!remembered_is_wanted(session) ||
+	    (request->dir < 0 && !*request->relay && run_outdir(session->run) < 0))
+		return NULL;
+	return remembered_next(&request->cmd->sd->sessions, session, request->from);
+}
+
+/* A largest size is that of all files. Return: the rest of it; 0: no limit. */
+static uint64_t snapshot_record_rest(const struct snapshot_request *request)
+{
+	uint64_t bytes = request->remembered_bytes;
+
+	for (size_t i = 0; i < request->nr; i++)
+		bytes += request->rings[i].bytes;
+	if (!request->max_size)
+		return 0;
+	return request->max_size > bytes ? request->max_size - bytes : 1;
+}
+
+static void remember_next(struct snapshot_request *request)
+{
+	const struct session *session = command_session(request->cmd);
+	const struct session *from = session ? snapshot_record_from(request, session) : NULL;
+	char one[REMEMBERED_NAME_BYTES], name[sizeof(request->directory) + sizeof(one)];
+	struct req_con_snapshot req;
+
+	if (!from) {
+		if (session)
+			snapshot_record_answer(request, session);
+		else
+			snapshot_record_refuse(request, ERR_NO_SESSION, SNAPSHOT_IS_LAST);
+		snapshot_record_end(request);
+		return;
+	}
+	request->from = from->id;
+	request->one_remembered = request->one_bytes = 0;
+	remembered_name(from, one);
+	snprintf(name, sizeof(name), "%s/%s", request->directory, one);
+	req = remembered_request(from);
+	req.name = name;
+	req.dir = request->dir < 0 ? run_outdir(session->run) : request->dir;
+	req.max_size = snapshot_record_rest(request);
+	snapshot_record_send(request, from, &req, snapshot_record_on_remembered,
+			     snapshot_record_remembered);
+}
+
+/* --- the snapshot ------------------------------------------------------------------ */
 
 static void snapshot_record_on_ring(void *data, struct decoder *dec)
 {
@@ -132,7 +247,6 @@ static void snapshot_record_on_ring(void *data, struct decoder *dec)
 static void snapshot_record_done(void *data, const struct con_answer *answer)
 {
 	struct snapshot_request *request = data;
-	const struct session *session = command_session(request->cmd);
 
 	if (answer->code && request->again && *request->relay)
 		snapshot_record_refuse(request, ERR_CONSUMER,
@@ -140,11 +254,10 @@ static void snapshot_record_done(void *data, const struct con_answer *answer)
 				       "which the relay has a part; take another one");
 	else if (answer->code)
 		snapshot_record_refuse(request, answer->code, answer->text);
-	else if (!session)
-		snapshot_record_refuse(request, ERR_NO_SESSION,
-				       "the session was destroyed; its last snapshot is complete");
-	else
-		snapshot_record_answer(request, session);
+	else {
+		remember_next(request);
+		return;
+	}
 	snapshot_record_end(request);
 }
 
@@ -154,7 +267,6 @@ static void take(struct snapshot_request *request)
 {
 	const struct session *session = command_session(request->cmd);
 	struct req_con_snapshot req = { .name = request->directory };
-	char stamp[RUN_STAMP_BYTES];
 	uint64_t hz;
 
 	if (!session || session->state == SESSION_DESTROYING) {
@@ -168,16 +280,8 @@ static void take(struct snapshot_request *request)
 	req.max_size = request->max_size;
 	hz = clock_facts_line(run_clock(session->run), UINT64_MAX).hz;
 	req.last = (uint64_t)((unsigned __int128)request->last_us * hz / 1000000);
-	req.relay = request->relay;
-	req.relay_name = session->name;
-	run_stamp(session, stamp);
-	req.relay_stamp = stamp;
-	req.relay_id = (struct blob){ session->relay_id, sizeof(session->relay_id) };
-	req.relay_clear = request->relay_clear;
-	req.relay_host = request->relay_host;
-	req.relay_url = *request->relay ? request->path : "";
-	CONSUMER_CALL(run_consumer(session->run, DOMAIN_USER), con_snapshot, &req,
-		      snapshot_record_on_ring, snapshot_record_done, request);
+	snapshot_record_send(request, session, &req, snapshot_record_on_ring,
+			     snapshot_record_done);
 }
 
 static void state_is_dumped(void *data, uint32_t apps, uint32_t late, const struct err *problem)

@@ -467,6 +467,8 @@ static void ctl_model_snapshot(struct ctl_answer *a, struct decoder *dec)
 		.bytes = 400,
 		.begin_ns = 1000000000,
 		.end_ns = 3000000000,
+		.remembered = 100,
+		.problem = "a disk is full",
 	};
 	struct req_snapshot_record req;
 
