@@ -493,8 +493,12 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 
 	if (!output || (req->remembered && chunk_check_path(req->name, err)))
 		return err->code;
+	if (req->to && (!req->remembered || req->relay_id.len != sizeof(job->snapshot.to_id)))
+		return request_is_bad(err);
+	if (req->to && !request_output(rq, req->to, err))
+		return err->code;
 	if ((!req->remembered && name_check(req->name)) ||
-	    (!*req->relay && req->dir < 0 && worker_dir_fd(output->worker) < 0))
+	    (!*req->relay && !req->to && req->dir < 0 && worker_dir_fd(output->worker) < 0))
 		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
 			       req->name);
 	if (*req->relay && !control_is_relay(req->relay, req->relay_name, req->relay_stamp,
@@ -507,6 +511,9 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	job->snapshot.max_size = req->max_size;
 	job->snapshot.last = req->last;
 	job->snapshot.remembered = req->remembered != 0;
+	job->snapshot.to = req->to;
+	if (req->to)
+		memcpy(job->snapshot.to_id, req->relay_id.data, sizeof(job->snapshot.to_id));
 	if (*req->relay)
 		CONTROL_TAKE_RELAY(&job->snapshot.relay, req);
 	worker_post(output->worker, job);

@@ -416,6 +416,25 @@ static void (*const answers[JOB_KINDS])(struct control *c, struct job *job) = {
 	[JOB_DAMAGE] = damaged,
 };
 
+/* Copies of remembered events go to the worker that sends them, and back. Return: whether the job
+ * has gone to a worker. */
+static bool control_pass_on(struct control *c, struct job *job)
+{
+	bool back = job->snapshot.sent;
+	struct output *next = output_find(c, back ? job->id : job->snapshot.to);
+
+	if (!job->snapshot.copied || job->err.code || job->snapshot.noted)
+		return false;
+	job->snapshot.noted = back;
+	if (next && !next->closing) {
+		worker_post(next->worker, job);
+		return true;
+	}
+	if (!back)
+		control_unknown(&job->err, "output", job->snapshot.to);
+	return false;
+}
+
 void control_on_done(struct loop_fd *source, uint32_t events)
 {
 	struct control *c = container_of(source, struct control, done_source);
@@ -426,6 +445,8 @@ void control_on_done(struct loop_fd *source, uint32_t events)
 	if (read(source->fd, &count, sizeof(count)) < 0)
 		return;
 	while ((job = job_queue_pop(&c->done))) {
+		if (job->kind == JOB_SNAPSHOT && control_pass_on(c, job))
+			continue;
 		c->requester_gone = job->type && job->connection != c->connection;
 		if (answers[job->kind])
 			answers[job->kind](c, job);

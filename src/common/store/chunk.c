@@ -454,6 +454,21 @@ struct chunk_trace *chunk_find(const struct chunk *chunk, uint64_t id)
 	return NULL;
 }
 
+bool chunk_is_beside(const char *path)
+{
+	return strncmp(path, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) == 0;
+}
+
+struct chunk_trace *chunk_find_path(const struct chunk *chunk, const char *path)
+{
+	struct chunk_trace *trace;
+
+	list_for_each(trace, &chunk->traces, node)
+		if (strcmp(trace->path, path) == 0)
+			return trace;
+	return NULL;
+}
+
 /* The last packet may have lines in front of the text for its place in @from: they do no harm. */
 static int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to)
 {
@@ -475,14 +490,16 @@ static int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trac
 }
 
 int chunk_copy_trace(struct chunk *chunk, const struct chunk_trace *from, const char *path,
-		     struct chunk_trace **ret, struct err *err)
+		     const uint8_t *mix, struct chunk_trace **ret, struct err *err)
 {
 	uint8_t uuid[16];
 	const struct chunk_trace_spec spec = {
 		.id = from->id, .path = path, .uuid = uuid, .metadata_fd = -1
 	};
-	int result = getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid) ? 0 : -EIO;
+	int result = mix || getrandom(uuid, sizeof(uuid), 0) == sizeof(uuid) ? 0 : -EIO;
 
+	for (size_t i = 0; mix && i < sizeof(uuid); i++)
+		uuid[i] = from->uuid[i] ^ mix[i];
 	uuid[6] = (uuid[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 	if (result == 0 && chunk_trace_open(chunk, &spec, ret, err))

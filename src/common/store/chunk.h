@@ -161,9 +161,14 @@ int chunk_trace_text(const struct chunk_trace *trace, uint64_t at, char **ret,
 		     uint32_t *ret_len) MUST_CHECK;
 
 /** Add a trace at @path with the metadata of @from and a UUID of its own: it is not a part of the
- *  same trace. Return: the code. */
+ *  same trace. @mix: not NULL: 16 bytes; the UUID follows from them and that of @from; NULL: it is
+ *  random. Return: the code. */
 int chunk_copy_trace(struct chunk *chunk, const struct chunk_trace *from, const char *path,
-		     struct chunk_trace **ret, struct err *err);
+		     const uint8_t *mix, struct chunk_trace **ret, struct err *err);
+/** Whether a trace at @path is beside those of its session (BESIDE_PREFIX): no turn moves it. */
+bool chunk_is_beside(const char *path);
+/** The chunk's trace at @path; NULL: none. */
+struct chunk_trace *chunk_find_path(const struct chunk *chunk, const char *path);
 
 /** Remove the trace's metadata file, lists and directories, if no other files are in them. */
 void chunk_trace_remove(struct chunk_trace *trace);

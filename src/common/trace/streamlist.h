@@ -32,4 +32,9 @@
 #define CLEAREDLIST_FILE ".gaps"
 #define CLEAREDLIST_NAME "cleared-" /* before the number, in the name of such an archive */
 
+/* Begin of the name of a directory beside a session's traces, or in a snapshot, with the events
+ * that another session remembers: they are older than the session, no turn moves them, and viewers
+ * of a live session, which may have read later ones, get none of them. */
+#define BESIDE_PREFIX "remembered-"
+
 #endif

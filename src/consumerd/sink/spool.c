@@ -18,6 +18,7 @@
 #include "trace/metapacket.h"
 
 #define PAUSE_MS 20
+#define FOUND_TRACES (1ull << 63) /* no session daemon gives such a number */
 #define CLAIM_TRIES 15 /* a reader of the spool locks it for an instant */
 
 static struct spool *spool_of(const struct sink *sink)
@@ -132,7 +133,7 @@ static int adopt_rest(struct spool *spool, const char *path, int metadata_fd, st
 	    pread(metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    head.magic != METAPACKET_MAGIC)
 		return err_set(err, ERR_OUTPUT, "%s: its metadata is invalid", path);
-	spec.id = ++spool->nr_found_traces;
+	spec.id = FOUND_TRACES + ++spool->nr_found_traces;
 	spec.uuid = head.uuid;
 	spec.metadata_bytes = (uint64_t)st.st_size;
 	if (chunk_trace_continue(spool->chunk, &spec, &dir, err))
@@ -158,6 +159,22 @@ static int find_rest(struct spool *spool, int at_fd, const char *name, const cha
 			(void)!find_rest(spool, dirfd(dir), entry->d_name, below, depth + 1, err);
 	}
 	return err->code;
+}
+
+/* Traces that no session daemon requests again: of events beside the session's. A damaged one stays
+ * where it is. */
+static void find_beside(struct spool *spool)
+{
+	AUTO_DIR DIR *dir = dir_open(spool->dir_fd, ".");
+	struct err ignored = { 0 };
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir)))
+		if (chunk_is_beside(entry->d_name))
+			(void)!find_rest(spool, dirfd(dir), entry->d_name, entry->d_name, 1,
+					 &ignored);
+	if (!list_empty(&spool->chunk->traces))
+		spool->fills = true; /* they are sent with all that waits */
 }
 
 /* --- the output ------------------------------------------------------------------------ */
@@ -192,6 +209,8 @@ static int spool_start(struct sink *sink, const struct sink_start *start, struct
 	if (ret == 0 && spool->leftover) {
 		spool->fills = true; /* metadata is sent also where nothing else waits */
 		ret = find_rest(spool, spool->dir_fd, ".", "", 0, err);
+	} else if (ret == 0) {
+		find_beside(spool);
 	}
 	if (ret == 0 && start->connect)
 		ret = spool_connect(spool, err);

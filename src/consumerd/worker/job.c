@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "base/mem.h"
+#include "snapshot.h"
 
 struct job *job_new(enum job_kind kind, void *owner)
 {
@@ -33,6 +34,7 @@ static void job_ring_fini(struct job_ring *ring)
 
 static void job_snapshot_fini(struct job_snapshot *snapshot)
 {
+	snapshot_free(snapshot->copied);
 	close_fd(snapshot->dir_fd);
 	relay_conn_config_fini(&snapshot->relay);
 	free(snapshot->parts);

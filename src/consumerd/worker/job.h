@@ -82,6 +82,10 @@ struct job_snapshot {
 	uint64_t max_size;	   /* bytes; 0: no limit */
 	uint64_t last;		   /* of the rings' clock, before now; 0: no limit */
 	bool remembered;	   /* only of ring sets that are remembered */
+	uint64_t to;		   /* not 0: the output whose worker sends the copies; */
+	uint8_t to_id[16];	   /* of its session at the relay; */
+	struct snapshot *copied;   /* these; owned; NULL: they are not made yet */
+	bool sent, noted;	   /* and it has done so; the rings have noted it, or will */
 	struct snapshot_parts *parts; /* result */
 };
 

@@ -318,7 +318,8 @@ static bool jobs_is_in_use(const struct worker *w, const struct chunk_trace *dir
 void worker_close_trace(struct worker *w, struct chunk_trace *dir)
 {
 	chunk_trace_release(dir);
-	chunk_trace_end(dir);
+	if (!w->sink->link) /* no turn moves the files of a spool, and nothing may stay of it */
+		chunk_trace_end(dir);
 	if (w->sink->ops->close_chunk)
 		w->sink->ops->close_chunk(w->sink, dir);
 	w->closed_bytes += chunk_trace_measure(dir);
@@ -368,6 +369,13 @@ static bool do_ring_close(struct worker *w, struct job *job)
  * know of no snapshot of this one: they wait. */
 static bool do_snapshot(struct worker *w, struct job *job)
 {
+	if (job->snapshot.copied) {
+		if (job->snapshot.sent)
+			snapshot_note_sent(w, job);
+		else
+			snapshot_send(w, job);
+		return true;
+	}
 	if (w->saving && job->snapshot.remembered) {
 		list_append(&w->held, &job->node);
 		return false;

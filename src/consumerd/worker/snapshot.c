@@ -71,7 +71,9 @@ static int add_set(struct snapshot *s, const struct ringset *set)
 	struct chunk_trace *trace = chunk_find(&s->chunk, from->id);
 	struct snapshot_parts *parts = s->job->snapshot.parts;
 
-	if (!trace && chunk_copy_trace(&s->chunk, from, from->path, &trace, &s->job->err))
+	if (!trace && chunk_copy_trace(&s->chunk, from, from->path,
+				       s->job->snapshot.to ? s->job->snapshot.to_id : NULL, &trace,
+				       &s->job->err))
 		return s->job->err.code;
 	for (uint32_t cpu = 0; cpu < set->mem.desc.nr_rings; cpu++) {
 		struct snapshot_ring *ring = &s->rings[parts->nr];
@@ -128,8 +130,10 @@ static int snapshot_allocate(struct snapshot *s, const struct list_node *sets)
 	return 0;
 }
 
-static struct snapshot *snapshot_free(struct snapshot *s)
+struct snapshot *snapshot_free(struct snapshot *s)
 {
+	if (!s)
+		return NULL;
 	for (uint32_t i = 0; i < s->job->snapshot.parts->nr; i++) {
 		ring_copy_fini(&s->rings[i].own);
 		free(s->rings[i].config.channel);
@@ -231,30 +235,50 @@ void snapshot_clean(int dir_fd, uint64_t output)
 	chunk_discard(&(struct chunk_place){ dir_fd, hidden, NULL });
 }
 
-/* The outcome is that of sink_settle(). */
-static void ignore_sent(void *data, int error)
+static void snapshot_sent(void *data, int error)
 {
-	(void)data, (void)error;
+	*(int *)data = error;
 }
 
-/* Return: 0 or negative errno. */
-static int snapshot_write_ring(struct sink *sink, const struct snapshot_ring *ring, uint32_t cpu)
+/* A spool has a file for a packet that did not arrive. Return: 0 or negative errno. */
+static int snapshot_put(struct sink_stream *out, const struct packet_header *header,
+			const struct ring_copy *copy, const int *outcome)
+{
+	struct sink *sink = out->sink;
+	int ret = 0;
+
+	for (int i = 0; i < (sink->ops->way == SINK_SPOOLS ? 2 : 1); i++) {
+		ret = sink->ops->write(out, header, copy->at);
+		if (ret != SINK_SENDING)
+			return MIN(ret, 0);
+		(void)!sink_settle(sink);
+		ret = *outcome;
+		if (ret == 0)
+			break;
+	}
+	return ret;
+}
+
+/* @again: an earlier consumer may have written it. Return: 0 or negative errno. */
+static int snapshot_write_ring(struct sink *sink, const struct snapshot_ring *ring, uint32_t cpu,
+			       bool again)
 {
 	const struct packet_stream stream = stream_config_packets(&ring->config, cpu);
 	struct packet_header header = packet_make(&stream), last = { 0 };
-	struct sink_stream *out = sink_stream_open(sink, &ring->config, cpu, ignore_sent, NULL);
-	int ret = sink_place(out, NULL, &last, NULL), closed;
+	int outcome = -EIO, ret = 0, closed;
+	struct sink_stream *out =
+		sink_stream_open(sink, &ring->config, cpu, snapshot_sent, &outcome);
 
 	packet_set_body(&header, ring->copy->len);
 	header.timestamp_begin = ring->copy->begin_ts;
 	header.timestamp_end = ring->copy->end_ts;
 	header.events_recorded = ring->copy->count;
+	if (sink->ops->way != SINK_SPOOLS) /* whose packets have numbers */
+		ret = sink_place(out, NULL, &last, NULL);
 	if (ret >= 0 && packet_is_set(&last))
-		ret = -EEXIST;
-	if (ret >= 0)
-		ret = sink->ops->write(out, &header, ring->copy->at);
-	if (ret >= 0)
-		ret = sink_settle(sink);
+		ret = again ? 0 : -EEXIST;
+	else if (ret >= 0)
+		ret = snapshot_put(out, &header, ring->copy, &outcome);
 	closed = sink_stream_close(out, ret < 0 ? SINK_ABANDONED : SINK_ENDED);
 	return ret < 0 ? ret : closed;
 }
@@ -267,7 +291,8 @@ static int snapshot_write_rings(struct snapshot *s)
 
 	for (uint32_t i = 0; i < parts->nr && ret == 0; i++) {
 		if (s->rings[i].copy->count)
-			ret = snapshot_write_ring(s->sink, &s->rings[i], parts->part[i].answer.cpu);
+			ret = snapshot_write_ring(s->sink, &s->rings[i], parts->part[i].answer.cpu,
+						  false);
 		ring_copy_fini(&s->rings[i].own);
 	}
 	return ret == 0 && s->chunk.fd >= 0 ? parts_write(parts, s->job->id, s->chunk.fd) : ret;
@@ -345,6 +370,8 @@ static struct snapshot *snapshot_new(struct worker *w, struct job *job, int dir_
 	s->used_before = s->disk.used;
 	chunk_init_in_memory(&s->chunk, &s->disk);
 	relay->spool = true;
+	if (job->snapshot.to)
+		return s;
 	relay->snapshot = xstrdup(job->snapshot.name);
 	relay->sync = s->disk.sync == SYNC_NONE ? SYNC_NONE : SYNC_PACKET;
 	s->sink = sink_new(&config, &host);
@@ -354,7 +381,7 @@ static struct snapshot *snapshot_new(struct worker *w, struct job *job, int dir_
 struct snapshot *snapshot_begin(struct worker *w, struct job *job)
 {
 	int dir_fd = job->snapshot.dir_fd < 0 ? w->config.dir_fd : job->snapshot.dir_fd;
-	struct snapshot_parts *found = job->snapshot.relay.addr ?
+	struct snapshot_parts *found = job->snapshot.relay.addr || job->snapshot.to ?
 					       NULL :
 					       parts_read(dir_fd, job->snapshot.name, job->id);
 	struct snapshot *s;
@@ -369,6 +396,10 @@ struct snapshot *snapshot_begin(struct worker *w, struct job *job)
 	s = snapshot_new(w, job, dir_fd);
 	if (snapshot_allocate(s, &w->sets) || copy_rings(s, &w->sets))
 		return snapshot_free(s);
+	if (job->snapshot.to) {
+		job->snapshot.copied = s;
+		return NULL;
+	}
 	ret = thread_start(&s->thread, snapshot_main, s);
 	if (ret < 0) {
 		err_errno(&job->err, ERR_INTERNAL, -ret,
@@ -397,4 +428,93 @@ void snapshot_finish(struct worker *w, struct snapshot *s)
 		w->closed_bytes += bytes;
 	}
 	snapshot_free(s);
+}
+
+/* --- to the relay of another session --------------------------------------------------- */
+
+/* An earlier consumer may have begun with it. Return: 0 or negative errno, or the code in @err. */
+static int snapshot_open_trace(struct worker *w, const char *name, const struct chunk_trace *from,
+			       struct chunk_trace **ret, struct err *err)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", name, from->path);
+	AUTO_FREE char *metadata = xasprintf("%s/metadata", path);
+	const struct chunk_trace_spec spec = { .id = from->id,
+					       .path = path,
+					       .uuid = from->uuid,
+					       .may_be_shorter = true,
+					       .metadata_fd = -1 };
+	const struct sink_ops *ops = w->sink->ops;
+	bool found = w->chunk.fd >= 0 && chunk_has(w->chunk.fd, metadata);
+
+	*ret = chunk_find_path(&w->chunk, path);
+	if (*ret)
+		return 0;
+	if ((found ? chunk_trace_continue : chunk_trace_open)(&w->chunk, &spec, ret, err))
+		return err->code;
+	return ops->open_chunk ? ops->open_chunk(w->sink, *ret, found) : 0;
+}
+
+static int snapshot_send_metadata(struct worker *w, const struct chunk_trace *from,
+				  struct chunk_trace *to)
+{
+	const struct sink_ops *ops = w->sink->ops;
+	int ret = 0;
+
+	while (ret == 0 && to->metadata_bytes < from->metadata_bytes) {
+		AUTO_FREE char *text = NULL;
+		uint32_t len = 0;
+
+		ret = chunk_trace_text(from, to->metadata_bytes, &text, &len);
+		if (ret == 0)
+			ret = ops->append ? ops->append(w->sink, to, text, len) :
+					    chunk_append(to, text, len);
+	}
+	return ret;
+}
+
+static int snapshot_send_trace(struct worker *w, struct snapshot *s, const struct chunk_trace *from,
+			       struct err *err)
+{
+	const struct snapshot_parts *parts = s->job->snapshot.parts;
+	struct chunk_trace *to = NULL;
+	int ret = snapshot_open_trace(w, s->job->snapshot.name, from, &to, err);
+
+	if (ret == 0)
+		ret = snapshot_send_metadata(w, from, to);
+	for (uint32_t i = 0; i < parts->nr && ret == 0; i++) {
+		struct snapshot_ring ring = s->rings[i];
+
+		if (ring.config.trace != from || !ring.copy->count)
+			continue;
+		ring.config.trace = to;
+		ring.config.disk = &w->disk;
+		ret = snapshot_write_ring(w->sink, &ring, parts->part[i].answer.cpu, true);
+	}
+	if (to && !sink_state(w->sink).behind) /* else with the session: the spool needs it */
+		worker_close_trace(w, to);
+	return ret;
+}
+
+void snapshot_send(struct worker *w, struct job *job)
+{
+	struct snapshot *s = job->snapshot.copied;
+	const struct chunk_trace *from;
+	const char *problem;
+	int ret = w->sink->link ? 0 : -EINVAL;
+
+	s->job = job;
+	list_for_each(from, &s->chunk.traces, node)
+		ret = ret ? ret : snapshot_send_trace(w, s, from, &job->err);
+	problem = sink_state(w->sink).problem;
+	if (ret < 0)
+		err_set(&job->err, ERR_OUTPUT, "%s", *problem ? problem : strerror(-ret));
+	job->snapshot.sent = true;
+}
+
+void snapshot_note_sent(struct worker *w, const struct job *job)
+{
+	const struct snapshot_parts *parts = job->snapshot.parts;
+
+	for (uint32_t i = 0; i < parts->nr; i++)
+		snapshot_note(&parts->part[i], &w->sets, true);
 }

@@ -35,7 +35,7 @@ struct snapshot {
 	uint32_t written; /* atomic: the thread has ended, or will at once */
 	struct doorbell *doorbell;
 	struct job *job; /* JOB_SNAPSHOT, the snapshot's until it is finished */
-	struct sink *sink;
+	struct sink *sink; /* NULL: that of another worker sends the copies */
 	int dir_fd; /* in which files get a directory; owned by the worker or the job */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
@@ -50,13 +50,20 @@ struct worker;
 void snapshot_clean(int dir_fd, uint64_t output);
 /**
  * snapshot_begin() - copy the rings and begin to write the copies.
- * Return: NULL: the job is done: it failed, or an earlier consumer has completed the same request,
- * but not answered: then the rings note that its records are saved.
+ * Return: NULL: the job is done: it failed, or has the copies for another worker, or an earlier
+ * consumer has completed the same request, but not answered: then the rings note that its records
+ * are saved.
  */
 struct snapshot *snapshot_begin(struct worker *worker, struct job *job);
 bool snapshot_is_written(const struct snapshot *snapshot);
 /** Wait for the thread, note in the rings the records that are in the files, and free the
  *  snapshot: its job is done. */
 void snapshot_finish(struct worker *worker, struct snapshot *snapshot);
+/** Send the copies that another worker has made: @job->snapshot.to is this one's output. Its error
+ *  is the outcome. */
+void snapshot_send(struct worker *worker, struct job *job);
+/** Note in the rings that these copies were sent. */
+void snapshot_note_sent(struct worker *worker, const struct job *job);
+struct snapshot *snapshot_free(struct snapshot *snapshot);
 
 #endif

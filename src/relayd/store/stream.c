@@ -101,7 +101,8 @@ int relstream_resume(struct relstream *s)
 
 void relstream_show(struct relstream *s, struct live_session *session)
 {
-	s->live = live_stream_open(session, &s->file, &s->last);
+	if (!chunk_is_beside(s->config.trace->path))
+		s->live = live_stream_open(session, &s->file, &s->last);
 }
 
 /* --- packets ---------------------------------------------------------------------- */

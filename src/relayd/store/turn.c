@@ -204,7 +204,7 @@ static int make_traces(struct chunk *next, const struct relsession *session, str
 	const struct chunk_trace *trace;
 
 	list_for_each(trace, &session->chunk.traces, node)
-		if (make_trace(next, trace, err))
+		if (!chunk_is_beside(trace->path) && make_trace(next, trace, err))
 			return err->code;
 	return 0;
 }
@@ -237,7 +237,7 @@ static int open_streams(struct chunk *next, const struct relsession *session, st
 	list_for_each(stream, &session->streams, node) {
 		const struct chunk_trace_spec spec = spec_of(stream->config.trace);
 
-		if (!packet_is_set(&stream->last))
+		if (!packet_is_set(&stream->last) || chunk_is_beside(spec.path))
 			continue;
 		if (of != stream->config.trace) {
 			trace = chunk_trace_free(trace);
@@ -265,6 +265,8 @@ static int write_list(const struct chunk *chunk, int dir_fd)
 						  "\n%s" TRACELIST_END,
 						  trace->path);
 
+		if (chunk_is_beside(trace->path))
+			continue;
 		ret = ret ? ret : append_bytes(fd, entry, strlen(entry), at);
 		at += strlen(entry);
 	}
@@ -319,6 +321,7 @@ static void find_traces(struct chunk *all, int at_fd, const char *name, const ch
 
 		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "index") == 0 ||
 		    (!*path && strcmp(entry->d_name, RELTURN_ARCHIVES) == 0) ||
+		    (!*path && chunk_is_beside(entry->d_name)) ||
 		    (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
 			continue;
 		below = xasprintf("%s%s%s", path, *path ? "/" : "", entry->d_name);

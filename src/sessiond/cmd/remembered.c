@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "trace/streamlist.h"
+
 static bool remembered_finds(const struct session *session, bool remember)
 {
 	const struct channel *channel;
@@ -33,7 +35,7 @@ const struct session *remembered_next(const struct sessions *sessions, const str
 
 void remembered_name(const struct session *session, char ret[REMEMBERED_NAME_BYTES])
 {
-	snprintf(ret, REMEMBERED_NAME_BYTES, "remembered-%.200s", session->name);
+	snprintf(ret, REMEMBERED_NAME_BYTES, BESIDE_PREFIX "%.200s", session->name);
 }
 
 struct req_con_snapshot remembered_request(const struct session *from)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* session_start: record; answered when the applications that answer have armed. At the first start
- * of a session with files, the events that other sessions of its owner remember are copied to its
- * directory. */
+ * of a session that writes, the events that other sessions of its owner remember are copied beside
+ * its trace. */
 #include "remembered.h"
 
 #include <stdio.h>
@@ -55,11 +55,11 @@ static void remembered_copied(void *data, const struct con_answer *answer)
 		session_start_answer(request);
 }
 
-/* Into the files of a session that records programs. */
+/* Beside the trace of a session that records programs. */
 static bool session_start_wants(const struct start_request *request, const struct session *session)
 {
-	return request->first && session_has_files(session) && !*session->relay &&
-	       remembered_is_wanted(session) && run_outdir(session->run) >= 0;
+	return request->first && session_has_files(session) && remembered_is_wanted(session) &&
+	       (*session->relay || run_outdir(session->run) >= 0);
 }
 
 static void copy_remembered(struct start_request *request, const struct session *to)
@@ -73,7 +73,12 @@ static void copy_remembered(struct start_request *request, const struct session 
 
 		remembered_name(from, name);
 		req.name = name;
-		req.dir = run_outdir(to->run);
+		if (*to->relay) {
+			req.to = to->id;
+			req.relay_id = (struct blob){ to->relay_id, sizeof(to->relay_id) };
+		} else {
+			req.dir = run_outdir(to->run);
+		}
 		request->left++;
 		CONSUMER_CALL(run_consumer(from->run, DOMAIN_USER), con_snapshot, &req, NULL,
 			      remembered_copied, request);
