@@ -1316,7 +1316,8 @@ struct ltt_ctl_snapshot {
  * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID; LTT_CTL_STATE: the session was never started, or is
  * being destroyed; LTT_CTL_NO_EVENT: the buffers are empty; LTT_CTL_BUSY: another snapshot of the
  * session is being written; LTT_CTL_OUTPUT: no file of it is left; LTT_CTL_NO_MEMORY;
- * LTT_CTL_UNSUPPORTED: a session at a relay, or one that writes all events of the kernel.
+ * LTT_CTL_UNSUPPORTED: a session at a relay without a spool, or one that writes all events of the
+ * kernel.
  */
 int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *snapshot,
 			    struct ltt_ctl_snapshot **ret_snapshot);

@@ -486,18 +486,29 @@ static int on_con_output_flush(const struct request *rq, struct req_con_output_f
 	return 0;
 }
 
+/* Each copy of a trace has a UUID of its own, but for a request that is repeated. */
+static void control_mix(uint8_t ret[16], const struct req_con_snapshot *req)
+{
+	uint64_t hash = idmap_hash_text(req->name);
+
+	memcpy(ret, req->relay_id.data, 16);
+	for (size_t i = 0; i < sizeof(hash); i++)
+		ret[i] ^= (uint8_t)(hash >> 8 * i);
+}
+
 static int control_snapshot(const struct request *rq, struct req_con_snapshot *req, struct err *err)
 {
 	struct output *output = request_output(rq, req->output, err);
 	struct job *job;
 
-	if (!output || (req->remembered && chunk_check_path(req->name, err)))
+	if (!output || ((req->remembered || req->to) && chunk_check_path(req->name, err)))
 		return err->code;
-	if (req->to && (!req->remembered || req->relay_id.len != sizeof(job->snapshot.to_id)))
+	if (req->to && ((!req->remembered && req->to != req->output) ||
+			req->relay_id.len != sizeof(job->snapshot.to_id)))
 		return request_is_bad(err);
 	if (req->to && !request_output(rq, req->to, err))
 		return err->code;
-	if ((!req->remembered && name_check(req->name)) ||
+	if ((!req->remembered && !req->to && name_check(req->name)) ||
 	    (!*req->relay && !req->to && req->dir < 0 && worker_dir_fd(output->worker) < 0))
 		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
 			       req->name);
@@ -513,7 +524,7 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	job->snapshot.remembered = req->remembered != 0;
 	job->snapshot.to = req->to;
 	if (req->to)
-		memcpy(job->snapshot.to_id, req->relay_id.data, sizeof(job->snapshot.to_id));
+		control_mix(job->snapshot.to_id, req);
 	if (*req->relay)
 		CONTROL_TAKE_RELAY(&job->snapshot.relay, req);
 	worker_post(output->worker, job);

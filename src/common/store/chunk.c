@@ -456,7 +456,10 @@ struct chunk_trace *chunk_find(const struct chunk *chunk, uint64_t id)
 
 bool chunk_is_beside(const char *path)
 {
-	return strncmp(path, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) == 0;
+	size_t first = strcspn(path, "/");
+
+	return strncmp(path, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) == 0 ||
+	       (first == strlen(BESIDE_SNAPSHOTS) && strncmp(path, BESIDE_SNAPSHOTS, first) == 0);
 }
 
 struct chunk_trace *chunk_find_path(const struct chunk *chunk, const char *path)

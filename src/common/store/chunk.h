@@ -165,7 +165,8 @@ int chunk_trace_text(const struct chunk_trace *trace, uint64_t at, char **ret,
  *  random. Return: the code. */
 int chunk_copy_trace(struct chunk *chunk, const struct chunk_trace *from, const char *path,
 		     const uint8_t *mix, struct chunk_trace **ret, struct err *err);
-/** Whether a trace at @path is beside those of its session (BESIDE_PREFIX): no turn moves it. */
+/** Whether a trace at @path is beside those of its session (BESIDE_PREFIX, BESIDE_SNAPSHOTS): no
+ *  turn moves it. */
 bool chunk_is_beside(const char *path);
 /** The chunk's trace at @path; NULL: none. */
 struct chunk_trace *chunk_find_path(const struct chunk *chunk, const char *path);

@@ -36,5 +36,8 @@
  * that another session remembers: they are older than the session, no turn moves them, and viewers
  * of a live session, which may have read later ones, get none of them. */
 #define BESIDE_PREFIX "remembered-"
+/* The directory at a relay with the snapshots of a session that records there: of it, all this is
+ * true, too. */
+#define BESIDE_SNAPSHOTS "snapshots"
 
 #endif

@@ -387,6 +387,12 @@ static bool do_snapshot(struct worker *w, struct job *job)
 	}
 	disk_leave(&w->disk); /* buffers are copied, and another thread writes them */
 	w->saving = snapshot_begin(w, job);
+	if (job->snapshot.copied && job->snapshot.to == job->id) {
+		snapshot_send(w, job);
+		job->snapshot.noted = true;
+		if (!job->err.code)
+			snapshot_note_sent(w, job);
+	}
 	return !w->saving;
 }
 

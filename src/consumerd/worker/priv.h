@@ -31,6 +31,7 @@ struct worker {
 	struct list_node delayed; /* struct job: metadata that could not be written yet */
 	struct list_node closing; /* struct job: to close a trace, once the spool is sent */
 	struct snapshot *saving;  /* the snapshot that is being written */
+	uint64_t sent_traces;	  /* by snapshot_send() */
 	struct archives *removing; /* archives that are being removed; NULL: none */
 	struct list_node held;	  /* struct job: to close ring sets, or to wait for that, once it is
 				   * written */

@@ -21,6 +21,7 @@
 
 #define PARTS ".parts"	  /* file with the struct snapshot_part of all rings */
 #define PARTS_MOST 65536u /* rings */
+#define SENT_TRACES (1ull << 62) /* no session daemon gives such a number */
 #define WRITER_NICE 10 /* it must get on, too, where programs that record use all CPUs */
 
 /* --- the parts, for a request that is repeated ----------------------------------- */
@@ -438,7 +439,7 @@ static int snapshot_open_trace(struct worker *w, const char *name, const struct 
 {
 	AUTO_FREE char *path = xasprintf("%s/%s", name, from->path);
 	AUTO_FREE char *metadata = xasprintf("%s/metadata", path);
-	const struct chunk_trace_spec spec = { .id = from->id,
+	const struct chunk_trace_spec spec = { .id = SENT_TRACES + ++w->sent_traces,
 					       .path = path,
 					       .uuid = from->uuid,
 					       .may_be_shorter = true,
@@ -488,7 +489,9 @@ static int snapshot_send_trace(struct worker *w, struct snapshot *s, const struc
 			continue;
 		ring.config.trace = to;
 		ring.config.disk = &w->disk;
-		ret = snapshot_write_ring(w->sink, &ring, parts->part[i].answer.cpu, true);
+		ret = snapshot_write_ring(w->sink, &ring, parts->part[i].answer.cpu,
+					  s->job->snapshot.remembered);
+		worker_cut_all(w, STREAM_TAKE); /* the session goes on meanwhile */
 	}
 	if (to && !sink_state(w->sink).behind) /* else with the session: the spool needs it */
 		worker_close_trace(w, to);

@@ -59,8 +59,8 @@ bool snapshot_is_written(const struct snapshot *snapshot);
 /** Wait for the thread, note in the rings the records that are in the files, and free the
  *  snapshot: its job is done. */
 void snapshot_finish(struct worker *worker, struct snapshot *snapshot);
-/** Send the copies that another worker has made: @job->snapshot.to is this one's output. Its error
- *  is the outcome. */
+/** Send the copies that this worker, or another one, has made: @job->snapshot.to is this one's
+ *  output. Its error is the outcome. */
 void snapshot_send(struct worker *worker, struct job *job);
 /** Note in the rings that these copies were sent. */
 void snapshot_note_sent(struct worker *worker, const struct job *job);

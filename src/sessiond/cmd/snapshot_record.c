@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "io/spoolfacts.h"
 #include "sessiond/state/state.h"
+#include "trace/streamlist.h"
 
 #define DEFAULT_NAME "snapshot-1" /* LTTng's */
 #define SNAPSHOT_IS_LAST "the session was destroyed; its last snapshot is complete"
@@ -24,12 +25,13 @@
 struct snapshot_request {
 	struct domain_dumps dumps;
 	struct command *cmd;
-	char directory[256];
+	char directory[256]; /* below @path, or the session's own */
 	char *path;	   /* of @dir, or URL of the relay; NULL: the output of the session */
 	int dir;	   /* or -1 */
 	char *relay;	   /* its addresses; "": none */
 	char *relay_host;
 	uint8_t relay_clear;
+	bool own;	   /* through the connection of the session, which records to a relay */
 	bool again;	   /* a consumer ended before it had answered */
 	uint64_t max_size; /* or 0 */
 	uint64_t last_us;  /* or 0 */
@@ -94,6 +96,8 @@ static void send_ring(struct command *cmd, const struct session *session,
 static char *snapshot_record_place(const struct snapshot_request *request,
 				   const struct session *session)
 {
+	if (request->own)
+		return run_place_at_relay(session, session->path, request->directory);
 	if (*request->relay)
 		return run_place_at_relay(session, request->path, request->directory);
 	return xasprintf("%s/%s", request->path ? request->path : session->path,
@@ -129,13 +133,18 @@ static void snapshot_record_send(struct snapshot_request *request, const struct 
 				 struct req_con_snapshot *req, con_item item, con_done done)
 {
 	const struct session *session = command_session(request->cmd);
+	uint8_t id[sizeof(session->relay_id)];
 	char stamp[RUN_STAMP_BYTES];
 
+	memcpy(id, session->relay_id, sizeof(id));
+	if (*request->relay && *session->relay) /* perhaps the same, where its connection stays */
+		id[0] ^= 0xff;
+	req->to = request->own ? session->id : 0;
 	req->relay = request->relay;
 	req->relay_name = session->name;
 	run_stamp(session, stamp);
 	req->relay_stamp = stamp;
-	req->relay_id = (struct blob){ session->relay_id, sizeof(session->relay_id) };
+	req->relay_id = (struct blob){ id, sizeof(id) };
 	req->relay_clear = request->relay_clear;
 	req->relay_host = request->relay_host;
 	req->relay_url = *request->relay ? request->path : "";
@@ -180,7 +189,8 @@ static const struct session *snapshot_record_from(const struct snapshot_request 
 						  const struct session *session)
 {
 	if (!remembered_is_wanted(session) ||
-	    (request->dir < 0 && !*request->relay && run_outdir(session->run) < 0))
+	    (request->dir < 0 && !*request->relay && !request->own &&
+	     run_outdir(session->run) < 0))
 		return NULL;
 	return remembered_next(&request->cmd->sd->sessions, session, request->from);
 }
@@ -248,7 +258,7 @@ static void snapshot_record_done(void *data, const struct con_answer *answer)
 {
 	struct snapshot_request *request = data;
 
-	if (answer->code && request->again && *request->relay)
+	if (request->again && (request->own || (answer->code && *request->relay)))
 		snapshot_record_refuse(request, ERR_CONSUMER,
 				       "the consumer daemon ended while it sent the snapshot, of "
 				       "which the relay has a part; take another one");
@@ -310,16 +320,16 @@ static enum cmd_now snapshot_record_check(struct command *cmd,
 {
 	const struct session *session = cmd->session;
 	const char *name = req->name;
-	bool has_output = req->dir >= 0 || *req->path || *req->relay;
+	bool has_output = req->dir >= 0 || *req->path || *req->relay || *session->relay;
 
 	if (*name && (name_check(name) || strlen(name) > SESSION_SNAPSHOT_NAME_MOST))
 		return command_error(cmd, ERR_INVALID, "the snapshot's name '%.210s' %s", name,
 				     name_check(name) ? name_check(name) :
 							"is longer than 200 bytes");
-	if (*session->relay)
+	if (*session->relay && !*session->spool && !session->snapshots)
 		return command_error(cmd, ERR_UNSUPPORTED,
-				     "session '%s' records to a relay; snapshots can't be sent "
-				     "there yet",
+				     "session '%s' records to a relay without a spool, and its "
+				     "snapshots need one: create it with --spool",
 				     session->name);
 	if (!has_output && (!*session->path || session->snapshot_elsewhere))
 		return command_error(cmd, ERR_INVALID,
@@ -379,9 +389,10 @@ static struct snapshot_request *snapshot_record_new(struct command *cmd,
 	char stamp[32];
 
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-	snprintf(request->directory, sizeof(request->directory), "%.*s-%s-%" PRIu32,
-		 (int)SESSION_SNAPSHOT_NAME_MOST, *name ? name : DEFAULT_NAME, stamp,
-		 cmd->session->nr_snapshots++);
+	request->own = *cmd->session->relay && !*req->path && req->dir < 0 && !*req->relay;
+	snprintf(request->directory, sizeof(request->directory), "%s%.*s-%s-%" PRIu32,
+		 request->own ? BESIDE_SNAPSHOTS "/" : "", (int)SESSION_SNAPSHOT_NAME_MOST,
+		 *name ? name : DEFAULT_NAME, stamp, cmd->session->nr_snapshots++);
 	request->cmd = cmd;
 	request->path = *req->path ? xstrdup(req->path) : NULL;
 	request->dir = TAKE_FD(req->dir);

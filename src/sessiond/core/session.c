@@ -416,11 +416,11 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       "session '%s' writes all events of the kernel to its trace; omit "
 			       "--overwrite, or use create --snapshot",
 			       session->name);
-	if (mode == CHANNEL_OVERWRITE && *session->relay)
+	if (mode == CHANNEL_OVERWRITE && *session->relay && !*session->spool)
 		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' records to a relay; only snapshots have the events "
-			       "of buffers that are overwritten, and can't be sent there yet: "
-			       "omit --overwrite",
+			       "session '%s' records to a relay without a spool; only snapshots "
+			       "have the events of buffers that are overwritten, and need one: "
+			       "omit --overwrite, or create it with --spool",
 			       session->name);
 	if (attr->remember && session_has_files(session))
 		return err_set(err, ERR_INVALID,
