@@ -49,7 +49,8 @@ void doctor_daemon(struct doctor *d);
 bool doctor_service(struct doctor *d, const char *rundir);
 /** Check the features of this machine that the tracing of applications uses. */
 void doctor_machine(struct doctor *d);
-/** Check that the kernel can be traced. Reported once. */
+/** Check that the kernel can be traced, and report its conditions (facts.h), which needs no daemon.
+ *  Reported once. */
 void doctor_kernel(struct doctor *d);
 /** Report a rule of a kernel channel that matches no event. @channel: quoted for a shell. @near:
  *  the event with the most similar name; NULL: none. */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "ctl/print/text.h"
 #include "doctor.h"
+#include "facts.h"
 #include "ctl/record/loss.h"
 #include "ctl/points.h"
 #include "ctl/print/json.h"
@@ -38,90 +39,7 @@ static bool is_started_without(uint32_t pid)
 	return false;
 }
 
-/* Whether depmod lists it. */
-static bool is_installed(void)
-{
-	struct utsname kernel;
-	char line[1024];
-	bool found = false;
-	FILE *f;
-
-	uname(&kernel);
-	snprintf(line, sizeof(line), "/lib/modules/%s/modules.dep", kernel.release);
-	f = fopen(line, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = strncmp(line, "ltt.ko", 6) == 0 || strstr(line, "/ltt.ko");
-	if (f)
-		fclose(f);
-	return found;
-}
-
-/* As the firmware stores it: four bytes of attributes, and the value. */
-static bool has_secure_boot(void)
-{
-	char value[16];
-
-	return text_read("/sys/firmware/efi/efivars/"
-			 "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
-			 value, sizeof(value)) == 5 &&
-	       value[4] == 1;
-}
-
-static bool has_headers(void)
-{
-	struct utsname kernel;
-	char *path AUTO_FREE = NULL;
-
-	uname(&kernel);
-	path = xasprintf("/lib/modules/%s/build/Makefile", kernel.release);
-	return access(path, F_OK) == 0;
-}
-
-/* "none [integrity] confidentiality" */
-static const char *lockdown_of(char text[128])
-{
-	char *begin, *end;
-
-	text_read("/sys/kernel/security/lockdown", text, 128);
-	begin = strchr(text, '[');
-	end = begin ? strchr(begin, ']') : NULL;
-	if (!end)
-		return "none";
-	*end = '\0';
-	return begin + 1;
-}
-
-static bool cpu_has_ibt(void)
-{
-	char info[8192];
-
-	text_read("/proc/cpuinfo", info, sizeof(info));
-	return strstr(info, " ibt ") || strstr(info, " ibt\n");
-}
-
-/* State that the tracing of this kernel depends on, also where the daemon has another reason. */
-static void report_facts(struct doctor *d)
-{
-	bool loaded = access("/sys/module/ltt", F_OK) == 0;
-	char lockdown[128], source[64];
-	struct utsname kernel;
-
-	uname(&kernel);
-	text_read("/sys/module/ltt/srcversion", source, sizeof(source));
-	source[strcspn(source, "\n")] = '\0';
-	doctor_found(d, GRADE_OK, "facts",
-		     "kernel %s: module ltt %s%s%s; kernel headers: %s; BTF: %s; lockdown: %s; "
-		     "indirect branch tracking: %s",
-		     kernel.release,
-		     loaded	    ? "loaded" :
-		     is_installed() ? "installed, not loaded" :
-				      "not installed",
-		     *source ? ", source version " : "", source, has_headers() ? "yes" : "no",
-		     access("/sys/kernel/btf/vmlinux", F_OK) == 0 ? "yes" : "no",
-		     lockdown_of(lockdown), cpu_has_ibt() ? "yes" : "no");
-}
-
-static void repair_module(struct doctor *d)
+static void repair_module(struct doctor *d, const struct facts *facts)
 {
 	uint32_t pid = d->pid;
 
@@ -134,14 +52,14 @@ static void repair_module(struct doctor *d)
 			      "sudo kill %u; sudo lttctl list -k # another daemon opens the "
 			      "device; sessions end",
 			      pid);
-	else if (!is_installed() && !has_headers())
+	else if (!*facts->module && !facts->headers)
 		doctor_repair(d, "sudo apt install linux-headers-$(uname -r) # or your "
 				 "distribution's package: the module is built with them");
-	else if (!is_installed())
+	else if (!*facts->module)
 		doctor_repair(d,
 			      "make -C build kmod && sudo insmod build/kmod/kmod/ltt_instr.ko && "
 			      "sudo insmod build/kmod/kmod/ltt.ko # in ltt-control's sources");
-	else if (has_secure_boot())
+	else if (facts->secure_boot)
 		doctor_repair(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
 	else
 		doctor_repair(d, "sudo modprobe ltt; sudo dmesg | tail # the kernel's log");
@@ -157,21 +75,27 @@ static void count_event(const struct ltt_ctl_point *event, void *data)
 
 void doctor_kernel(struct doctor *d)
 {
+	struct facts_user user;
 	struct err err = { 0 };
+	struct utsname kernel;
+	struct facts facts;
 	size_t nr = 0;
 
 	if (d->kernel_reported)
 		return;
 	d->kernel_reported = true;
-	if (points_each(d->ctl, DOMAIN_KERNEL, count_event, &nr, &err) != 0) {
+	uname(&kernel);
+	facts_read(&facts, "", kernel.release);
+	facts_read_user(&user);
+	if (d->pid && points_each(d->ctl, DOMAIN_KERNEL, count_event, &nr, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
-		repair_module(d);
-		report_facts(d);
-		return;
+		repair_module(d, &facts);
+	} else if (d->pid) {
+		d->kernel_traced = true;
+		doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events",
+			     nr);
 	}
-	d->kernel_traced = true;
-	doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events", nr);
-	report_facts(d);
+	facts_report(d, &facts, &user);
 }
 
 /* ---- a session ---- */

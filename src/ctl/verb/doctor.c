@@ -53,7 +53,7 @@ static enum status doctor_run(struct ctl *ctl)
 		doctor_process(&d, (pid_t)pid);
 	else if (operand(ctl, 0))
 		doctor_program(&d, operand(ctl, 0));
-	if (d.pid && opt.kernel)
+	if (opt.kernel)
 		doctor_kernel(&d);
 	if (d.pid)
 		doctor_sessions(&d, opt.session);
