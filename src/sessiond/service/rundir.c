@@ -161,6 +161,11 @@ static int rundir_listen_at(struct fdstore_socket *s, const char *path, mode_t m
 {
 	if (s->fd < 0)
 		s->fd = sock_listen(path, mode, gid);
+	if (s->fd == -EINVAL && gid != (gid_t)-1) {
+		log_warn("the group of the daemon's users is not one of this container: only root "
+			 "can use this daemon");
+		s->fd = sock_listen(path, 0600, (gid_t)-1);
+	}
 	if (s->fd < 0)
 		return err_errno(err, ERR_INTERNAL, -s->fd, "can't listen at %s", path);
 	return 0;

@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <libkmod.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/lazy.h"
@@ -14,6 +18,7 @@
 #include "ksyms.h"
 
 #define LOCKDOWN_FILE "/sys/kernel/security/lockdown" /* "none [integrity] confidentiality" */
+#define FIRST_USERS 0xeffffffdu /* the namespace in which a system begins: enum init_ns_ino */
 
 static int real_call(int fd, unsigned long request, void *arg)
 {
@@ -134,16 +139,59 @@ static void explain_device(struct kmod *kmod, int error)
 			 LTT_KMOD_DEVICE, strerror(-error));
 }
 
+/* Of the group that may use root's daemon. */
+static bool kmod_is_member(void)
+{
+	const struct group *group = getgrnam("tracing");
+	gid_t groups[1024];
+	int nr = getgroups(ARRAY_SIZE(groups), groups);
+	bool member = group && getegid() == group->gr_gid;
+
+	for (int i = 0; group && i < nr; i++)
+		member = member || groups[i] == group->gr_gid;
+	return member;
+}
+
+static void explain_user(struct kmod *kmod)
+{
+	snprintf(kmod->why, sizeof(kmod->why),
+		 "this session daemon is user %u's, and only root's can trace the kernel: %s",
+		 geteuid(),
+		 kmod_is_member() ?
+			 "end this one (`lttctl shutdown`), and start root's, which serves you as a "
+			 "member of the group 'tracing' (`sudo ltt-sessiond -b`)" :
+			 "run lttctl as root (`sudo lttctl ...`)");
+}
+
+/* Whether it is forbidden for any module. */
+static bool kmod_is_forbidden(struct kmod *kmod)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/user", &st) == 0 && st.st_ino != FIRST_USERS)
+		snprintf(kmod->why, sizeof(kmod->why),
+			 "this is a container with users of its own, whose root can't trace the "
+			 "kernel: start ltt-sessiond on the host");
+	else if (kmod_locked_down())
+		snprintf(kmod->why, sizeof(kmod->why), "%s", kmod_refusal(EPERM));
+	else if (prctl(PR_CAPBSET_READ, CAP_SYS_MODULE, 0, 0, 0) == 0)
+		snprintf(kmod->why, sizeof(kmod->why),
+			 "this daemon may not load the kernel module, as in a container: start "
+			 "ltt-sessiond on the host, or run `modprobe ltt` there and give the "
+			 "container CAP_SYS_ADMIN and %s",
+			 LTT_KMOD_DEVICE);
+	else
+		return false;
+	return true;
+}
+
 void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 {
 	struct err err = { 0 };
 	int ret;
 
 	if (geteuid() != 0) {
-		snprintf(kmod->why, sizeof(kmod->why),
-			 "this session daemon is user %u's, and only root's can trace the kernel: "
-			 "run lttctl as root (`sudo lttctl ...`)",
-			 geteuid());
+		explain_user(kmod);
 		return;
 	}
 	kmod->awaited = true;
@@ -154,7 +202,8 @@ void kmod_open(struct kmod *kmod, enum ltt_clock_kind clock)
 	kmod->modules = ksyms_watch();
 	ret = open_device(kmod);
 	if (ret == -ENOENT || ret == -ENXIO || ret == -ENODEV) {
-		if (kmod_load(clock, kmod->why, sizeof(kmod->why)) < 0)
+		if (kmod_is_forbidden(kmod) ||
+		    kmod_load(clock, kmod->why, sizeof(kmod->why)) < 0)
 			return;
 		ret = open_device(kmod);
 	}
