@@ -57,6 +57,7 @@ struct ltt_kmod_hello {
 
 enum ltt_kmod_features {
 	LTT_KMOD_SAMPLES = 1, /* filters may sample, and events may be enabled LTT_KMOD_INSTEAD */
+	LTT_KMOD_FAMILIES = 2, /* LTT_KMOD_TRACK_FAMILY */
 };
 
 enum ltt_kmod_event_flags {
@@ -385,7 +386,8 @@ enum ltt_kmod_track_kind {
 	LTT_KMOD_TRACK_GID = 5,
 	LTT_KMOD_TRACK_VUID = 6,
 	LTT_KMOD_TRACK_VGID = 7,
-	LTT_KMOD_TRACK_KINDS = 8,
+	LTT_KMOD_TRACK_FAMILY = 8, /* a process, and all that come of it: LTT_KMOD_FAMILIES */
+	LTT_KMOD_TRACK_KINDS = 9,
 };
 
 enum ltt_kmod_track_op {
@@ -399,6 +401,11 @@ enum ltt_kmod_track_op {
  * struct ltt_kmod_track - limit this channel to events of tasks with tracked ids: a task must have
  * one of the tracked ids of each kind that is tracked. The first id that is added excludes all
  * others of its kind. Excluded events are not counted as lost. Tracked ids may change at any time.
+ *
+ * Of a LTT_KMOD_TRACK_FAMILY, ids are those of processes in the first namespace; ESRCH: there is
+ * none. Its threads and those descendants that it has are added, too, also if they execute other
+ * programs, and all that these make later; so they are removed. Events about one of them (the
+ * thread that sched_switch switches to, or that is woken) are theirs, too, though others make them.
  */
 struct ltt_kmod_track {
 	uint32_t size;

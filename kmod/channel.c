@@ -166,6 +166,7 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	if (!hook)
 		return -ENOMEM;
 	source_init(&hook->source, channel->set, id);
+	hook->source.subject = family_subject(event);
 	hook->source.tally = alloc_percpu_gfp(struct tally, GFP_KERNEL_ACCOUNT);
 	if (before)
 		hook->source.special = SOURCE_MUTED;

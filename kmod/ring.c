@@ -365,10 +365,23 @@ static void *kmod_ring_begin_undecided(const struct source *source, u32 len,
 	return undecided->payload;
 }
 
+/* Of the current task, or about another one that is tracked. */
+static __always_inline bool kmod_ring_wants(const struct source *source, const void *payload,
+					    u32 len)
+{
+	const struct tracker *tracker = &source->set->tracker;
+	u32 tid;
+
+	if (!(READ_ONCE(source->special) & SOURCE_ABOUT) || source->subject + sizeof(tid) > len)
+		return tracker_wants_current(tracker);
+	memcpy(&tid, payload + source->subject, sizeof(tid));
+	return tracker_wants_about(tracker, tid);
+}
+
 static noinline void kmod_ring_decide(const struct source *source, const struct filter *filter,
 				      const void *payload, u32 len)
 {
-	if (unlikely(source->set->tracker.on) && !tracker_wants_current(&source->set->tracker))
+	if (unlikely(source->set->tracker.on) && !kmod_ring_wants(source, payload, len))
 		return;
 	if (kmod_ring_accepts(source, filter, payload, len))
 		kmod_ring_put_accepted(source, payload, len);
@@ -409,13 +422,15 @@ void ring_end_specially(struct ring *ring)
 /* The room is known to be wanted before anything is taken or counted. */
 static noinline struct room kmod_ring_begin_specially(const struct source *source, u32 len)
 {
+	bool about = READ_ONCE(source->special) & SOURCE_ABOUT;
 	const struct filter *filter;
 	struct room room;
 
-	if (unlikely(source->set->tracker.on) && !tracker_wants_current(&source->set->tracker))
+	if (!about && unlikely(source->set->tracker.on) &&
+	    !tracker_wants_current(&source->set->tracker))
 		return (struct room){};
 	filter = READ_ONCE(source->filter);
-	if (filter && !filter->early) {
+	if (about || (filter && !filter->early)) {
 		room.to = kmod_ring_begin_undecided(source, len, &room.ring);
 		return room;
 	}
@@ -457,11 +472,17 @@ void source_init(struct source *source, struct ring_set *set, u32 id)
 	source->id = id;
 	source->header = id <= LTT_ID_COMPACT_MAX ? LTT_HDR_COMPACT : LTT_HDR_WIDE;
 	source->word = id <= LTT_ID_COMPACT_MAX ? id : LTT_ID_WIDE;
+	source->subject = FAMILY_NO_SUBJECT;
 }
 
 u32 source_special(const struct source *source, const struct filter *filter)
 {
-	return (source->set->tracker.on ? SOURCE_TRACKED : 0) |
+	u32 on = source->set->tracker.on;
+
+	return (on ? SOURCE_TRACKED : 0) |
+	       (on & BIT(LTT_KMOD_TRACK_FAMILY) && source->subject != FAMILY_NO_SUBJECT ?
+			SOURCE_ABOUT :
+			0) |
 	       (filter || !kmod_ring_is_plain(source) ? SOURCE_MORE : 0) |
 	       (filter && filter->early ? SOURCE_EARLY : 0);
 }
@@ -471,7 +492,7 @@ static noinline void *kmod_ring_begin_put_specially(const struct source *source,
 						    struct ring **ret_ring)
 {
 	if (READ_ONCE(source->special) & SOURCE_MUTED ||
-	    !tracker_wants_current(&source->set->tracker) ||
+	    !kmod_ring_wants(source, payload, len) ||
 	    !kmod_ring_accepts(source, READ_ONCE(source->filter), payload, len))
 		return NULL;
 	return kmod_ring_begin_untracked(source, len, ret_ring);

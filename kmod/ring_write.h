@@ -59,6 +59,7 @@ struct ring {
 /**
  * struct source - an event of a ring set.
  * @special: not 0 if a record needs more than space in the ring (SOURCE_TRACKED, SOURCE_MORE).
+ * @subject: family_subject(); the payload then has the thread that the event is about.
  * @filter: changes at any time; read with preemption off. NULL: none.
  * @tally: its records and losses.
  */
@@ -66,6 +67,7 @@ struct source {
 	struct ring __percpu *rings;
 	u32 special;
 	u8 header; /* LTT_HDR_COMPACT or _WIDE, by @id */
+	u16 subject;
 	u32 word;  /* the bits of the header's first word that don't change */
 	u32 id;
 	struct ring_set *set;
@@ -74,11 +76,13 @@ struct source {
 };
 
 /** Bits of @special: @set has a tracker; it has contexts or counts events, or @filter is there;
- *  @filter decides before there is a payload; another source records the event. */
+ *  @filter decides before there is a payload; another source records the event;
+ *  the payload is needed to know whose event it is, too. */
 #define SOURCE_TRACKED 1u
 #define SOURCE_MORE    2u
 #define SOURCE_EARLY   4u
 #define SOURCE_MUTED   8u
+#define SOURCE_ABOUT   16u
 
 /** struct tally - an event of a ring set, on one CPU. @lost: it found no space, or is too large.
  *  @not_sampled: the sampling of @filter left it out. */
@@ -293,7 +297,7 @@ static __always_inline void *ring_begin_fixed(const struct source *source, u32 l
 		return room.to;
 	}
 	if (len > RING_ON_STACK || special & (SOURCE_EARLY | SOURCE_MUTED) ||
-	    !READ_ONCE(source->filter)) {
+	    !(READ_ONCE(source->filter) || special & SOURCE_ABOUT)) {
 		struct room room = ring_begin_specially(source, len);
 
 		*ret_ring = room.ring;

@@ -66,6 +66,37 @@ void tracker_fini(struct tracker *tracker)
 
 	for (kind = 0; kind < LTT_KMOD_TRACK_KINDS; kind++)
 		kvfree(tracker->tracked[kind]);
+	family_free(tracker->family);
+}
+
+static int tracker_change_family(struct tracker *tracker, const struct ltt_kmod_track *request)
+{
+	struct family *family = tracker->family;
+	int ret = 0;
+
+	if (!family && request->op == LTT_KMOD_TRACK_ALL)
+		return 0;
+	if (!family) {
+		family = family_new();
+		if (IS_ERR(family))
+			return PTR_ERR(family);
+		smp_store_release(&tracker->family, family);
+	}
+	if (request->op == LTT_KMOD_TRACK_ADD)
+		ret = family_add(family, request->id);
+	else if (request->op == LTT_KMOD_TRACK_REMOVE)
+		ret = family_remove(family, request->id);
+	if (ret)
+		return ret;
+	if (request->op == LTT_KMOD_TRACK_ALL) {
+		WRITE_ONCE(tracker->on, tracker->on & ~BIT(LTT_KMOD_TRACK_FAMILY));
+		family_clear(family);
+		return 0;
+	}
+	if (request->op == LTT_KMOD_TRACK_NONE)
+		family_clear(family);
+	WRITE_ONCE(tracker->on, tracker->on | BIT(LTT_KMOD_TRACK_FAMILY));
+	return 0;
 }
 
 /* The ids after `request`, which is not LTT_KMOD_TRACK_ALL. @old: can be NULL. */
@@ -108,6 +139,8 @@ int tracker_change(struct tracker *tracker, const struct ltt_kmod_track *request
 
 	if (request->kind >= LTT_KMOD_TRACK_KINDS || request->op > LTT_KMOD_TRACK_REMOVE)
 		return -EINVAL;
+	if (request->kind == LTT_KMOD_TRACK_FAMILY)
+		return tracker_change_family(tracker, request);
 	old = tracker->tracked[request->kind];
 	if (request->op != LTT_KMOD_TRACK_ALL)
 		ids = changed_ids(old, request);
@@ -139,10 +172,26 @@ static noinline notrace bool wants_by(const struct tracker *tracker, u32 on)
 /* Usually processes are tracked. */
 bool notrace tracker_wants_current(const struct tracker *tracker)
 {
+	const struct family *family = READ_ONCE(tracker->family);
 	const struct tracked_ids *processes = READ_ONCE(tracker->tracked[LTT_KMOD_TRACK_PID]);
 	u32 others = READ_ONCE(tracker->on) & ~BIT(LTT_KMOD_TRACK_PID);
 
+	if (others & BIT(LTT_KMOD_TRACK_FAMILY)) {
+		if (!family || !family_has_current(family))
+			return false;
+		others &= ~BIT(LTT_KMOD_TRACK_FAMILY);
+	}
 	if (processes && !is_tracked(processes, task_tgid_nr(current)))
 		return false;
 	return likely(!others) || wants_by(tracker, others);
+}
+
+bool notrace tracker_wants_about(const struct tracker *tracker, u32 tid)
+{
+	const struct family *family = READ_ONCE(tracker->family);
+	u32 on = READ_ONCE(tracker->on);
+
+	if (!(on & BIT(LTT_KMOD_TRACK_FAMILY)) || !family || !family_has(family, tid))
+		return tracker_wants_current(tracker);
+	return wants_by(tracker, on & ~BIT(LTT_KMOD_TRACK_FAMILY));
 }

@@ -136,6 +136,7 @@ enum ltt_ctl_track_kind {
 	LTT_CTL_TRACK_GID = 5, /* groups */
 	LTT_CTL_TRACK_VUID = 6,
 	LTT_CTL_TRACK_VGID = 7,
+	LTT_CTL_TRACK_FOLLOW = 8, /* processes, and all that come of them; of the kernel only */
 };
 
 /** enum ltt_ctl_track_op - how a session chooses tasks by a kind of ids. */

@@ -9,5 +9,6 @@
 #include "../fields.c"
 #include "../stats.c"
 #include "../tracker.c"
+#include "../family.c"
 #include "../folder.c"
 #include "../viewer.c"

@@ -42,6 +42,7 @@ const struct poptOption tracking_options[] = {
 	KIND("vuid", 0, TRACK_VUID, "users, as their own namespace numbers them"),
 	KIND("gid", 0, TRACK_GID, "groups, by number or name"),
 	KIND("vgid", 0, TRACK_VGID, "groups, as their own namespace numbers them"),
+	KIND("follow", 0, TRACK_FOLLOW, "processes of the kernel's events, and all that come of them"),
 	OPTION_FLAG("all", 'a', &opt.all, "all ids of the kinds that are named"),
 	POPT_TABLEEND,
 };

@@ -20,6 +20,7 @@ WORDS(track_kind, {
 			  [LTT_CTL_TRACK_GID] = "gid",
 			  [LTT_CTL_TRACK_VUID] = "vuid",
 			  [LTT_CTL_TRACK_VGID] = "vgid",
+			  [LTT_CTL_TRACK_FOLLOW] = "follow",
 		  });
 WORDS(owner, {
 		     [LTT_CTL_OWNER_DEFAULT] = "default",

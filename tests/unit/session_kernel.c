@@ -342,6 +342,33 @@ static void trackers(void)
 	harness_end();
 }
 
+/* A process that has ended restricts the session all the same, and is an error if the session
+ * records; an old module can't follow. */
+static void families(void)
+{
+	int client = kernel_fake_begin(true);
+	struct answer a;
+
+	kernel_fake.ended = 9;
+	CHECK_IS(track(client, TRACK_FOLLOW, TRACK_ADD, 8, 3).code, ==, 0);
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
+	HARNESS_SEND(client, session_start, NAME);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1);
+	CHECK_IS(kernel_fake.on_kinds, ==, 1u << TRACK_FOLLOW);
+	CHECK(kernel_fake.ids[TRACK_FOLLOW] == 2 && kernel_fake.sum[TRACK_FOLLOW] == 18);
+	CHECK_IS(track(client, TRACK_FOLLOW, TRACK_NONE, 0, 0).code, ==, 0);
+	a = track(client, TRACK_FOLLOW, TRACK_ADD, 9, 1);
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "there is no process 9 to follow"));
+	CHECK_IS(track(client, TRACK_FOLLOW, TRACK_ADD, 11, 1).code, ==, 0);
+	CHECK_IS(kernel_fake.sum[TRACK_FOLLOW], ==, 11);
+	kernel_fake.old = true;
+	a = track(client, TRACK_FOLLOW, TRACK_ADD, 12, 1);
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "can't follow processes"));
+	close(client);
+	harness_end();
+}
+
 /* Events that the module refuses are reported to the client, and the rest is recorded. */
 static void refused_events(void)
 {
@@ -629,6 +656,7 @@ int main(void)
 	contexts();
 	statistics();
 	trackers();
+	families();
 	state();
 	described_first();
 	late();

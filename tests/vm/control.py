@@ -1953,6 +1953,88 @@ def test_track():
     finish("track", out)
 
 
+SUBJECTS = {"sched_switch": "next_pid", "sched_waking": "pid", "sched_wakeup": "pid", "sched_wakeup_new": "pid",
+            "sched_process_fork": "child_pid"}
+
+
+def family(out, of):
+    """Threads that the program printed; those of its family, by the forks in the trace; calls of each; events
+    of others that are not about one of them; and how many are about which."""
+    expected = sorted(tuple(map(int, line.split())) for line in of)
+    events = [(name, int(values["tid"]), values.get(SUBJECTS.get(name))) for name, _, values in read_fields(out)]
+    tids = {expected[0][0]} | {about for name, _, about in events if name == "sched_process_fork"}
+    calls = collections.Counter(tid for name, tid, _ in events if name == "syscall_entry_getpriority")
+    about = collections.Counter((name, of) for name, _, of in events if of in tids)
+    return expected, tids, calls, {e for e in events if not {e[1], e[2]} & tids}, about
+
+
+def test_follow():
+    """A program, its threads, children, orphans and other programs; nothing of one that runs beside it,
+    which makes calls of the same kind; and the switches to its threads and wakeups of them."""
+    nr, out = 300, "/dev/shm/follow"
+    rules = "getpriority,sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sched_process_*"
+    beside = subprocess.Popen(["sh", "-c", f"while :; do {WORK}/hit 50; done"], stdout=subprocess.DEVNULL)
+    try:
+        for daemon_dies in False, True:
+            shutil.rmtree(out, ignore_errors=True)
+            recorder = subprocess.Popen(["lttctl", "record", "-k", "-o", out, "-e", f"syscall_entry_{rules}", "--",
+                                         "sh", "-c", f"echo; read go; exec {WORK}/family {nr}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+            recorder.stdout.readline()
+            if daemon_dies:
+                kill("ltt-sessiond")
+            said, why = recorder.communicate("go\n")
+            check(recorder.returncode == 0, why)
+            expected, tids, calls, others, about = family(out, said.splitlines())
+            threads = collections.Counter(tid for _, tid in expected)
+            check(len(expected) == 8 and calls == {tid: nr * n for tid, n in threads.items()}, f"{expected}: {calls}")
+            check(len(tids) == 9 and not others, f"family {tids}; events of others: {others}")
+            for tid in set(threads) - {expected[0][0]}:
+                check(about["sched_wakeup_new", tid] and about["sched_switch", tid], f"{tid}: {about}")
+    finally:
+        beside.kill()
+        beside.wait()
+    shutil.rmtree(out)
+    run("lttctl", "record", "-k", "-a", "-o", out, "-e", "syscall_entry_getpriority", "--", "sh", "-c",
+        f"sh -c 'setsid {WORK}/hit 20 >/dev/null'; true")
+    check(len(names(out)) >= 20, "no events")
+
+
+def test_follow_changes():
+    """Processes that run already, with the children that they have; and that are followed no longer."""
+    ctl("create", "changes", "-o", "/dev/shm/follow-changes")
+    ctl("enable-event", "-k", "--syscall", "getpriority")
+    ctl("start")
+    shell = subprocess.Popen(["sh", "-c", f"(read a; {WORK}/hit 10; read b; {WORK}/hit 10; read c; {WORK}/hit 10); true"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def step():
+        shell.stdin.write(b"go\n")
+        shell.stdin.flush()
+        until(lambda: b"vgid" in shell.stdout.readline(), "a hit")
+        time.sleep(0.2)
+
+    ctl("track", "-k", f"--follow={shell.pid}")
+    ctl("track", "-k", f"--follow={shell.pid}", status=4)
+    check("no process 4190000" in ctl("track", "-k", "--follow=4190000", status=1)["error"]["text"], "a process")
+    check(tracked() == {"follow": [shell.pid]}, tracked())
+    hit(10)
+    step()
+    check(recorded() == 20, recorded())
+    kill("ltt-sessiond")
+    step()
+    check(recorded() == 40, f"{recorded()} after the daemon's death")
+    ctl("untrack", "-k", f"--follow={shell.pid}")
+    step()
+    check(recorded() == 40, f"{recorded()} of a family that is not followed")
+    shell.wait()
+    ctl("track", "-k", "--follow", "--all")
+    check(tracked() == {}, tracked())
+    hit(10)
+    check(recorded() == 60, f"{recorded()}, not all")
+    ctl("destroy", "changes")
+
+
 def test_kill_consumer():
     out = begin("consumer", ("-k", "cpu_frequency"))
     emit()
@@ -2853,7 +2935,7 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_follow, test_follow_changes, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

@@ -5,7 +5,7 @@
  *   kmodtool list
  *       list events, fields, contexts and channels of modules: lines of
  *       tab-separated words
- *   kmodtool record [-odpy] [-n SUBBUFS] [-s BYTES] [-c CONTEXT]... [-t KIND=ID]...
+ *   kmodtool record [-odpyf] [-n SUBBUFS] [-s BYTES] [-c CONTEXT]... [-t KIND=ID]...
  *                   DIR EVENT... -- COMMAND...
  *       run the command and keep the events recorded meanwhile in DIR: ring.N holds
  *       the bytes of CPU N, `words` its counters, `busy` lost_busy of all, `ids` the
@@ -19,8 +19,8 @@
  *       ?OFFSET=NUMBER%N, ?%N, ?<N: one of N is recorded, the first N.
  *       -p: by splice(), not from the mapping. -o: overwrite mode, one snapshot at the
  *       end. -c: a context of each event; perf:TYPE:CONFIG: a counter, by its numbers.
- *       -t: whose; KIND is a number of ltt_kmod.h. -y: the command's own process alone. -d: first
- *       the state of the system.
+ *       -t: whose; KIND is a number of ltt_kmod.h. -y: the command's own process alone; -f: and
+ *       its family. -d: first the state of the system.
  *   kmodtool bad
  *       make requests that must be refused, and fail where one isn't
  *
@@ -226,11 +226,11 @@ static void track(const struct reader *r, const char *what)
 		err(1, "track %s", what);
 }
 
-static void track_this(const struct reader *r)
+static void track_this(const struct reader *r, uint32_t kind)
 {
 	char what[32];
 
-	snprintf(what, sizeof(what), "%u=%d", LTT_KMOD_TRACK_PID, (int)getpid());
+	snprintf(what, sizeof(what), "%u=%d", kind, (int)getpid());
 	track(r, what);
 }
 
@@ -247,7 +247,7 @@ struct options {
 	int splices;
 	uint64_t subbuf_size;
 	const char *contexts[64], *tracked[32];
-	int nr_contexts, nr_tracked, dump, tracks_command;
+	int nr_contexts, nr_tracked, dump, tracks_command, tracks_family;
 };
 
 static int run(struct reader *r, char **command, const struct options *o)
@@ -261,7 +261,9 @@ static int run(struct reader *r, char **command, const struct options *o)
 		if (o->dump)
 			dump(r);
 		if (o->tracks_command)
-			track_this(r);
+			track_this(r, LTT_KMOD_TRACK_PID);
+		if (o->tracks_family)
+			track_this(r, LTT_KMOD_TRACK_FAMILY);
 		execvp(command[0], command);
 		err(127, "%s", command[0]);
 	}
@@ -279,7 +281,7 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+dopyn:s:c:t:")) != -1) {
+	while ((c = getopt(argc, argv, "+dopyfn:s:c:t:")) != -1) {
 		if (c == 'o')
 			o->overwrite = 1;
 		else if (c == 'd')
@@ -288,6 +290,8 @@ static void parse(struct options *o, int argc, char **argv)
 			o->splices = 1;
 		else if (c == 'y')
 			o->tracks_command = 1;
+		else if (c == 'f')
+			o->tracks_family = 1;
 		else if (c == 'n')
 			o->num_subbuf = (uint32_t)strtoul(optarg, NULL, 0);
 		else if (c == 's')

@@ -108,6 +108,7 @@ enum track_kind {
 	TRACK_GID = 5,
 	TRACK_VUID = 6,
 	TRACK_VGID = 7,
+	TRACK_FOLLOW = 8, /* processes, and all that come of them */
 	TRACK_NR_KINDS,
 };
 

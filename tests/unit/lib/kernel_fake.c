@@ -327,6 +327,9 @@ static int kernel_fake_track(int fd, const struct ltt_kmod_track *track)
 	uint32_t bit = 1u << track->kind;
 
 	CHECK(fd == kernel_fake.channel && track->kind < TRACK_NR_KINDS);
+	if (track->kind == TRACK_FOLLOW && track->op == LTT_KMOD_TRACK_ADD &&
+	    track->id == kernel_fake.ended)
+		return errno = ESRCH, -1;
 	if (track->op == LTT_KMOD_TRACK_ALL || track->op == LTT_KMOD_TRACK_NONE)
 		kernel_fake.ids[track->kind] = kernel_fake.sum[track->kind] = 0;
 	kernel_fake.on_kinds = track->op == LTT_KMOD_TRACK_ALL ? kernel_fake.on_kinds & ~bit :
@@ -349,7 +352,7 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 		((struct ltt_kmod_hello *)arg)->clock = kernel_fake.clock;
 		((struct ltt_kmod_hello *)arg)->nr_events = KERNEL_FAKE_NR - kernel_fake.missing;
 		((struct ltt_kmod_hello *)arg)->features =
-			kernel_fake.old ? 0 : LTT_KMOD_SAMPLES;
+			kernel_fake.old ? 0 : LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

@@ -56,6 +56,7 @@ struct kernel_fake {
 	uint32_t on_kinds;	      /* tracked kinds */
 	uint32_t ids[TRACK_NR_KINDS]; /* tracked ids of each kind */
 	uint32_t sum[TRACK_NR_KINDS]; /* of these ids */
+	uint32_t ended;		      /* process that can't be followed */
 };
 
 /** The only one; reset by kernel_fake_begin(). */

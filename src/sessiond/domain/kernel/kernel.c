@@ -270,8 +270,11 @@ static int kernel_convert_rule(struct domain_tracer *domain, struct rule_spec *s
 
 static int kernel_check_track(struct domain_tracer *domain, enum track_kind kind, struct err *err)
 {
-	(void)domain, (void)kind, (void)err;
-	return 0;
+	if (kind != TRACK_FOLLOW || kmod_has(kernel_of(domain)->kmod, LTT_KMOD_FAMILIES))
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "the kernel module is older than this daemon, and can't follow processes: install "
+		       "both from the same release");
 }
 
 static const struct domain_ops kernel_ops = {

@@ -214,7 +214,7 @@ struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel)
  * first, so that a successor only ever has ids to add.
  */
 
-_Static_assert((int)TRACK_VGID == (int)LTT_KMOD_TRACK_VGID &&
+_Static_assert((int)TRACK_FOLLOW == (int)LTT_KMOD_TRACK_FAMILY &&
 		       (int)TRACK_REMOVE == (int)LTT_KMOD_TRACK_REMOVE &&
 		       (int)TRACK_NR_KINDS == (int)LTT_KMOD_TRACK_KINDS,
 	       "the module's numbers");
@@ -234,11 +234,29 @@ static int kernel_tracker_send(const struct kmod *kmod, int module, enum track_k
 	return err == -EEXIST || err == -ENOENT ? 0 : err;
 }
 
-int kernel_tracker_send_all(const struct kmod *kmod, int module, const struct session *session)
+/* With those of their descendants that there are. Processes that have ended are not tracked, and
+ * restrict the session all the same. */
+static int kernel_tracker_send_families(const struct kmod *kmod, int module,
+					const struct tracker *tracker)
 {
 	int err = 0;
 
-	for (unsigned int kind = 0; kind < TRACK_NR_KINDS && err == 0; kind++) {
+	if (tracker->limited)
+		err = kernel_tracker_send(kmod, module, TRACK_FOLLOW, TRACK_NONE, 0);
+	for (uint32_t i = 0; i < tracker->nr && err == 0; i++) {
+		err = kernel_tracker_send(kmod, module, TRACK_FOLLOW, TRACK_ADD, tracker->ids[i]);
+		if (err == -ESRCH)
+			err = 0;
+	}
+	return err;
+}
+
+static int kernel_tracker_send_ids(const struct kmod *kmod, int module,
+				   const struct session *session)
+{
+	int err = 0;
+
+	for (unsigned int kind = 0; kind < TRACK_FOLLOW && err == 0; kind++) {
 		const struct tracker *tracker = &session->trackers[DOMAIN_KERNEL][kind];
 
 		if (tracker->limited && tracker->nr == 0)
@@ -247,6 +265,15 @@ int kernel_tracker_send_all(const struct kmod *kmod, int module, const struct se
 			err = kernel_tracker_send(kmod, module, kind, TRACK_ADD, tracker->ids[i]);
 	}
 	return err;
+}
+
+int kernel_tracker_send_all(const struct kmod *kmod, int module, const struct session *session)
+{
+	int err = kernel_tracker_send_ids(kmod, module, session);
+
+	return err ? err :
+		     kernel_tracker_send_families(
+			     kmod, module, &session->trackers[DOMAIN_KERNEL][TRACK_FOLLOW]);
 }
 
 /* Of each channel that the module has for a session. Return: 0 or the first error. */
@@ -283,15 +310,18 @@ int kernel_track(struct domain_tracer *domain, const struct session *session,
 	struct recording *rec = recording_find(domain, session);
 	int ret = rec ? each_ring(ks_of(rec), send_ring, track) : 0;
 
+	if (ret == -ESRCH)
+		return err_set(err, ERR_INVALID, "there is no process %u to follow", track->id);
 	return ret ? err_errno(err, ERR_NO_MEMORY, -ret,
 			       "can't send the tracked ids to the kernel") :
 		     0;
 }
 
+/* The module has followed the processes since, whose ids may be those of others now. */
 static int send_ring_all(struct kernel_session *ks, int module, const void *data)
 {
 	(void)data;
-	return kernel_tracker_send_all(ks->kernel->kmod, module, ks->rec.session);
+	return kernel_tracker_send_ids(ks->kernel->kmod, module, ks->rec.session);
 }
 
 void kernel_tracker_restore(struct kernel_session *ks)
