@@ -126,6 +126,34 @@ static void attaches(void)
 	CHECK(strstr(ctl_model.requests, "create sleep-"));
 }
 
+#define ADD "track f domain 1 kind 8 op 2: "
+
+/* Of the kernel, the program is followed, from before it is executed; or nothing is left out. */
+static void follows(void)
+{
+	const char *none, *added, *start;
+	char pid[16];
+
+	ctl_model.requests[0] = '\0';
+	EXPECT("lttctl record -k -o f1 --name f -- sh -c 'echo $$ >pid'", 0, "", "The trace is in ");
+	none = strstr(ctl_model.requests, "track f domain 1 kind 8 op 1:\n");
+	start = strstr(ctl_model.requests, "start f\n");
+	added = strstr(ctl_model.requests, ADD);
+	CHECK(none && start && added && none < start && start < added);
+	snprintf(pid, sizeof(pid), "%ld\n", strtol(added + strlen(ADD), NULL, 10));
+	EXPECT("cat pid", 0, pid, NULL);
+	ctl_model.requests[0] = '\0';
+	if (geteuid() == 0) {
+		EXPECT("unshare -pf lttctl record -k -o f4 --name f -- true", 0, "", "in a container");
+		CHECK(strstr(ctl_model.requests, "start f") &&
+		      !strstr(ctl_model.requests, "track"));
+	}
+	ctl_model.requests[0] = '\0';
+	EXPECT("lttctl record -k -a -o f2 --name f -- true", 0, "", "The trace is in ");
+	CHECK(strstr(ctl_model.requests, "start f") && !strstr(ctl_model.requests, "track"));
+	EXPECT("lttctl record -a -o f3 -- true", 1, "", "--all record programs that run already");
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_DFL); /* reset the state that the test runner left */
@@ -137,5 +165,6 @@ int main(void)
 	signals();
 	interrupted();
 	attaches();
+	follows();
 	return 0;
 }

@@ -60,6 +60,11 @@ static bool faults_in_first(const char *namespace, ino_t first)
 	return stat(namespace, &st) == 0 && st.st_ino == first;
 }
 
+bool faults_is_first(void)
+{
+	return faults_in_first("/proc/self/ns/pid", FIRST_PIDS);
+}
+
 /* Elsewhere the kernel ignores the request. */
 static bool faults_can_listen(void)
 {
@@ -68,8 +73,7 @@ static bool faults_can_listen(void)
 
 	return uname(&uts) == 0 && sscanf(uts.release, "%u.%u", &major, &minor) == 2 &&
 	       (major > 6 || (major == 6 && minor >= 6)) &&
-	       faults_in_first("/proc/self/ns/pid", FIRST_PIDS) &&
-	       faults_in_first("/proc/self/ns/user", FIRST_USERS);
+	       faults_is_first() && faults_in_first("/proc/self/ns/user", FIRST_USERS);
 }
 
 void faults_open(struct faults *ret)

@@ -51,6 +51,8 @@ struct faults {
 	pthread_t thread;
 };
 
+/** Whether the kernel knows processes by the ids that this process sees. */
+bool faults_is_first(void);
 /** Begin before the program is started; end with faults_close(). */
 void faults_open(struct faults *ret);
 /** Take the crashes since the last call. */

@@ -141,10 +141,14 @@ int run_interrupted(struct run *run)
 	return next_signal(run, &info) ? (int)info.ssi_signo : 0;
 }
 
-static void exec_program(struct run *run, int report)
+/* @go: its other end is closed without a byte if the program is not to be run. */
+static void exec_program(struct run *run, int report, int go)
 {
 	int error;
+	char byte;
 
+	if (go >= 0 && read(go, &byte, 1) != 1)
+		_exit(RUN_CANNOT);
 	for (size_t i = 0; run->environment && run->environment[i]; i++)
 		putenv((char *)run->environment[i]);
 	if (run->to_stderr)
@@ -306,23 +310,42 @@ void run_extend(struct run *run)
 	run->duration_ns = run_now_ns() - run->begin_ns;
 }
 
+/* Let the process that was made execute the program. */
+static int run_let_go(struct run *run, int go, struct err *err)
+{
+	if (!run->made)
+		return 0;
+	if (run->made(run->made_priv, run->pid, err) != 0)
+		return err->code;
+	return write(go, "", 1) == 1 ? 0 : cannot(err, run->argv[0], errno);
+}
+
 int run_program(struct run *run, struct err *err)
 {
+	int go[2] = { -1, -1 }, refused = 0;
 	int report[2], error = 0;
 	ssize_t said;
 	pid_t pid;
 
 	run->begin_ns = run_now_ns();
+	if (run->made && pipe2(go, O_CLOEXEC) != 0)
+		return cannot(err, run->argv[0], errno);
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return cannot(err, run->argv[0], errno);
 	fflush(NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	run->pid = pid = fork();
-	if (pid == 0)
-		exec_program(run, report[1]);
+	if (pid == 0) {
+		close_fd(go[1]);
+		exec_program(run, report[1], go[0]);
+	}
 	if (run->faults)
 		run->faults->program = pid;
 	close(report[1]);
+	close_fd(go[0]);
+	if (pid > 0)
+		refused = run_let_go(run, go[1], err);
+	close_fd(go[1]);
 	do
 		said = pid < 0 ? 0 : read(report[0], &error, sizeof(error));
 	while (said < 0 && errno == EINTR);
@@ -335,5 +358,7 @@ int run_program(struct run *run, struct err *err)
 		faults_read(run->faults);
 	take_status(run, pid);
 	run_extend(run);
+	if (refused)
+		return RUN_CANNOT;
 	return said == sizeof(error) ? cannot(err, run->argv[0], error) : 0;
 }

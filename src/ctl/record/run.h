@@ -29,6 +29,8 @@
  *           is to be called again, in ms; -1: when there are more.
  * @tick: called each @tick_ms (0: each second) with @tick_priv, until it returns false; may be
  *        NULL.
+ * @made: called with @made_priv when the process is there, before it executes the program; may be
+ *        NULL. Return: 0 or the code in its @err, which ends it.
  * @finished: the recording has ended before the program or the time; set by @tick.
  * @ended: lttctl received a signal other than SIGHUP that would have ended it.
  * @exit_status: as a shell's: 128 + the signal that ended it.
@@ -47,6 +49,8 @@ struct run {
 	bool (*tick)(void *priv);
 	void *tick_priv;
 	unsigned int tick_ms;
+	int (*made)(void *priv, pid_t pid, struct err *err);
+	void *made_priv;
 	bool finished;
 	sigset_t old_mask;
 	int signals;  /* signalfd, or -1 */

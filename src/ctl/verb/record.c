@@ -45,6 +45,7 @@ static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
 	char *flight, *limit, *call_site, *functions, *min_size;
 	int kernel, user, no_wait, no_context, no_limit, no_symbols, all;
+	bool whole; /* of the kernel, events of other processes than the program's, too */
 	struct names contexts, pids, tids;
 } opt;
 
@@ -60,7 +61,8 @@ static const struct poptOption options[] = {
 	OPTION_EACH("thread", 't', TID, 0, "the same for threads of running processes",
 		    "TID[,...]"),
 	OPTION_FLAG("all", 'a', &opt.all,
-		    "record all programs of the user (of root: of all users)"),
+		    "record all programs of the user (of root: of all users); with -k and a program: "
+		    "the whole kernel, not only the program's events"),
 	OPTION_TEXT("for", 0, &opt.time,
 		    "end the recording after this time, such as 10s; the program goes on", "TIME"),
 	OPTION_TEXT("limit", 'n', &opt.limit, "end the recording after so many events", "N"),
@@ -139,8 +141,13 @@ static bool record_verb_attaches(void)
 
 static void record_verb_check_attached(struct ctl *ctl)
 {
-	bool attaches = record_verb_attaches();
+	bool attaches;
 
+	if (opt.kernel && operand(ctl, 0)) {
+		opt.whole = opt.all || !faults_is_first();
+		opt.all = 0;
+	}
+	attaches = record_verb_attaches();
 	if (!operand(ctl, 0) && !attaches)
 		err_set(&ctl->err, ERR_INVALID,
 			"missing program: use lttctl record [OPTION]... -- PROGRAM [ARGUMENT]..., or "
@@ -317,9 +324,32 @@ static int record_verb_prepare(struct ctl *ctl, const char *session, enum domain
 	return enable_events(ctl, session, domain);
 }
 
+/* @pid: 0: no process, until one is there. */
+static int record_verb_follow(struct ctl *ctl, const char *session, uint32_t pid, struct err *err)
+{
+	struct ltt_ctl_track_options track;
+
+	ltt_ctl_track_options_init(&track);
+	track.session = session;
+	track.domain = LTT_CTL_KERNEL;
+	track.kind = LTT_CTL_TRACK_FOLLOW;
+	track.op = pid ? LTT_CTL_TRACK_ADD : LTT_CTL_TRACK_NONE;
+	track.ids = pid ? &pid : NULL;
+	track.nr_ids = !!pid;
+	return ctl_done(ctl, ltt_ctl_track(ctl->library, &track, NULL), err);
+}
+
+/* The program, with all that it starts. */
+static bool record_verb_follows(void)
+{
+	return opt.kernel && !opt.whole && !record_verb_attaches();
+}
+
 /* Before the start: nothing of other processes is recorded. */
 static int record_verb_track(struct ctl *ctl, const char *session, enum domain_id domain)
 {
+	if (domain == DOMAIN_KERNEL && record_verb_follows())
+		return record_verb_follow(ctl, session, 0, &ctl->err);
 	return record_verb_records(domain) ? attach_track(ctl, &attached, session, domain) : 0;
 }
 
@@ -572,6 +602,18 @@ static unsigned int wait_for_others(struct ctl *ctl, const char *session, const 
 	return nr;
 }
 
+struct record_followed {
+	struct ctl *ctl;
+	const char *session;
+};
+
+static int record_verb_made(void *priv, pid_t pid, struct err *err)
+{
+	const struct record_followed *followed = priv;
+
+	return record_verb_follow(followed->ctl, followed->session, (uint32_t)pid, err);
+}
+
 static enum status record_verb_record(struct ctl *ctl, const struct created *created,
 				      const struct reserve *reserve, const char *scope,
 				      struct run *run)
@@ -581,6 +623,7 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 		.session = created->session,
 		.run = run,
 	};
+	struct record_followed followed = { ctl, created->session };
 	struct json_object *saved = NULL, *crashes = NULL;
 	unsigned int cut;
 	int rc;
@@ -599,6 +642,10 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 	}
 	run->crashed = flight_save_crash;
 	run->crashed_priv = &flight;
+	if (record_verb_follows()) {
+		run->made = record_verb_made;
+		run->made_priv = &followed;
+	}
 	rc = run_program(run, &ctl->err);
 	if (rc != 0) {
 		record_verb_reclaim(ctl, created->session);
@@ -766,6 +813,9 @@ static enum status record_verb_run_program(struct ctl *ctl)
 		return STATUS_ERROR;
 	scoped = scope_environment(scope);
 	environment[nr++] = scoped;
+	if (opt.whole && !faults_is_first())
+		print_note(ctl, "in a container with process ids of its own, all events of the kernel are "
+				"recorded, not only the program's");
 	if (!getenv(REGISTER_TIMEOUT) && record_verb_records(DOMAIN_USER))
 		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
 	if (opt.wrap) {
