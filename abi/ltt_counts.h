@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ltt_counts.h - memory in which applications count events.
+ * ltt_counts.h - memory in which applications count events, and the table of keys that the kernel
+ * module has of its own for each event that it counts by keys.
  *
  * One memfd for a user's applications in a session, created and sealed by the
  * session daemon: one part for each CPU and one shared part at the end, all of the same size. A
@@ -40,6 +41,9 @@ struct ltt_counts {
 #define LTT_COUNTS_PROBES 64u	/* slots that are searched for a key, starting at its hash */
 #define LTT_COUNTS_HIT_SLOTS 1024u	 /* slots of the table of a counter of hits */
 #define LTT_COUNTS_HISTOGRAM_SLOTS 4096u /* slots of the table of a counter with a histogram */
+#define LTT_COUNTS_KERNEL_SLOTS 4096u	 /* slots of each table in the kernel */
+
+#define LTT_COUNTS_NO_SLOT 0xffffffffu
 
 #define LTT_COUNTS_TAG_FREE 0u	  /* the slot has no key */
 #define LTT_COUNTS_TAG_WRITING 1u /* a thread is writing the key */
@@ -104,6 +108,136 @@ static inline uint64_t ltt_counts_fine_last(uint32_t bucket)
 	uint32_t shift = bucket < 64 ? 0 : bucket / 32 - 1;
 
 	return ltt_counts_fine_first(bucket) + ((1ull << shift) - 1);
+}
+
+static inline uint64_t ltt_counts_bucket(uint64_t value, uint32_t kind)
+{
+	return kind == LTT_COUNTS_SIGNED && (int64_t)value < 0 ? LTT_COUNTS_NEGATIVE :
+								 ltt_counts_fine(value);
+}
+
+/*
+ * Keys and their slots, the same for applications and the kernel: any thread, signal handler,
+ * interrupt or NMI may search a key while another one writes it.
+ */
+
+/* The load has the width of the preceding store, so that the processor forwards the stored
+ * value. */
+static inline uint64_t ltt_counts_load(const unsigned char *from, uint32_t bytes)
+{
+	uint64_t value = 0;
+	uint32_t word;
+	uint16_t half;
+
+	switch (bytes) {
+	case 8:
+		__builtin_memcpy(&value, from, sizeof(value));
+		return value;
+	case 4:
+		__builtin_memcpy(&word, from, sizeof(word));
+		return word;
+	case 2:
+		__builtin_memcpy(&half, from, sizeof(half));
+		return half;
+	case 1:
+		return *from;
+	default:
+		__builtin_memcpy(&value, from, bytes);
+		return value;
+	}
+}
+
+static inline uint64_t ltt_counts_extend(uint64_t value, uint32_t bytes)
+{
+	uint32_t shift = 64 - 8 * bytes;
+
+	return (uint64_t)((int64_t)(value << shift) >> shift);
+}
+
+/* Append a text to a key, as its field number @position. Return: words of the key. */
+static inline uint32_t ltt_counts_put_text(uint64_t *key, uint32_t words, uint32_t position,
+					   const char *text, uint32_t len, uint32_t max)
+{
+	enum ltt_counts_kind kind = len > max ? LTT_COUNTS_CUT : LTT_COUNTS_TEXT;
+	uint32_t bytes = len > max ? max : len, at;
+
+	for (at = 0; at < bytes; at += sizeof(*key)) {
+		uint32_t rest = bytes - at;
+
+		key[words] = 0;
+		__builtin_memcpy(&key[words++], text + at,
+				 rest < sizeof(*key) ? rest : (uint32_t)sizeof(*key));
+	}
+	key[0] |= LTT_COUNTS_HEAD(position, kind, bytes);
+	return words;
+}
+
+static inline uint64_t ltt_counts_hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 32;
+}
+
+static inline uint64_t ltt_counts_hash(const uint64_t *key, uint32_t words)
+{
+	uint64_t hash = 0;
+	uint32_t i;
+
+	for (i = 0; i < words; i++)
+		hash = ltt_counts_hash_word(hash, key[i]);
+	return hash | LTT_COUNTS_TAG_HASH;
+}
+
+/* @mask: slots of the table, a power of two, less one. */
+static inline uint32_t ltt_counts_first_slot(uint64_t tag, uint32_t mask)
+{
+	return (uint32_t)(tag >> 8) & mask;
+}
+
+static inline int ltt_counts_slot_has(const struct ltt_counts_slot *slot, const uint64_t *key,
+				      uint32_t words)
+{
+	uint32_t i;
+
+	for (i = 0; i < words; i++)
+		if (__atomic_load_n(&slot->key[i], __ATOMIC_RELAXED) != key[i])
+			return 0;
+	return 1;
+}
+
+/* Write the key into a free slot. Return: whether the slot has the key now, also if another thread
+ * wrote it. */
+static inline int ltt_counts_slot_take(struct ltt_counts_slot *slot, uint64_t tag,
+				       const uint64_t *key, uint32_t words)
+{
+	uint64_t found = LTT_COUNTS_TAG_FREE;
+	uint32_t i;
+
+	if (!__atomic_compare_exchange_n(&slot->tag, &found, LTT_COUNTS_TAG_WRITING, 0,
+					 __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		return found == tag && ltt_counts_slot_has(slot, key, words);
+	for (i = 0; i < words; i++)
+		__atomic_store_n(&slot->key[i], key[i], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->tag, tag, __ATOMIC_RELEASE);
+	return 1;
+}
+
+/* Find or make the slot of a key. Return: its number; LTT_COUNTS_NO_SLOT: there is no room. */
+static inline uint32_t ltt_counts_search(struct ltt_counts_slot *slots, uint32_t mask, uint64_t tag,
+					 const uint64_t *key, uint32_t words)
+{
+	uint32_t i;
+
+	for (i = 0; i < LTT_COUNTS_PROBES; i++) {
+		uint32_t at = (ltt_counts_first_slot(tag, mask) + i) & mask;
+		uint64_t now = __atomic_load_n(&slots[at].tag, __ATOMIC_ACQUIRE);
+
+		if ((now == tag && ltt_counts_slot_has(&slots[at], key, words)) ||
+		    (now == LTT_COUNTS_TAG_FREE &&
+		     ltt_counts_slot_take(&slots[at], tag, key, words)))
+			return at;
+	}
+	return LTT_COUNTS_NO_SLOT;
 }
 
 #define LTT_COUNTS_WORDS ((uint32_t)(sizeof(struct ltt_counts) / sizeof(uint64_t)))

@@ -77,6 +77,11 @@ bool rule_by_field(const char *by, uint32_t number, char *buf)
 	return *buf;
 }
 
+uint32_t rule_nr_by(const char *by)
+{
+	return *by ? strchr(by, ',') ? 2 : 1 : 0;
+}
+
 static int core_rule_check_by(const struct rule_spec *spec, struct err *err)
 {
 	const char *by = or_empty(spec->by), *comma = strchr(by, ',');

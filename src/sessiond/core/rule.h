@@ -59,6 +59,8 @@ static inline bool rule_counts(enum rule_kind kind)
 /** Field @number of the key @by, in @buf of RULE_MAX_BY + 1 bytes. Return: false: the key has fewer
  *  fields. */
 bool rule_by_field(const char *by, uint32_t number, char *buf);
+/** Fields of the key. */
+uint32_t rule_nr_by(const char *by);
 
 /** Return: 0 or the code set in @err. */
 int rule_spec_check(const struct rule_spec *spec, struct err *err);

@@ -262,3 +262,26 @@ void shapes_each(const struct shapes *shapes, const char *pattern,
 	     node = idmap_next(&shapes->by_name, node))
 		fn(container_of(node, struct shape, by_name), data);
 }
+
+/* --- fields ------------------------------------------------------------------------- */
+
+int shape_integer(const struct shape *shape, const char *name)
+{
+	const struct layout *layout = shape->layout;
+
+	for (uint32_t i = 0; i < layout->nr_fields; i++)
+		if (field_is_integer(&layout->fields[i]) &&
+		    strcmp(layout->fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+int shape_key(const struct shape *shape, const char *name)
+{
+	const struct layout *layout = shape->layout;
+
+	for (uint32_t i = 0; i < layout->nr_fields; i++)
+		if (field_is_key(&layout->fields[i]) && strcmp(layout->fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}

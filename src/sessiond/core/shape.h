@@ -73,6 +73,24 @@ struct shape *shape_extended(struct shapes *shapes, struct shape *shape, const c
 struct shape *shape_ref(struct shape *shape);
 void shape_unref(struct shapes *shapes, struct shape *shape);
 
+/** Whether the field may have a histogram. */
+static inline bool field_is_integer(const struct layout_field *field)
+{
+	return field->kind == LTT_KIND_INT || field->kind == LTT_KIND_ENUM;
+}
+
+/** Whether the field may be part of a key. */
+static inline bool field_is_key(const struct layout_field *field)
+{
+	return field_is_integer(field) || field->kind == LTT_KIND_STRING ||
+	       field->flags & LTT_FIELD_TEXT;
+}
+
+/** Return: the number of the integer field, or -1. */
+int shape_integer(const struct shape *shape, const char *name);
+/** The same for a field of a key: an integer, an enumeration or a text. */
+int shape_key(const struct shape *shape, const char *name);
+
 /** A point of the shape comes or goes. @point: a member of it, in the shape's list. */
 void shape_add_point(struct shapes *shapes, struct shape *shape, struct list_node *point);
 void shape_remove_point(struct shapes *shapes, struct shape *shape, struct list_node *point);

@@ -13,7 +13,6 @@
 #include "tracer/base/large.h"
 
 #define ANYWHERE UINT32_MAX
-#define HASH_FACTOR 0x9e3779b97f4a7c15ull
 
 /* A field of a key, or the value of a histogram. */
 struct key_field {
@@ -72,48 +71,20 @@ static __attribute__((noinline)) bool read_integer_anywhere(const struct key_fie
 	return view_integer(&view, (int)field->index, ret_value, &negative) == 0;
 }
 
-/* The load has the width of the preceding store, so that the processor forwards the stored
- * value. */
-static inline uint64_t load_integer(const unsigned char *from, uint32_t bytes)
-{
-	uint64_t value = 0;
-	uint32_t word;
-	uint16_t half;
-
-	switch (bytes) {
-	case 8:
-		__builtin_memcpy(&value, from, sizeof(value));
-		return value;
-	case 4:
-		__builtin_memcpy(&word, from, sizeof(word));
-		return word;
-	case 2:
-		__builtin_memcpy(&half, from, sizeof(half));
-		return half;
-	case 1:
-		return *from;
-	default:
-		memcpy(&value, from, bytes);
-		return value;
-	}
-}
-
 static inline bool read_integer(const struct key_field *field, const struct key_event *event,
 				uint64_t *ret_value)
 {
-	uint32_t shift = 64 - 8 * field->bytes;
 	uint64_t value;
 
 	if (unlikely(field->offset == ANYWHERE))
 		return read_integer_anywhere(field, event, ret_value);
 	if (unlikely(event->len < field->offset + field->bytes))
 		return false;
-	value = load_integer(event->payload + field->offset, field->bytes);
+	value = ltt_counts_load(event->payload + field->offset, field->bytes);
 	if (unlikely(field->swapped))
-		value = __builtin_bswap64(value) >> shift;
-	*ret_value = field->kind == LTT_COUNTS_SIGNED ?
-			     (uint64_t)((int64_t)(value << shift) >> shift) :
-			     value;
+		value = __builtin_bswap64(value) >> (64 - 8 * field->bytes);
+	*ret_value = field->kind == LTT_COUNTS_SIGNED ? ltt_counts_extend(value, field->bytes) :
+							value;
 	return true;
 }
 
@@ -147,22 +118,12 @@ static __attribute__((noinline)) uint32_t append_text(const struct keying *k, ui
 						      const struct key_event *event, uint64_t *key,
 						      uint32_t words)
 {
-	enum ltt_counts_kind kind = LTT_COUNTS_TEXT;
 	const char *text;
 	size_t len;
 
 	if (!find_text(&k->by[position], event, k->text_max, &text, &len))
 		return 0;
-	if (len > k->text_max) {
-		len = k->text_max;
-		kind = LTT_COUNTS_CUT;
-	}
-	for (size_t at = 0; at < len; at += sizeof(*key)) {
-		key[words] = 0;
-		memcpy(&key[words++], text + at, len - at < sizeof(*key) ? len - at : sizeof(*key));
-	}
-	key[0] |= LTT_COUNTS_HEAD(position, kind, len);
-	return words;
+	return ltt_counts_put_text(key, words, position, text, (uint32_t)len, k->text_max);
 }
 
 static inline uint32_t append_field(const struct keying *k, uint32_t position,
@@ -181,92 +142,33 @@ static inline uint32_t append_field(const struct keying *k, uint32_t position,
 static inline uint32_t append_bucket(const struct keying *k, const struct key_event *event,
 				     uint64_t *key, uint32_t words, uint64_t *ret_value)
 {
-	uint64_t bucket;
-
 	if (!k->has_value)
 		return words;
 	if (unlikely(!read_integer(&k->value, event, ret_value)))
 		return 0;
-	bucket = k->value.kind == LTT_COUNTS_SIGNED && (int64_t)*ret_value < 0 ?
-			 LTT_COUNTS_NEGATIVE :
-			 ltt_counts_fine(*ret_value);
-	key[0] |= bucket << LTT_COUNTS_HEAD_BUCKET_SHIFT;
+	key[0] |= ltt_counts_bucket(*ret_value, k->value.kind) << LTT_COUNTS_HEAD_BUCKET_SHIFT;
 	return words;
 }
 
 /* --- slots ----------------------------------------------------------------------------- */
 
-static inline uint64_t keys_hash_word(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * HASH_FACTOR;
-	return hash ^ hash >> 32;
-}
-
-static inline uint64_t keys_hash(const uint64_t *key, uint32_t words)
-{
-	uint64_t hash = 0;
-
-	for (uint32_t i = 0; i < words; i++)
-		hash = keys_hash_word(hash, key[i]);
-	return hash | LTT_COUNTS_TAG_HASH;
-}
-
-static inline uint32_t slot_of(const struct keying *k, uint64_t tag)
-{
-	return (uint32_t)(tag >> 8) & k->mask;
-}
-
-static inline bool slot_has(const struct ltt_counts_slot *slot, const uint64_t *key, uint32_t words)
-{
-	for (uint32_t i = 0; i < words; i++)
-		if (__atomic_load_n(&slot->key[i], __ATOMIC_RELAXED) != key[i])
-			return false;
-	return true;
-}
-
-/* Write the key into a free slot. Return: whether the slot has the key now, also if another thread
- * wrote it. */
-static bool slot_take(struct ltt_counts_slot *slot, uint64_t tag, const uint64_t *key,
-		      uint32_t words)
-{
-	uint64_t found = LTT_COUNTS_TAG_FREE;
-
-	if (!__atomic_compare_exchange_n(&slot->tag, &found, LTT_COUNTS_TAG_WRITING, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
-		return found == tag && slot_has(slot, key, words);
-	for (uint32_t i = 0; i < words; i++)
-		__atomic_store_n(&slot->key[i], key[i], __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->tag, tag, __ATOMIC_RELEASE);
-	return true;
-}
-
 static __attribute__((noinline)) enum key_outcome slot_search(const struct keying *k, uint64_t tag,
 							      const uint64_t *key, uint32_t words,
 							      uint32_t *ret_slot)
 {
-	for (uint32_t i = 0; i < LTT_COUNTS_PROBES; i++) {
-		uint32_t at = (slot_of(k, tag) + i) & k->mask;
-		struct ltt_counts_slot *slot = &k->slots[at];
-		uint64_t now = __atomic_load_n(&slot->tag, __ATOMIC_ACQUIRE);
-
-		if ((now == tag && slot_has(slot, key, words)) ||
-		    (now == LTT_COUNTS_TAG_FREE && slot_take(slot, tag, key, words))) {
-			*ret_slot = at;
-			return KEY_FOUND;
-		}
-	}
-	return KEY_OVERFLOW;
+	*ret_slot = ltt_counts_search(k->slots, k->mask, tag, key, words);
+	return *ret_slot == LTT_COUNTS_NO_SLOT ? KEY_OVERFLOW : KEY_FOUND;
 }
 
 static inline enum key_outcome slot_find(const struct keying *k, const uint64_t *key,
 					 uint32_t words, uint32_t *ret_slot)
 {
-	uint64_t tag = keys_hash(key, words);
-	uint32_t at = slot_of(k, tag);
+	uint64_t tag = ltt_counts_hash(key, words);
+	uint32_t at = ltt_counts_first_slot(tag, k->mask);
 	const struct ltt_counts_slot *slot = &k->slots[at];
 
 	if (likely(__atomic_load_n(&slot->tag, __ATOMIC_ACQUIRE) == tag &&
-		   slot_has(slot, key, words))) {
+		   ltt_counts_slot_has(slot, key, words))) {
 		*ret_slot = at;
 		return KEY_FOUND;
 	}
@@ -293,15 +195,17 @@ uint32_t keys_find_plain(const struct keying *k, const void *payload, size_t len
 	const struct key_event event = { NULL, payload, len };
 	const struct ltt_counts_slot *slot;
 	uint64_t value, tag;
+	uint32_t at;
 
 	if (unlikely(!k->plain || !read_integer(&k->by[0], &event, &value)))
 		return KEYS_NO_SLOT;
-	tag = keys_hash_word(k->seed, value) | LTT_COUNTS_TAG_HASH;
-	slot = &k->slots[slot_of(k, tag)];
+	tag = ltt_counts_hash_word(k->seed, value) | LTT_COUNTS_TAG_HASH;
+	at = ltt_counts_first_slot(tag, k->mask);
+	slot = &k->slots[at];
 	if (likely(__atomic_load_n(&slot->tag, __ATOMIC_ACQUIRE) == tag &&
 		   __atomic_load_n(&slot->key[1], __ATOMIC_RELAXED) == value &&
 		   __atomic_load_n(&slot->key[0], __ATOMIC_RELAXED) == k->head))
-		return slot_of(k, tag);
+		return at;
 	return KEYS_NO_SLOT;
 }
 
@@ -373,7 +277,7 @@ static bool keying_fill(struct keying *k, const struct key_spec *spec,
 			return false;
 	k->plain = k->nr_by == 1 && !k->has_value && k->by[0].bytes && k->by[0].offset != ANYWHERE;
 	k->head = LTT_COUNTS_HEAD(0, k->by[0].kind, 0);
-	k->seed = keys_hash_word(0, k->head);
+	k->seed = ltt_counts_hash_word(0, k->head);
 	return !k->has_value ||
 	       (key_field_make(fields, nr_fields, spec->value, &k->value) && k->value.bytes);
 }

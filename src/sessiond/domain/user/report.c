@@ -13,6 +13,7 @@
 #include "context.h"
 #include "count.h"
 #include "link.h"
+#include "sessiond/domain/rec/keyed.h"
 #include "session.h"
 #include "sessiond/core/sampling.h"
 #include "trace.h"
@@ -42,7 +43,7 @@ uint32_t user_count_points(struct domain_tracer *domain, const struct session *s
 		const struct app_point *point = matches->points[i];
 		const struct filter_verdict *verdict;
 
-		if (!user_eligible(session, point->app) || !user_rule_suits(rule, point->shape))
+		if (!user_eligible(session, point->app) || !keyed_rule_suits(rule, point->shape))
 			continue;
 		verdict = user_matches_verdict(user, rule, point->shape);
 		nr++;
@@ -559,7 +560,7 @@ static bool filter_never_holds(struct user_domain *user, const struct session *s
 		const struct app_point *point = matches->points[i];
 		const struct filter_verdict *verdict;
 
-		if (!user_eligible(session, point->app) || !user_rule_suits(rule, point->shape))
+		if (!user_eligible(session, point->app) || !keyed_rule_suits(rule, point->shape))
 			continue;
 		verdict = user_matches_verdict(user, rule, point->shape);
 		if (!verdict || !verdict->column)

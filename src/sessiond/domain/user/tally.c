@@ -7,51 +7,14 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "keyed.h"
 #include "session.h"
+#include "sessiond/domain/rec/keyed.h"
 
 /* --- which ---------------------------------------------------------------------- */
 
-int shape_integer(const struct shape *shape, const char *name)
-{
-	const struct layout *layout = shape->layout;
-
-	for (uint32_t i = 0; i < layout->nr_fields; i++)
-		if (field_is_integer(&layout->fields[i]) &&
-		    strcmp(layout->fields[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-int shape_key(const struct shape *shape, const char *name)
-{
-	const struct layout *layout = shape->layout;
-
-	for (uint32_t i = 0; i < layout->nr_fields; i++)
-		if (field_is_key(&layout->fields[i]) && strcmp(layout->fields[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-static bool has_key(const struct shape *shape, const char *by)
-{
-	char field[RULE_MAX_BY + 1];
-
-	for (uint32_t i = 0; rule_by_field(by, i, field); i++)
-		if (shape_key(shape, field) < 0)
-			return false;
-	return true;
-}
-
-bool user_rule_suits(const struct rule *rule, const struct shape *shape)
-{
-	return has_key(shape, rule->by) &&
-	       (rule->kind != RULE_HISTOGRAM || shape_integer(shape, rule->location) >= 0);
-}
-
 bool user_rule_takes(const struct rule *rule, const struct shape *shape)
 {
-	return rule_matches(rule, shape->name, shape->loglevel) && user_rule_suits(rule, shape);
+	return rule_matches(rule, shape->name, shape->loglevel) && keyed_rule_suits(rule, shape);
 }
 
 /* --- events ---------------------------------------------------------------------- */
@@ -255,6 +218,39 @@ struct counted_walk {
 	void *data;
 };
 
+static void user_tally_gather(const struct user_session *us, const struct user_counts *counts,
+			      uint32_t nr_by, uint32_t slot_words, struct keyed_list *list)
+{
+	for (uint32_t slot = 0; slot < counts->nr_slots; slot++) {
+		uint64_t key[LTT_COUNTS_KEY_WORDS], value[2] = { 0 };
+
+		if (!counts_key(us, counts, slot, key))
+			continue;
+		counts_add_up(us, counts, LTT_COUNTS_REST_WORDS + slot * slot_words, slot_words,
+			      value);
+		keyed_list_add(list, key, nr_by, value[0], value[1]);
+	}
+}
+
+/* The tables of the users whose applications count the event. */
+static void user_tally_report_keys(const struct counted_walk *walk, const struct user_stat *stat,
+				   struct domain_counted *counted)
+{
+	const struct rule *rule = walk->tally->rule;
+	struct keyed_list list = { 0 };
+
+	for (const struct user_place *place = stat->places; place; place = place->next) {
+		if (!place->counts)
+			continue;
+		counts_add_up(walk->us, place->counts, 0, LTT_COUNTS_REST_WORDS,
+			      (uint64_t *)&list.rest);
+		user_tally_gather(walk->us, place->counts, rule_nr_by(rule->by),
+				  rule->kind == RULE_HISTOGRAM ? 2 : 1, &list);
+	}
+	keyed_report(&list, rule, stat->shape, counted, walk->ops, walk->data);
+	keyed_list_fini(&list);
+}
+
 static void user_tally_report(const void *node, VISIT visit, void *closure)
 {
 	const struct user_stat *stat = *(struct user_stat *const *)node;
@@ -274,9 +270,7 @@ static void user_tally_report(const void *node, VISIT visit, void *closure)
 	if (visit != postorder && visit != leaf)
 		return;
 	if (*tally->rule->by) {
-		counted.by = tally->rule->by;
-		keyed_report(counted_walk->us, tally->rule, stat, &counted, counted_walk->ops,
-			     counted_walk->data);
+		user_tally_report_keys(counted_walk, stat, &counted);
 		return;
 	}
 	for (const struct user_place *place = stat->places; place; place = place->next)

@@ -37,25 +37,6 @@ struct user_tally {
 	void *stats; /* tsearch by name: struct user_stat */
 };
 
-/** Whether the field may have a histogram. */
-static inline bool field_is_integer(const struct layout_field *field)
-{
-	return field->kind == LTT_KIND_INT || field->kind == LTT_KIND_ENUM;
-}
-
-/** Whether the field may be part of a key. */
-static inline bool field_is_key(const struct layout_field *field)
-{
-	return field_is_integer(field) || field->kind == LTT_KIND_STRING ||
-	       field->flags & LTT_FIELD_TEXT;
-}
-
-/** Return: the number of the integer field, or -1. */
-int shape_integer(const struct shape *shape, const char *name);
-/** The same for a field of a key: an integer, an enumeration or a text. */
-int shape_key(const struct shape *shape, const char *name);
-/** Whether the shape has the fields that the rule, which may count, needs. */
-bool user_rule_suits(const struct rule *rule, const struct shape *shape);
 /** Whether the rule also matches points of this shape. */
 bool user_rule_takes(const struct rule *rule, const struct shape *shape);
 struct user_tally *tally_get(struct user_session *us, const struct channel *channel,

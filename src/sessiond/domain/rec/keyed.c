@@ -5,21 +5,28 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "session.h"
+#include "sessiond/core/rule.h"
+#include "sessiond/core/shape.h"
 
 #define BUCKET_MASK (0xffffull << LTT_COUNTS_HEAD_BUCKET_SHIFT)
 
-/** A slot that has a key, with its bucket apart from it. */
-struct keyed_entry {
-	uint64_t key[LTT_COUNTS_KEY_WORDS];
-	uint32_t bucket;
-	uint64_t value[2]; /* hits, and with a histogram the sum */
-};
+/* --- rules ------------------------------------------------------------------------- */
 
-struct keyed_list {
-	struct keyed_entry *entries;
-	size_t nr, cap;
-};
+static bool keyed_has_fields(const struct shape *shape, const char *by)
+{
+	char field[RULE_MAX_BY + 1];
+
+	for (uint32_t i = 0; rule_by_field(by, i, field); i++)
+		if (shape_key(shape, field) < 0)
+			return false;
+	return true;
+}
+
+bool keyed_rule_suits(const struct rule *rule, const struct shape *shape)
+{
+	return keyed_has_fields(shape, rule->by) &&
+	       (rule->kind != RULE_HISTOGRAM || shape_integer(shape, rule->location) >= 0);
+}
 
 /* --- slots ------------------------------------------------------------------------- */
 
@@ -61,7 +68,7 @@ static bool keyed_normalize(struct keyed_entry *entry, uint32_t nr_by)
 	return true;
 }
 
-static void keyed_add(struct keyed_list *list, const struct keyed_entry *entry)
+static void keyed_list_put(struct keyed_list *list, const struct keyed_entry *entry)
 {
 	if (list->nr == list->cap) {
 		list->cap = MAX(2 * list->cap, (size_t)64);
@@ -70,19 +77,27 @@ static void keyed_add(struct keyed_list *list, const struct keyed_entry *entry)
 	list->entries[list->nr++] = *entry;
 }
 
-static void keyed_gather(const struct user_session *us, const struct user_counts *counts,
-			 uint32_t nr_by, uint32_t slot_words, struct keyed_list *list)
+void keyed_list_add(struct keyed_list *list, const uint64_t *key, uint32_t nr_by, uint64_t count,
+		    uint64_t sum)
 {
-	for (uint32_t slot = 0; slot < counts->nr_slots; slot++) {
-		struct keyed_entry entry = { 0 };
+	struct keyed_entry entry = { .value = { count, sum } };
 
-		if (!counts_key(us, counts, slot, entry.key) || !keyed_normalize(&entry, nr_by))
-			continue;
-		counts_add_up(us, counts, LTT_COUNTS_REST_WORDS + slot * slot_words, slot_words,
-			      entry.value);
-		if (entry.value[0])
-			keyed_add(list, &entry);
-	}
+	memcpy(entry.key, key, sizeof(entry.key));
+	if (!count || !keyed_normalize(&entry, nr_by))
+		return;
+	keyed_list_put(list, &entry);
+}
+
+void keyed_list_append(struct keyed_list *list, const struct keyed_list *more)
+{
+	for (size_t i = 0; i < more->nr; i++)
+		keyed_list_put(list, &more->entries[i]);
+}
+
+void keyed_list_fini(struct keyed_list *list)
+{
+	free(list->entries);
+	*list = (struct keyed_list){ 0 };
 }
 
 static int keyed_compare(const void *a, const void *b)
@@ -91,6 +106,25 @@ static int keyed_compare(const void *a, const void *b)
 	int order = memcmp(x->key, y->key, sizeof(x->key));
 
 	return order ? order : (x->bucket > y->bucket) - (x->bucket < y->bucket);
+}
+
+void keyed_list_merge(struct keyed_list *list)
+{
+	size_t nr = 0;
+
+	if (list->nr)
+		qsort(list->entries, list->nr, sizeof(*list->entries), keyed_compare);
+	for (size_t i = 0; i < list->nr; i++) {
+		struct keyed_entry *last = nr ? &list->entries[nr - 1] : NULL;
+
+		if (last && keyed_compare(last, &list->entries[i]) == 0) {
+			last->value[0] += list->entries[i].value[0];
+			last->value[1] += list->entries[i].value[1];
+		} else {
+			list->entries[nr++] = list->entries[i];
+		}
+	}
+	list->nr = nr;
 }
 
 /* --- reports ----------------------------------------------------------------------- */
@@ -156,15 +190,15 @@ static void keyed_value(const struct keyed_entry *entry, uint32_t number, uint32
 }
 
 static void keyed_values_of(const struct keyed_entry *entry, const struct rule *rule,
-			    const struct user_stat *stat, struct keyed_values *ret)
+			    const struct shape *shape, struct keyed_values *ret)
 {
 	char name[RULE_MAX_BY + 1];
 	uint32_t word = 1;
 
 	for (uint32_t i = 0; rule_by_field(rule->by, i, name); i++) {
-		int field = shape_key(stat->shape, name);
+		int field = shape_key(shape, name);
 
-		keyed_value(entry, i, word, &stat->shape->layout->fields[MAX(field, 0)], ret);
+		keyed_value(entry, i, word, &shape->layout->fields[MAX(field, 0)], ret);
 		word += keyed_words(entry->key[0], i);
 		ret->key.nr = i + 1;
 	}
@@ -189,7 +223,7 @@ static void keyed_sum(struct ltt_counts *sums, const struct keyed_entry *entry, 
 }
 
 static void keyed_report_keys(const struct keyed_list *list, const struct rule *rule,
-			      const struct user_stat *stat, const struct domain_counted_ops *ops,
+			      const struct shape *shape, const struct domain_counted_ops *ops,
 			      void *data)
 {
 	const bool histogram = rule->kind == RULE_HISTOGRAM;
@@ -202,34 +236,21 @@ static void keyed_report_keys(const struct keyed_list *list, const struct rule *
 		while (i < list->nr &&
 		       memcmp(list->entries[i].key, first->key, sizeof(first->key)) == 0)
 			keyed_sum(&values.key.sums, &list->entries[i++], histogram);
-		keyed_values_of(first, rule, stat, &values);
+		keyed_values_of(first, rule, shape, &values);
 		ops->key(&values.key, data);
 	}
 }
 
-void keyed_report(const struct user_session *us, const struct rule *rule,
-		  const struct user_stat *stat, struct domain_counted *counted,
-		  const struct domain_counted_ops *ops, void *data)
+void keyed_report(struct keyed_list *list, const struct rule *rule, const struct shape *shape,
+		  struct domain_counted *counted, const struct domain_counted_ops *ops, void *data)
 {
-	const bool histogram = rule->kind == RULE_HISTOGRAM;
-	struct ltt_counts_rest rest = { 0 };
-	struct keyed_list list = { 0 };
-	uint32_t nr_by = strchr(rule->by, ',') ? 2 : 1;
-
-	for (const struct user_place *place = stat->places; place; place = place->next) {
-		if (!place->counts)
-			continue;
-		counts_add_up(us, place->counts, 0, LTT_COUNTS_REST_WORDS, (uint64_t *)&rest);
-		keyed_gather(us, place->counts, nr_by, histogram ? 2 : 1, &list);
-	}
-	if (list.nr)
-		qsort(list.entries, list.nr, sizeof(*list.entries), keyed_compare);
-	for (size_t i = 0; i < list.nr; i++)
-		keyed_sum(&counted->sums, &list.entries[i], histogram);
-	counted->sums.missed = rest.missed;
-	counted->sums.count += rest.missed + rest.overflow;
-	counted->overflow = rest.overflow;
+	keyed_list_merge(list);
+	for (size_t i = 0; i < list->nr; i++)
+		keyed_sum(&counted->sums, &list->entries[i], rule->kind == RULE_HISTOGRAM);
+	counted->by = rule->by;
+	counted->sums.missed = list->rest.missed;
+	counted->sums.count += list->rest.missed + list->rest.overflow;
+	counted->overflow = list->rest.overflow;
 	ops->counted(counted, data);
-	keyed_report_keys(&list, rule, stat, ops, data);
-	free(list.entries);
+	keyed_report_keys(list, rule, shape, ops, data);
 }
