@@ -10,8 +10,8 @@
  *                   LTT_KMOD_CHANNEL makes channels
  *   a channel       its events: LTT_KMOD_ENABLE, LTT_KMOD_(USER_)PROBE, LTT_KMOD_FILTER,
  *                   LTT_KMOD_DISABLE; contexts: LTT_KMOD_CONTEXT; tracked ids: LTT_KMOD_TRACK;
- *                   LTT_KMOD_DUMP; or, if it only counts, its counts: LTT_KMOD_COUNTED. Closing it
- *                   disables its events
+ *                   LTT_KMOD_DUMP; or, if it only counts, its counts: LTT_KMOD_COUNTED(_KEYS).
+ *                   Closing it disables its events
  *   data, ctl       the channel's rings, as abi/ltt_ring.h lays them out: `data` can
  *                   be mapped for reading only, `ctl` for reading and writing, by one address
  *                   space at a time, the consumer: others get EBUSY, unless the process of the
@@ -37,6 +37,8 @@
 #include <sys/ioctl.h>
 #endif
 
+#include "ltt_counts.h"
+
 #define LTT_KMOD_DEVICE "/dev/ltt"
 #define LTT_KMOD_ABI	1u
 
@@ -58,6 +60,7 @@ struct ltt_kmod_hello {
 enum ltt_kmod_features {
 	LTT_KMOD_SAMPLES = 1, /* filters may sample, and events may be enabled LTT_KMOD_INSTEAD */
 	LTT_KMOD_FAMILIES = 2, /* LTT_KMOD_TRACK_FAMILY */
+	LTT_KMOD_KEYS = 4,    /* events may be counted by keys, and with filters */
 };
 
 enum ltt_kmod_event_flags {
@@ -171,7 +174,8 @@ struct ltt_kmod_channel {
  * @field: with LTT_KMOD_HISTOGRAM the number of the field, as in struct ltt_kmod_field; EINVAL if
  *         it is not an integer. Otherwise 0.
  * @filter: LTT_KMOD_ENABLE: address of a struct ltt_kmod_filter, whose @id is not used; 0: none.
- *          EINVAL in a channel that counts.
+ * @nr_by, @by: in a channel that counts: numbers of the fields of a key, so that there is a count
+ *          for each value of it; EINVAL: one is neither an integer nor a text. Otherwise 0.
  * LTT_KMOD_DISABLE reads @id and @flags only; the last record is complete on return, except with
  * LTT_KMOD_NOWAIT.
  */
@@ -182,6 +186,9 @@ struct ltt_kmod_enable {
 	uint32_t flags;
 	uint32_t field;
 	uint64_t filter;
+	uint32_t nr_by;
+	uint32_t by[LTT_COUNTS_BY_MAX];
+	uint32_t reserved;
 };
 
 enum ltt_kmod_enable_flags {
@@ -339,7 +346,8 @@ struct ltt_kmod_user_probe {
  * @bytes, @programs: programs as in ltt_filter.h, without floating point, each padded to 8 bytes;
  *                    their payload is that of the record, without contexts. One that samples has a
  *                    sampler for each CPU; its words are those of the channel's rings. EINVAL: one
- *                    is not valid, or the channel counts. 0: the event has no filter any more.
+ *                    is not valid, or samples in a channel that counts. 0: the event has no filter
+ *                    any more.
  * @contexts: names of the contexts that the programs use, in the order of their numbers,
  *            comma-separated; as LTT_KMOD_CONTEXT_FIELD lists them, without stacks. They need not
  *            be contexts of the channel. ENOENT: one does not exist.
@@ -435,7 +443,7 @@ struct ltt_kmod_dump {
 /**
  * struct ltt_kmod_counted - the count of event @id in a counting channel since the event was
  * enabled, on all CPUs together; ENOENT. It may be read at any time.
- * @count: hits. With a histogram, each hit is also counted in one of the following:
+ * @count: hits, of all keys. With a histogram, each hit is also counted in one of the following:
  * @buckets: number 0: value 0; number k: values from 2^(k-1) to 2^k - 1.
  * @negative: values below 0.
  * @missed: hits whose value could not be read, as too many events interrupted each other.
@@ -449,6 +457,30 @@ struct ltt_kmod_counted {
 	uint64_t negative;
 	uint64_t missed;
 	uint64_t buckets[LTT_KMOD_BUCKETS];
+};
+
+/** struct ltt_kmod_key - @key: as in struct ltt_counts_slot. @sum: of the values, of a histogram;
+ *  its buckets are in the keys. */
+struct ltt_kmod_key {
+	uint64_t key[LTT_COUNTS_KEY_WORDS];
+	uint64_t count;
+	uint64_t sum;
+};
+
+/**
+ * struct ltt_kmod_keys - the counts of event @id, which is counted by keys, on all CPUs together;
+ * ENOENT; EINVAL: it has no keys. A key may be there twice.
+ * @nr_keys: input: room at @keys, for LTT_COUNTS_KERNEL_SLOTS; output: keys.
+ * @overflow, @missed: as in struct ltt_counts_rest.
+ */
+struct ltt_kmod_keys {
+	uint32_t size;
+	uint32_t id;
+	uint64_t overflow;
+	uint64_t missed;
+	uint32_t nr_keys;
+	uint32_t reserved;
+	uint64_t keys;
 };
 
 /**
@@ -486,5 +518,6 @@ struct ltt_kmod_preset {
 #define LTT_KMOD_COUNTED _IOWR(LTT_KMOD_IOC, 13, struct ltt_kmod_counted)
 #define LTT_KMOD_PRESET	 _IOWR(LTT_KMOD_IOC, 14, struct ltt_kmod_preset)
 #define LTT_KMOD_FILTER	 _IOW(LTT_KMOD_IOC, 15, struct ltt_kmod_filter)
+#define LTT_KMOD_COUNTED_KEYS _IOWR(LTT_KMOD_IOC, 16, struct ltt_kmod_keys)
 
 #endif

@@ -38,7 +38,7 @@ static void hook_free(struct hook *hook)
 {
 	if (hook->event->kind->release)
 		hook->event->kind->release(hook->event);
-	stat_free(hook->stat);
+	stat_free(hook->source.stat);
 	filter_free(hook->source.filter);
 	free_percpu(hook->source.tally);
 	kfree(hook);
@@ -82,35 +82,9 @@ static struct hook *kmod_channel_recorder(struct channel *channel, const struct 
 	struct hook *hook;
 
 	list_for_each_entry(hook, &channel->hooks, of_channel)
-		if (hook->event == event && !channel->set->stats)
+		if (hook->event == event && !channel->set->counts)
 			return hook;
 	return NULL;
-}
-
-/* A field that is not connected yet is not counted. */
-static int connect_hook(struct hook *hook, const struct stat_field *field)
-{
-	struct stats *stats = hook->source.set->stats;
-	int ret;
-
-	if (stats) {
-		hook->stat = stat_new(stats, hook->source.id, field);
-		if (IS_ERR(hook->stat))
-			return PTR_ERR(hook->stat);
-	}
-	ret = registry_connect(hook);
-	if (ret && stats) {
-		stat_remove(stats, hook->source.id);
-		stat_free(hook->stat);
-	}
-	return ret;
-}
-
-static void kmod_channel_disconnect(struct hook *hook)
-{
-	registry_disconnect(hook);
-	if (hook->stat)
-		stat_remove(hook->source.set->stats, hook->source.id);
 }
 
 /* Probes may run: the filter is there before they read it, and while they use it. */
@@ -129,9 +103,9 @@ static void kmod_channel_put_filter(struct hook *hook, const struct filter *filt
 /* An event that belongs to the channel is freed before its records: these are of its copy. */
 static int kmod_channel_describe(struct channel *channel, struct event *event, u32 id)
 {
-	if (channel->set->stats)
+	if (channel->set->counts)
 		classes_uncopy(event);
-	if (channel->set->stats || (event->kind->release && !event->copy))
+	if (channel->set->counts || (event->kind->release && !event->copy))
 		return 0;
 	return classes_add(&channel->set->classes, id, event);
 }
@@ -139,7 +113,7 @@ static int kmod_channel_describe(struct channel *channel, struct event *event, u
 /* It is the reaper's then. */
 static void kmod_channel_retire(struct channel *channel, struct hook *hook)
 {
-	kmod_channel_disconnect(hook);
+	registry_disconnect(hook);
 	list_move(&hook->of_channel, &channel->gone);
 	queue_work(compat_unbound_wq, &channel->reaper);
 }
@@ -153,9 +127,21 @@ static void kmod_channel_succeed(struct channel *channel, struct hook *before, s
 	kmod_channel_retire(channel, before);
 }
 
+/* The counter and the counts of records. Return: 0 or -ENOMEM. */
+static int kmod_channel_add_counts(struct hook *hook, const struct stat_spec *spec)
+{
+	struct stat_counter *stat = hook->source.set->counts ? stat_new(spec) : NULL;
+
+	if (IS_ERR(stat))
+		return PTR_ERR(stat);
+	hook->source.stat = stat;
+	hook->source.tally = alloc_percpu_gfp(struct tally, GFP_KERNEL_ACCOUNT);
+	return hook->source.tally ? 0 : -ENOMEM;
+}
+
 /* The filter is the hook's then, but not if it fails. */
 static int connect(struct channel *channel, struct event *event, u32 id,
-		   const struct stat_field *field, const struct filter *filter, bool instead)
+		   const struct stat_spec *spec, const struct filter *filter, bool instead)
 {
 	struct hook *before = kmod_channel_recorder(channel, event), *hook;
 	int ret;
@@ -167,17 +153,19 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 		return -ENOMEM;
 	source_init(&hook->source, channel->set, id);
 	hook->source.subject = family_subject(event);
-	hook->source.tally = alloc_percpu_gfp(struct tally, GFP_KERNEL_ACCOUNT);
+	ret = kmod_channel_add_counts(hook, spec);
 	if (before)
 		hook->source.special = SOURCE_MUTED;
 	else
 		kmod_channel_put_filter(hook, filter);
 	hook->event = event;
 	channel->has_recorded = true;
-	ret = hook->source.tally ? kmod_channel_describe(channel, event, id) : -ENOMEM;
 	if (!ret)
-		ret = connect_hook(hook, field);
+		ret = kmod_channel_describe(channel, event, id);
+	if (!ret)
+		ret = registry_connect(hook);
 	if (ret) {
+		stat_free(hook->source.stat);
 		free_percpu(hook->source.tally);
 		kfree(hook);
 		return ret;
@@ -189,12 +177,12 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 }
 
 int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
-			const struct stat_field *field, const struct filter *filter, bool instead)
+			const struct stat_spec *spec, const struct filter *filter, bool instead)
 {
 	int ret;
 
 	mutex_lock(&channel->lock);
-	ret = connect(channel, event, id, field, filter, instead);
+	ret = connect(channel, event, id, spec, filter, instead);
 	mutex_unlock(&channel->lock);
 	return ret;
 }
@@ -235,10 +223,25 @@ int kmod_channel_counted(struct channel *channel, u32 id, struct ltt_kmod_counte
 
 	mutex_lock(&channel->lock);
 	hook = kmod_channel_hook_of(channel, id);
-	if (hook && hook->stat)
-		stat_read(hook->stat, ret_counted);
+	if (hook && hook->source.stat)
+		stat_read(hook->source.stat, ret_counted);
 	else
 		ret = hook ? -EINVAL : -ENOENT;
+	mutex_unlock(&channel->lock);
+	return ret;
+}
+
+int kmod_channel_counted_keys(struct channel *channel, u32 id, struct ltt_kmod_keys *ret_keys)
+{
+	struct hook *hook;
+	int ret;
+
+	mutex_lock(&channel->lock);
+	hook = kmod_channel_hook_of(channel, id);
+	if (hook)
+		ret = hook->source.stat ? stat_read_keys(hook->source.stat, ret_keys) : -EINVAL;
+	else
+		ret = -ENOENT;
 	mutex_unlock(&channel->lock);
 	return ret;
 }
@@ -251,8 +254,8 @@ static void kmod_channel_hook_counts(const struct hook *hook, struct ring_counts
 	unsigned int cpu;
 
 	*ret = (struct ring_counts){};
-	if (hook->stat) {
-		stat_read(hook->stat, &counted);
+	if (hook->source.stat) {
+		stat_read(hook->source.stat, &counted);
 		*ret = (struct ring_counts){ counted.count, counted.missed, 0 };
 		return;
 	}
@@ -291,7 +294,7 @@ static void kmod_channel_show_hook(struct seq_file *to, const struct channel *ch
 	if (event->system)
 		seq_printf(to, "%s:", event->system);
 	kmod_channel_show_name(to, event->name);
-	kmod_channel_show_numbers(to, hook->stat ? "counted" : "recorded", &counts);
+	kmod_channel_show_numbers(to, hook->source.stat ? "counted" : "recorded", &counts);
 }
 
 static void kmod_channel_show_counts(struct seq_file *to, struct channel *channel)
@@ -305,7 +308,7 @@ static void kmod_channel_show_counts(struct seq_file *to, struct channel *channe
 		text_folder_name(channel->text, name, sizeof(name));
 	seq_printf(to, "channel %llu ", channel->number);
 	kmod_channel_show_name(to, name);
-	if (channel->set->stats) {
+	if (channel->set->counts) {
 		seq_puts(to, " counts\n");
 	} else {
 		ring_set_counts(channel->set, &counts);
@@ -333,7 +336,7 @@ int kmod_channel_add_context(struct channel *channel, const struct ltt_kmod_cont
 	int ret;
 
 	mutex_lock(&channel->lock);
-	if (channel->set->stats)
+	if (channel->set->counts)
 		ret = -EINVAL;
 	else if (channel->has_recorded)
 		ret = -EBUSY;
@@ -405,7 +408,7 @@ void kmod_channel_free(struct channel *channel)
 	mutex_unlock(&channels_lock);
 	text_folder_leave(channel->text);
 	cancel_work_sync(&channel->dumper);
-	list_for_each_entry(hook, &channel->hooks, of_channel) kmod_channel_disconnect(hook);
+	list_for_each_entry(hook, &channel->hooks, of_channel) registry_disconnect(hook);
 	flush_work(&channel->reaper);
 	compat_probes_synchronize();
 	kmod_channel_hooks_free(&channel->hooks);
@@ -426,16 +429,12 @@ static void kmod_channel_list(struct channel *channel)
 static int set_new(struct channel *channel, const struct ltt_ring_desc *desc, bool counts)
 {
 	struct ring_set *set = ring_set_new(desc);
-	int ret;
 
 	if (IS_ERR(set))
 		return PTR_ERR(set);
-	ret = counts ? ring_set_count(set) : 0;
-	if (ret)
-		ring_set_put(set);
-	else
-		channel->set = set;
-	return ret;
+	set->counts = counts;
+	channel->set = set;
+	return 0;
 }
 
 struct channel *kmod_channel_new(const struct ltt_ring_desc *desc, bool counts)

@@ -10,6 +10,7 @@
 #include "event.h"
 #include "ltt_kmod.h"
 #include "ring.h"
+#include "stats.h"
 
 struct channel;
 struct filter;
@@ -31,7 +32,7 @@ struct ring_set *kmod_channel_set(struct channel *channel);
  * kmod_channel_enable() - record an event, or count it, from now on or as soon as it is live.
  * @event: of the registry; or one that has kind->release: then the channel owns it.
  * @id: the id in its records.
- * @field: counted in the histogram of a channel that counts; .bytes 0: none.
+ * @spec: how it is counted, in a channel that counts.
  * @filter: owned by the channel; NULL: none.
  * @instead: of the event with another id, which is disabled if it is there; no record of an event
  *	     is missing, and hardly any is there twice.
@@ -39,7 +40,7 @@ struct ring_set *kmod_channel_set(struct channel *channel);
  * fails, @event and @filter stay the caller's.
  */
 int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
-			const struct stat_field *field, const struct filter *filter, bool instead);
+			const struct stat_spec *spec, const struct filter *filter, bool instead);
 /** A record of the event may be in progress on return. Return: 0 or -ENOENT. */
 int kmod_channel_disable(struct channel *channel, u32 id);
 /** Wait until the last records of all disabled events are complete. */
@@ -49,6 +50,8 @@ void kmod_channel_drain(struct channel *channel);
 int kmod_channel_refilter(struct channel *channel, u32 id, const struct filter *filter);
 /** Fill in the counts of an event. Return: 0; -ENOENT: no such event; -EINVAL: it is recorded. */
 int kmod_channel_counted(struct channel *channel, u32 id, struct ltt_kmod_counted *ret_counted);
+/** The same for its keys, of which there are none otherwise (-EINVAL). Return: also -EFAULT. */
+int kmod_channel_counted_keys(struct channel *channel, u32 id, struct ltt_kmod_keys *ret_keys);
 
 /** A line for each channel, and one for each of its events, with the counts of records and
  *  losses. */

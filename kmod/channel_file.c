@@ -20,10 +20,22 @@
 
 static bool channel_file_counts(struct channel *channel)
 {
-	return kmod_channel_set(channel)->stats;
+	return kmod_channel_set(channel)->counts;
 }
 
-static const struct stat_field only_hits;
+static const struct stat_spec only_hits;
+
+/* Return: NULL: none; ERR_PTR. */
+static const struct filter *channel_file_filter_new(struct channel *channel,
+						    const struct ltt_kmod_filter *request)
+{
+	const struct filter *filter = filter_new(request);
+
+	if (IS_ERR_OR_NULL(filter) || !filter->samplers || !channel_file_counts(channel))
+		return filter;
+	filter_free(filter);
+	return ERR_PTR(-EINVAL);
+}
 
 /* The filter that comes with an event. Return: NULL: none; ERR_PTR. */
 static const struct filter *channel_file_filter(struct channel *channel, u64 at)
@@ -33,47 +45,68 @@ static const struct filter *channel_file_filter(struct channel *channel, u64 at)
 
 	if (ret)
 		return ERR_PTR(ret);
-	if (at && channel_file_counts(channel))
-		return ERR_PTR(-EINVAL);
-	return at ? filter_new(&request) : NULL;
+	return at ? channel_file_filter_new(channel, &request) : NULL;
 }
 
 static int enable_filtered(struct channel *channel, struct event *event, u32 id,
-			   const struct stat_field *field, u64 filter_at, bool instead)
+			   const struct stat_spec *spec, u64 filter_at, bool instead)
 {
 	const struct filter *filter = channel_file_filter(channel, filter_at);
 	int ret;
 
 	if (IS_ERR(filter))
 		return PTR_ERR(filter);
-	ret = kmod_channel_enable(channel, event, id, field, filter, instead);
+	ret = kmod_channel_enable(channel, event, id, spec, filter, instead);
 	if (ret)
 		filter_free(filter);
 	return ret;
 }
 
+/* The fields that the event is counted by. */
+static int channel_file_locate(const struct ltt_kmod_enable *request, const struct event *event,
+			       struct stat_spec *ret)
+{
+	u32 i;
+	int err = 0;
+
+	*ret = (struct stat_spec){ .event = event, .nr_by = request->nr_by };
+	if (request->flags & LTT_KMOD_HISTOGRAM)
+		err = field_locate(event, request->field, &ret->value);
+	if (!err && ret->value.kind == LTT_COUNTS_TEXT)
+		err = -EINVAL;
+	for (i = 0; i < ret->nr_by && !err; i++)
+		err = field_locate(event, request->by[i], &ret->by[i]);
+	return err;
+}
+
+static bool channel_file_is_sound(struct channel *channel, const struct ltt_kmod_enable *request)
+{
+	bool counts = channel_file_counts(channel);
+
+	return request_text_ends(request->name, sizeof(request->name)) &&
+	       !(request->flags & ~(counts ? LTT_KMOD_HISTOGRAM : LTT_KMOD_INSTEAD)) &&
+	       (request->flags & LTT_KMOD_HISTOGRAM || !request->field) &&
+	       request->nr_by <= (counts ? LTT_COUNTS_BY_MAX : 0) && !request->reserved;
+}
+
 static int channel_file_enable(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_enable request;
-	struct stat_field field = only_hits;
+	struct stat_spec spec;
 	struct event *event;
 	int ret = request_get(&request, sizeof(request), from);
 
 	if (ret)
 		return ret;
-	if (!request_text_ends(request.name, sizeof(request.name)) ||
-	    request.flags & ~(channel_file_counts(channel) ? LTT_KMOD_HISTOGRAM :
-							     LTT_KMOD_INSTEAD) ||
-	    (!(request.flags & LTT_KMOD_HISTOGRAM) && request.field))
+	if (!channel_file_is_sound(channel, &request))
 		return -EINVAL;
 	event = registry_find(request.name);
 	if (!event)
 		return -ENOENT;
-	if (request.flags & LTT_KMOD_HISTOGRAM)
-		ret = field_locate(event, request.field, &field);
+	ret = channel_file_locate(&request, event, &spec);
 	if (ret)
-		return ret == -ENOENT ? -EINVAL : ret;
-	return enable_filtered(channel, event, request.id, &field, request.filter,
+		return ret;
+	return enable_filtered(channel, event, request.id, &spec, request.filter,
 			       request.flags & LTT_KMOD_INSTEAD);
 }
 
@@ -140,7 +173,7 @@ static int channel_file_refilter(struct channel *channel, const void __user *fro
 
 	if (ret)
 		return ret;
-	filter = channel_file_counts(channel) ? ERR_PTR(-EINVAL) : filter_new(&request);
+	filter = channel_file_filter_new(channel, &request);
 	if (IS_ERR(filter))
 		return PTR_ERR(filter);
 	ret = kmod_channel_refilter(channel, request.id, filter);
@@ -156,7 +189,7 @@ static int channel_file_disable(struct channel *channel, const void __user *from
 
 	if (ret)
 		return ret;
-	if (request.flags & ~LTT_KMOD_NOWAIT || request.field || request.filter)
+	if (request.flags & ~LTT_KMOD_NOWAIT || request.field || request.filter || request.nr_by)
 		return -EINVAL;
 	ret = kmod_channel_disable(channel, request.id);
 	if (!ret && !(request.flags & LTT_KMOD_NOWAIT))
@@ -211,6 +244,19 @@ static int counted(struct channel *channel, void __user *arg)
 	return ret ? ret : request_put(arg, &answer, sizeof(answer));
 }
 
+static int counted_keys(struct channel *channel, void __user *arg)
+{
+	struct ltt_kmod_keys request;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (ret)
+		return ret;
+	if (request.reserved)
+		return -EINVAL;
+	ret = kmod_channel_counted_keys(channel, request.id, &request);
+	return ret ? ret : request_put(arg, &request, sizeof(request));
+}
+
 static long channel_file_ioctl(struct file *file, unsigned int command, unsigned long arg)
 {
 	if (_IOC_TYPE(command) != LTT_KMOD_IOC)
@@ -233,6 +279,8 @@ static long channel_file_ioctl(struct file *file, unsigned int command, unsigned
 		return channel_file_dump(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_COUNTED):
 		return counted(file->private_data, (void __user *)arg);
+	case _IOC_NR(LTT_KMOD_COUNTED_KEYS):
+		return counted_keys(file->private_data, (void __user *)arg);
 	case _IOC_NR(LTT_KMOD_FILTER):
 		return channel_file_refilter(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_DISABLE):

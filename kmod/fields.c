@@ -82,20 +82,34 @@ int field_describe(const struct event *event, u32 nth, struct ltt_kmod_field *re
 	return 0;
 }
 
-int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
+static u32 field_offset(const struct event *event, u32 nth)
 {
-	const struct field *field = field_nth(event, nth);
 	u32 at = 0, i;
 
-	if (!field)
-		return -ENOENT;
-	if (field->form != FORM_VALUE || !field_is_number(field))
-		return -EINVAL;
 	for (i = 0; i < nth; i++) {
 		const struct field *before = field_nth(event, i);
 
+		if (field_comes_last(before))
+			return STAT_ANYWHERE;
 		at += before->elem_bytes * (before->form == FORM_ARRAY ? before->count : 1);
 	}
-	*ret = (struct stat_field){ at, field->elem_bytes, field->is_signed };
-	return 0;
+	return at;
+}
+
+int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
+{
+	const struct field *field = field_nth(event, nth);
+	struct field_shape shape;
+
+	if (!field)
+		return -EINVAL;
+	field_get_shape(field, &shape);
+	*ret = (struct stat_field){ .field = field, .nth = nth, .at = field_offset(event, nth) };
+	if (shape.kind == FIELD_INTEGER) {
+		ret->bytes = shape.bytes;
+		ret->kind = shape.is_signed ? LTT_COUNTS_SIGNED : LTT_COUNTS_UNSIGNED;
+		return 0;
+	}
+	ret->kind = LTT_COUNTS_TEXT;
+	return shape.is_text ? 0 : -EINVAL;
 }

@@ -33,7 +33,8 @@ const struct field *field_nth(const struct event *event, u32 nth);
 int field_describe(const struct event *event, u32 nth, struct ltt_kmod_field *ret);
 /** The same for a single field. */
 void field_describe_one(const struct field *field, struct ltt_kmod_field *ret);
-/** The field's position in the payload. Return: 0; -ENOENT; -EINVAL: it is not an integer. */
+/** Its place in payloads. Return: 0; -EINVAL: there is none, or it is neither an integer nor a
+ *  text. */
 int field_locate(const struct event *event, u32 nth, struct stat_field *ret);
 
 #endif

@@ -260,8 +260,6 @@ static int kmod_filter_fill(struct filter *filter, const struct ltt_kmod_filter 
 	return ret ? ret : kmod_filter_add_samplers(filter);
 }
 
-static int kmod_filter_ensure_rooms(void);
-
 const struct filter *filter_new(const struct ltt_kmod_filter *request)
 {
 	struct filter *filter;
@@ -274,7 +272,7 @@ const struct filter *filter_new(const struct ltt_kmod_filter *request)
 		return ERR_PTR(-ENOMEM);
 	ret = kmod_filter_fill(filter, request);
 	if (!ret)
-		ret = kmod_filter_ensure_rooms();
+		ret = filter_rooms_ensure();
 	if (!ret)
 		return filter;
 	free_percpu(filter->samplers);
@@ -303,8 +301,7 @@ void filter_free(const struct filter *filter)
 static DEFINE_MUTEX(filter_lock);
 DEFINE_PER_CPU(struct filter_rooms *, filter_rooms);
 
-/* Allocate the memory for payloads of each CPU, before the first filter is created. */
-static int kmod_filter_ensure_rooms(void)
+int filter_rooms_ensure(void)
 {
 	unsigned int cpu;
 	int ret = 0;

@@ -100,8 +100,8 @@ struct filter_rooms {
 
 DECLARE_PER_CPU(struct filter_rooms *, filter_rooms);
 
-/** Allocate @bytes of this CPU's memory, until filter_room_end(); rooms end in reverse order. A
- *  filter must have been made before. Return: NULL: not enough is left. */
+/** Allocate @bytes of this CPU's memory, until filter_room_end(); rooms end in reverse order.
+ *  filter_rooms_ensure() must have been called before. Return: NULL: not enough is left. */
 static __always_inline void *filter_room(size_t bytes)
 {
 	struct filter_rooms *rooms = this_cpu_read(filter_rooms);
@@ -123,6 +123,8 @@ static __always_inline void filter_room_end(const void *room)
 	rooms->taken = (const u8 *)room - rooms->bytes;
 }
 
+/** Allocate the memory of each CPU, before the first use. Return: 0 or -ENOMEM. */
+int filter_rooms_ensure(void);
 /** Free the memory of all CPUs; no event may be recorded any more. */
 void filter_fini(void);
 

@@ -13,14 +13,12 @@
  * struct hook - connection of an event to a channel that records it. Owned by the channel. The
  * tracepoint passes it to the probe.
  * @own: data of the event's kind.
- * @stat: counter, in a channel that counts; else NULL.
  */
 struct hook {
 	struct source source;
 	bool connected;
 	struct event *event;
 	void *own;
-	struct stat_counter *stat;
 	struct list_head of_event;
 	struct list_head of_channel;
 };

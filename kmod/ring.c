@@ -7,6 +7,7 @@
 #include <asm/timex.h>
 
 #include "filter.h"
+#include "stats.h"
 
 /* Longer without a record, and the epoch's 24 bits might look the same again. */
 #define ALIAS_BITS (LTT_TS_BITS + 23)
@@ -290,10 +291,6 @@ static void *kmod_ring_begin_untracked(const struct source *source, u32 len,
 	struct ring_set *set = source->set;
 	void *to;
 
-	if (unlikely(set->stats)) {
-		*ret_ring = this_cpu_ptr(set->rings);
-		return stats_begin(set->stats, source->id, len);
-	}
 	if (likely(!set->contexts.gathered))
 		return kmod_ring_begin_with(source, len, NULL, ret_ring);
 	if (!is_on(set))
@@ -308,7 +305,7 @@ static __always_inline bool kmod_ring_is_plain(const struct source *source)
 {
 	const struct ring_set *set = source->set;
 
-	return !set->contexts.nr && !set->stats && set->desc.clock == LTT_CLOCK_CYCLES &&
+	return !set->contexts.nr && !set->counts && set->desc.clock == LTT_CLOCK_CYCLES &&
 	       source->id <= U16_MAX;
 }
 
@@ -322,12 +319,17 @@ static struct room kmod_ring_begin_accepted(const struct source *source, u32 len
 	return room;
 }
 
-/* A record of a payload that is accepted. */
+/* A record of a payload that is accepted, or its count. */
 static noinline void kmod_ring_put_accepted(const struct source *source, const void *payload,
 					    u32 len)
 {
-	struct room room = kmod_ring_begin_accepted(source, len);
+	struct room room;
 
+	if (source->stat) {
+		stat_hit(source->stat, payload, len);
+		return;
+	}
+	room = kmod_ring_begin_accepted(source, len);
 	if (!room.to)
 		return;
 	memcpy(room.to, payload, len);
@@ -337,15 +339,19 @@ static noinline void kmod_ring_put_accepted(const struct source *source, const v
 		ring_end_specially(room.ring);
 }
 
-/* --- events with a filter ------------------------------------------------- */
+/* --- events with a filter, and those that are counted --------------------- */
 
 /* Nowhere to make it: too many interrupt each other, or it is longer than any record. */
 static void kmod_ring_lose_undecided(const struct source *source)
 {
 	struct ring *ring = this_cpu_ptr(source->set->rings);
 
-	if (READ_ONCE(ring->cons->state) & LTT_RING_ON)
+	if (source->stat) {
+		if (!READ_ONCE(source->filter))
+			stat_miss(source->stat);
+	} else if (READ_ONCE(ring->cons->state) & LTT_RING_ON) {
 		kmod_ring_count_lost(source, &ring->prod->lost_size);
+	}
 }
 
 static void *kmod_ring_begin_undecided(const struct source *source, u32 len,
@@ -391,10 +397,6 @@ static noinline void kmod_ring_end_others(struct ring *ring)
 {
 	struct undecided *undecided = (struct undecided *)ring;
 
-	if (ring->way == RING_COUNTS) {
-		stats_end(ring->set->stats);
-		return;
-	}
 	kmod_ring_decide(undecided->source, READ_ONCE(undecided->source->filter),
 			 undecided->payload, undecided->len);
 	filter_room_end(undecided);
@@ -430,7 +432,11 @@ static noinline struct room kmod_ring_begin_specially(const struct source *sourc
 	    !tracker_wants_current(&source->set->tracker))
 		return (struct room){};
 	filter = READ_ONCE(source->filter);
-	if (about || (filter && !filter->early)) {
+	if (!about && source->stat && !filter && !stat_wants_payload(source->stat)) {
+		stat_hit(source->stat, NULL, 0);
+		return (struct room){};
+	}
+	if (about || source->stat || (filter && !filter->early)) {
 		room.to = kmod_ring_begin_undecided(source, len, &room.ring);
 		return room;
 	}
@@ -484,7 +490,10 @@ u32 source_special(const struct source *source, const struct filter *filter)
 			SOURCE_ABOUT :
 			0) |
 	       (filter || !kmod_ring_is_plain(source) ? SOURCE_MORE : 0) |
-	       (filter && filter->early ? SOURCE_EARLY : 0);
+	       (filter && filter->early ? SOURCE_EARLY : 0) |
+	       ((filter && !filter->early) || (source->stat && stat_wants_payload(source->stat)) ?
+			SOURCE_LATE :
+			0);
 }
 
 static noinline void *kmod_ring_begin_put_specially(const struct source *source,
@@ -495,6 +504,10 @@ static noinline void *kmod_ring_begin_put_specially(const struct source *source,
 	    !kmod_ring_wants(source, payload, len) ||
 	    !kmod_ring_accepts(source, READ_ONCE(source->filter), payload, len))
 		return NULL;
+	if (source->stat) {
+		stat_hit(source->stat, payload, len);
+		return NULL;
+	}
 	return kmod_ring_begin_untracked(source, len, ret_ring);
 }
 

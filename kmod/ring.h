@@ -19,11 +19,10 @@
 #include "claim.h"
 #include "context.h"
 #include "ring_write.h"
-#include "stats.h"
 #include "trace/classes.h"
 #include "tracker.h"
 
-/** struct ring_set - @stats: NULL, or events are counted. */
+/** struct ring_set - @counts: its events are counted, and not recorded. */
 struct ring_set {
 	struct kref ref;
 	struct ltt_ring_desc desc;
@@ -35,7 +34,7 @@ struct ring_set {
 	struct contexts contexts;
 	struct classes classes;
 	struct tracker tracker;
-	struct stats *stats;
+	bool counts;
 	struct claim consumer;
 	int armed;	/* 1: the next event wakes the sleeping reader, and sets it to 0 */
 	struct irq_work doorbell;
@@ -44,8 +43,6 @@ struct ring_set {
 
 /** Create a ring set with recording off. @desc: mode, sizes and clock, untrusted: checked. */
 struct ring_set *ring_set_new(const struct ltt_ring_desc *desc);
-/** Before the first event: count events instead of recording them. Return: 0 or -ENOMEM. */
-int ring_set_count(struct ring_set *set);
 void ring_set_get(struct ring_set *set);
 void ring_set_put(struct ring_set *set);
 

@@ -147,7 +147,6 @@ static void ring_set_free(struct ring_set *set)
 	tracker_fini(&set->tracker);
 	contexts_fini(&set->contexts);
 	classes_fini(&set->classes);
-	stats_free(set->stats);
 	for (cpu = 0; set->views && cpu < set->desc.nr_rings; cpu++)
 		vunmap(set->views[cpu]);
 	vunmap(set->ctl);
@@ -193,18 +192,6 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 		return ERR_PTR(ret);
 	}
 	return set;
-}
-
-int ring_set_count(struct ring_set *set)
-{
-	unsigned int cpu;
-
-	set->stats = stats_new();
-	if (!set->stats)
-		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		per_cpu_ptr(set->rings, cpu)->way = RING_COUNTS;
-	return 0;
 }
 
 void ring_set_get(struct ring_set *set)

@@ -15,11 +15,12 @@
 
 struct filter;
 struct ring_set;
+struct stat_counter;
 
-/** enum ring_way - the work of ring_end(): publish the record; count the event (stats.h); or run
- *  the filter on a struct undecided, which is on the probe's stack (RING_DECIDES) or in a
+/** enum ring_way - the work of ring_end(): publish the record; or run the filter on a struct
+ *  undecided, and record or count the event. It is on the probe's stack (RING_DECIDES) or in a
  *  filter_room() (RING_DECIDES_ROOM). */
-enum ring_way { RING_RECORDS, RING_COUNTS, RING_DECIDES, RING_DECIDES_ROOM };
+enum ring_way { RING_RECORDS, RING_DECIDES, RING_DECIDES_ROOM };
 
 /**
  * struct ring - ring of one CPU; only that CPU writes to it.
@@ -62,6 +63,7 @@ struct ring {
  * @subject: family_subject(); the payload then has the thread that the event is about.
  * @filter: changes at any time; read with preemption off. NULL: none.
  * @tally: its records and losses.
+ * @stat: its counter, in a set that counts; else NULL.
  */
 struct source {
 	struct ring __percpu *rings;
@@ -73,16 +75,18 @@ struct source {
 	struct ring_set *set;
 	const struct filter *filter;
 	struct tally __percpu *tally;
+	struct stat_counter *stat;
 };
 
 /** Bits of @special: @set has a tracker; it has contexts or counts events, or @filter is there;
  *  @filter decides before there is a payload; another source records the event;
- *  the payload is needed to know whose event it is, too. */
+ *  the payload is needed to know whose event it is, too; @filter or @stat needs the payload. */
 #define SOURCE_TRACKED 1u
 #define SOURCE_MORE    2u
 #define SOURCE_EARLY   4u
 #define SOURCE_MUTED   8u
 #define SOURCE_ABOUT   16u
+#define SOURCE_LATE    32u
 
 /** struct tally - an event of a ring set, on one CPU. @lost: it found no space, or is too large.
  *  @not_sampled: the sampling of @filter left it out. */
@@ -106,7 +110,7 @@ struct room {
 	struct ring *ring;
 };
 
-/** struct undecided - a payload that is being made for a filter. */
+/** struct undecided - a payload that is being made for a filter or a counter. */
 struct undecided {
 	u8 way;
 	u32 len;
@@ -134,7 +138,8 @@ static __always_inline bool ring_skips(const struct source *source)
 
 /**
  * ring_begin() - reserve space for a record of @len payload bytes in this CPU's ring; for an event
- * with a filter, memory outside of the ring: ring_end() then decides whether there is a record.
+ * with a filter, or that is counted, memory outside of the ring: ring_end() then decides whether
+ * there is a record.
  * Preemption is off until ring_end().
  * Return: address for the payload, and ring_end() must follow; NULL: the ring is
  * off, or has no space (the loss has been counted), and ring_end() must not follow.
@@ -297,7 +302,7 @@ static __always_inline void *ring_begin_fixed(const struct source *source, u32 l
 		return room.to;
 	}
 	if (len > RING_ON_STACK || special & (SOURCE_EARLY | SOURCE_MUTED) ||
-	    !(READ_ONCE(source->filter) || special & SOURCE_ABOUT)) {
+	    !(special & (SOURCE_LATE | SOURCE_ABOUT))) {
 		struct room room = ring_begin_specially(source, len);
 
 		*ret_ring = room.ring;

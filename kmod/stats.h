@@ -1,42 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.h - events that are counted, with or without a histogram of a field, instead of being
- * recorded. Part of a ring set: ring_begin() calls it instead of reserving space in the ring,
- * for any probe, and returns scratch memory from which the field is read. Made in process context;
- * counts in any context.
+ * stats.h - events that are counted instead of being recorded: all together, by the values of a
+ * field (a histogram), or by keys. ring_end() calls it instead of writing a record, for any probe.
+ * A counter is owned by its event's hook. Made in process context; counts in any context, with
+ * preemption off.
+ *
+ * The keys of a counter are in one table for all CPUs, as those of applications are
+ * (abi/ltt_counts.h); each CPU has counts of its own, to which it alone adds.
  */
 #ifndef KMOD_STATS_H
 #define KMOD_STATS_H
 
 #include <linux/types.h>
 
-struct ltt_kmod_counted;
-struct stat_counter;
-struct stats;
+#include "event.h"
+#include "ltt_counts.h"
 
-/** struct stat_field - position of the field in the payload. @bytes: 0: only hits are counted. */
+struct ltt_kmod_counted;
+struct ltt_kmod_keys;
+struct stat_counter;
+
+#define STAT_ANYWHERE U32_MAX
+
+/**
+ * struct stat_field - a field that is counted by.
+ * @nth: in the order of the payload.
+ * @at: its position there; STAT_ANYWHERE: it is behind fields of variable length.
+ * @bytes: of an integer; 0: it is a text, or there is no field.
+ * @kind: LTT_COUNTS_SIGNED, _UNSIGNED or _TEXT; LTT_COUNTS_NONE: there is no field.
+ */
 struct stat_field {
+	const struct field *field;
+	u32 nth;
 	u32 at;
 	u8 bytes;
-	bool is_signed;
+	u8 kind;
 };
 
-/** Return: NULL: no memory. */
-struct stats *stats_new(void);
-/** Free all counters; no event may be counted any more. NULL is allowed. */
-void stats_free(struct stats *stats);
+/** struct stat_spec - how an event is counted. @value: of the histogram. @nr_by: fields of the key;
+ *  0: there are no keys. */
+struct stat_spec {
+	const struct event *event;
+	struct stat_field value;
+	u32 nr_by;
+	struct stat_field by[LTT_COUNTS_BY_MAX];
+};
 
-/** Count event @id from now on. Return: the counter or ERR_PTR. */
-struct stat_counter *stat_new(struct stats *stats, u32 id, const struct stat_field *field);
-/** Remove it from the lookup; earlier users may still hold it. */
-void stat_remove(struct stats *stats, u32 id);
-/** NULL is allowed. */
+/** Return: the counter, or ERR_PTR(-ENOMEM). */
+struct stat_counter *stat_new(const struct stat_spec *spec);
+/** No event may be counted any more. NULL is allowed. */
 void stat_free(struct stat_counter *stat);
-void stat_read(const struct stat_counter *stat, struct ltt_kmod_counted *ret);
+/** Whether stat_hit() reads the payload. */
+bool stat_wants_payload(const struct stat_counter *stat);
+void stat_hit(struct stat_counter *stat, const void *payload, u32 len);
+/** Count a hit whose payload could not be made. */
+void stat_miss(struct stat_counter *stat);
 
-/** Count a hit. Return: memory for the payload, on this CPU until stats_end(); NULL: the payload
- *  is not needed. */
-void *stats_begin(struct stats *stats, u32 id, u32 len);
-void stats_end(struct stats *stats);
+void stat_read(const struct stat_counter *stat, struct ltt_kmod_counted *ret);
+/** Copy the keys to user space, as LTT_KMOD_COUNTED_KEYS. Return: 0; -EINVAL: there are none;
+ *  -EFAULT. */
+int stat_read_keys(const struct stat_counter *stat, struct ltt_kmod_keys *ret);
 
 #endif

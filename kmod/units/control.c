@@ -7,7 +7,6 @@
 #include "../memory_file.c"
 #include "../registry.c"
 #include "../fields.c"
-#include "../stats.c"
 #include "../tracker.c"
 #include "../family.c"
 #include "../folder.c"

@@ -6,3 +6,4 @@
 #include "../context.c"
 #include "../stacks.c"
 #include "../filter.c"
+#include "../stats.c"

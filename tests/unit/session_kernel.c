@@ -201,6 +201,76 @@ static void statistics(void)
 	harness_end();
 }
 
+static struct answer count_by(int client, const char *by, const char *filter)
+{
+	return HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
+			    .pattern = "sched_switch", .exclude = "", .kind = RULE_COUNT,
+			    .location = "", .by = by, .filter = filter);
+}
+
+/* The counts of @key, of @nr_keys, and of the event. */
+static void check_keys(int client, uint64_t key, uint64_t all)
+{
+	struct msg_header header;
+	struct msg_counted_key row;
+	struct msg_counted counted = { .count = 0 };
+	struct decoder dec;
+	uint64_t largest = 0;
+	unsigned int nr = 0;
+	int fds[MSG_MAX_FDS];
+
+	HARNESS_SEND(client, stats_list, NAME);
+	harness_pump();
+	while (harness_recv(client, &header, &dec, fds)) {
+		if (header.type == MSG_counted && (header.flags & MSG_ITEM))
+			CHECK_IS(msg_counted_decode(&dec, &counted), ==, 0);
+		if (header.type != MSG_counted_key || !(header.flags & MSG_ITEM))
+			continue;
+		CHECK_IS(msg_counted_key_decode(&dec, &row), ==, 0);
+		largest = MAX(largest, row.count);
+		nr++;
+	}
+	CHECK_IS(nr, ==, 2);
+	CHECK_IS(largest, ==, key);
+	CHECK_IS(counted.count, ==, all);
+}
+
+/* Counts by keys are merged, also with those before a stop, and a filter may change. */
+static void keyed(void)
+{
+	int client = kernel_fake_begin(true);
+	struct answer a;
+
+	kernel_fake.old = true;
+	a = count_by(client, "f0", "");
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "omit --by and --filter"));
+	CHECK_IS(count_by(client, "", "f0 == 1").code, ==, ERR_UNSUPPORTED);
+	kernel_fake.old = false;
+	a = count_by(client, "f1", "");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'f0'?"));
+	CHECK_IS(count_by(client, "f0", "f9 == 1").code, ==, ERR_INVALID);
+	CHECK_IS(count_by(client, "f0", "f0 < 5").code, ==, 0);
+	start_and_stop(client, true);
+	CHECK(kernel_fake.nr_counted == 1 && kernel_fake.tally.nr_by == 1 &&
+	      kernel_fake.tally.by[0] == 0);
+	CHECK_IS(kernel_fake.counting_filter.nr_programs, ==, 1);
+	kernel_fake.hits = 5;
+	check_keys(client, 10, 15 + 3);
+	CHECK_IS(count_by(client, "f0", "f0 < 6").code, ==, 0);
+	kernel_fake_settle();
+	CHECK(kernel_fake.refiltered == 1 && kernel_fake.counting_filter.nr_programs == 1);
+	CHECK_IS(count_by(client, "f0", "").code, ==, 0);
+	kernel_fake_settle();
+	CHECK(kernel_fake.refiltered == 2 && kernel_fake.counting_filter.nr_programs == 0);
+	check_keys(client, 10, 15 + 3);
+	start_and_stop(client, false);
+	check_keys(client, 10, 15 + 3);
+	start_and_stop(client, true);
+	check_keys(client, 20, 30 + 6);
+	close(client);
+	harness_end();
+}
+
 static struct answer add(int client, const char *channel, const char *type)
 {
 	return HARNESS_CALL(client, context_add, NAME, .domain = DOMAIN_KERNEL, .channel = channel,
@@ -655,6 +725,7 @@ int main(void)
 	refused_events();
 	contexts();
 	statistics();
+	keyed();
 	trackers();
 	families();
 	state();

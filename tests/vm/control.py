@@ -924,6 +924,111 @@ def test_sampling():
     check("/* sampled: 0 1 1/5 */" in open(f"{out['one_in']}/kernel/metadata", errors="replace").read(), "1/5")
 
 
+COUNTED = (("--count", "--by=cpu_id", "power:cpu_frequency"), ("--count", "--by=state", "power:cpu_frequency"),
+           ("--count", "--by=cpu_id,state", "power:cpu_frequency"), ("--histogram=state", "--by=cpu_id", "power:cpu_frequency"),
+           ("--count", "--by=cpu_id", "--filter=state < 300", "cpu_frequency"),
+           ("--count", "--filter=state >= 300 && cpu_id == 2", "cpu_frequency"),
+           ("--histogram=state", "--filter=state < 10", "power:cpu_frequency"), ("--count", "power:cpu_frequency"),
+           ("--count", "--by=filename", "sched_process_exec"), ("--count", "--by=comm", "sched_process_exit"),
+           ("--histogram=prio", "--by=comm", "--filter=comm == \"busybox\"", "sched:sched_process_*"))
+
+
+def counted_rows(name, status=0):
+    """{(event, histogram, key): row}, in the order of the rules where these are equal."""
+    found = collections.defaultdict(list)
+    for row in ctl("stats", name, status=status)["result"]["counted"]:
+        row["by_key"] = {tuple(v["value"] for v in k["key"]): k for k in row.get("keys", ())}
+        check(len(row["by_key"]) == len(row.get("keys", ())), f"a key twice: {row}")
+        found[row["event"], row.get("field"), ",".join(row.get("keyed_by", ()))].append(row)
+    return found
+
+
+def check_counted(rows, events):
+    """@events: {(cpu_id, state): number} of the session beside."""
+    def by(position, of=lambda event: True):
+        sums = collections.Counter()
+        for event, n in events.items():
+            if of(event):
+                sums[event[position],] += n
+        return dict(sums)
+
+    def counts(row):
+        return {key: k["count"] for key, k in row["by_key"].items()}
+
+    event = "power:cpu_frequency"
+    all_of, few = rows[event, None, "cpu_id"]
+    check(counts(all_of) == by(0), f"{counts(all_of)}, not {by(0)}")
+    check(counts(few) == by(0, lambda e: e[1] < 300), f"filter: {counts(few)}")
+    states, = rows[event, None, "state"]
+    check(counts(states) == by(1) and len(by(1)) == EMITTED / 4 / os.cpu_count(), f"{len(counts(states))} states")
+    pairs, = rows[event, None, "cpu_id,state"]
+    check(all(events[key] >= n for key, n in counts(pairs).items()), "pairs")
+    total = sum(events.values())
+    check(sum(counts(pairs).values()) + pairs["overflow"] == pairs["count"] == total, f"{pairs['count']} of {total}")
+    check((pairs["overflow"] > 0) == (len(events) > 4096) and len(counts(pairs)) > min(len(events), 4000), f"{len(counts(pairs))} keys of {len(events)}")
+    histogram, = rows[event, "state", "cpu_id"]
+    check(counts(histogram) == by(0), f"histogram: {counts(histogram)}")
+    for (cpu,), key in histogram["by_key"].items():
+        check(key["sum"] == sum(state * n for (c, state), n in events.items() if c == cpu), f"sum of {cpu}")
+        check(sum(b["count"] for b in key["buckets"]) == key["count"], f"buckets of {cpu}")
+    small, = rows[event, "state", ""]
+    want = {e: n for e, n in events.items() if e[1] < 10}
+    check((small["count"], small["sum"]) == (sum(want.values()), sum(e[1] * n for e, n in want.items())), small)
+    some, whole = sorted(rows[event, None, ""], key=lambda row: row["count"])
+    check(whole["count"] == total, f"{whole} of {total}")
+    check(some["count"] == sum(n for e, n in events.items() if e[1] >= 300 and e[0] == 2), some)
+    for group in rows.values():
+        check(all(row["missed"] == 0 for row in group), group)
+
+
+def test_counted_keys():
+    """Beside a session with all events: counts by keys, with filters and histograms are those of its events, from NMIs too,
+    though the daemons are killed; a new session daemon begins at 0. Keys that are texts."""
+    shutil.copy("/bin/true", "/dev/shm/own-name")
+    out = filtered_session("beside", [("power:cpu_frequency",), ("sched_process_exec",)])
+    ctl("create", "counts", "-o", "/dev/shm/counts")
+    for rule in COUNTED:
+        ctl("enable-event", "-k", "-s", "counts", *rule)
+    wrong = run("lttctl", "enable-event", "-k", "-s", "counts", "--count", "--by=stat", "power:cpu_frequency", status=1).stderr
+    check("no integer or text field 'stat'; did you mean 'state'?" in wrong, wrong)
+    ctl("start", "beside")
+    ctl("start", "counts")
+    for nr in range(2):
+        emit()
+        for _ in range(7):
+            run("/dev/shm/own-name")
+        rows = counted_rows("counts")
+        if not nr:
+            kill("ltt-consumerd")
+            first = rows
+    for row in rows["sched:sched_process_exec", None, "filename"] + rows["sched:sched_process_exit", None, "comm"]:
+        name = "/dev/shm/own-name" if row["keyed_by"] == ["filename"] else "own-name"
+        check(row["by_key"][name,]["count"] == 14, f"{name}: {row}")
+    exits = [row for (event, field, _), group in rows.items() for row in group if field == "prio" and "exit" in event]
+    check([set(row["by_key"]) for row in exits] == [{("busybox",)}], exits)
+    ctl("stop", "counts")
+    text = run("lttctl", "stats", "counts").stdout
+    check(re.search(r"^ */dev/shm/own-name +14$", text, re.M), text)
+    after = counted_rows("counts")
+    power = {k for k in after if k[0] == "power:cpu_frequency"}
+    check({k: after[k] for k in power} == {k: [{**row, "counting": False} for row in rows[k]] for k in power}, "after the stop")
+    ctl("start", "counts")
+    kill("ltt-sessiond")
+    until(lambda: counted_rows("counts", 6)["power:cpu_frequency", None, "state"], "the counters of the new daemon")
+    emit()
+    again = counted_rows("counts", 6)
+    check(all(row["at_least"] for group in again.values() for row in group), "the counts before")
+    ctl("stop", "beside")
+    run("lttctl", "verify", out)
+    ctl("destroy", "beside")
+    ctl("destroy", "counts")
+    events = [(e[2]["cpu_id"], e[2]["state"]) for e in read_fields(out) if e[0] == "cpu_frequency"]
+    check(len(events) == 3 * EMITTED, f"{len(events)} of 3 * {EMITTED}")
+    for rows, times in (first, 1), (rows, 2), (again, 1):
+        check_counted(rows, {e: n * times // 3 for e, n in collections.Counter(events).items()})
+        print(f"control: counted_keys: {sum(map(len, rows.values()))} rows, {times} * {EMITTED} events", flush=True)
+
+
 CALLER = """
 import ctypes, sys, time
 libc = ctypes.CDLL(None)
@@ -2935,7 +3040,7 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_follow, test_follow_changes, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_follow, test_follow_changes, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

@@ -129,10 +129,14 @@ static const struct ltt_kmod_filter *kernel_fake_filter_at(uint64_t at)
 /* Of an event that is on, or of a probe. */
 static int kernel_fake_set_filter(int fd, const struct ltt_kmod_filter *filter)
 {
-	CHECK_IS(fd, ==, kernel_fake.channel);
 	kernel_fake.refiltered++;
 	if (kernel_fake.refuse_filter)
 		return errno = kernel_fake.refuse_filter, -1;
+	if (fd == kernel_fake.counting && filter->id == kernel_fake.tally.id) {
+		kernel_fake_keep_filter(filter, &kernel_fake.counting_filter);
+		return 0;
+	}
+	CHECK_IS(fd, ==, kernel_fake.channel);
 	for (unsigned int i = 0; i < KERNEL_FAKE_NR; i++)
 		if (kernel_fake.on[i] && kernel_fake.event_ids[i] == filter->id) {
 			kernel_fake_keep_filter(filter, &kernel_fake.filters[i]);
@@ -161,6 +165,8 @@ static int kernel_fake_count(const struct ltt_kmod_enable *enable)
 		return errno = EPERM, -1;
 	CHECK_IS(enable->id, !=, kernel_fake.tally.id);
 	kernel_fake.tally = *enable;
+	kernel_fake_keep_filter(kernel_fake_filter_at(enable->filter),
+				&kernel_fake.counting_filter);
 	kernel_fake.nr_counted++;
 	return 0;
 }
@@ -172,6 +178,27 @@ static int kernel_fake_read_count(int fd, struct ltt_kmod_counted *counted)
 	counted->count = 2 * kernel_fake.hits;
 	counted->buckets[0] = counted->buckets[3] = kernel_fake.hits;
 	counted->sum = 5 * kernel_fake.hits;
+	return 0;
+}
+
+/* Keys 7 and 9, of which the former has two slots, and one that is damaged. */
+static int kernel_fake_read_keys(int fd, struct ltt_kmod_keys *ret)
+{
+	struct ltt_kmod_key *keys = (void *)(uintptr_t)ret->keys;
+	const uint64_t head = LTT_COUNTS_HEAD(0, LTT_COUNTS_UNSIGNED, 0);
+
+	CHECK(fd == kernel_fake.counting && ret->nr_keys == LTT_COUNTS_KERNEL_SLOTS);
+	if (!kernel_fake.tally.nr_by)
+		return errno = EINVAL, -1;
+	memset(keys, 0, 4 * sizeof(*keys));
+	for (uint32_t i = 0; i < 4; i++) {
+		keys[i].key[0] = i < 3 ? head : LTT_COUNTS_HEAD(0, 77, 0);
+		keys[i].key[1] = i < 2 ? 7 : 9;
+		keys[i].count = kernel_fake.hits;
+	}
+	ret->nr_keys = 4;
+	ret->overflow = 1;
+	ret->missed = 2;
 	return 0;
 }
 
@@ -352,7 +379,8 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 		((struct ltt_kmod_hello *)arg)->clock = kernel_fake.clock;
 		((struct ltt_kmod_hello *)arg)->nr_events = KERNEL_FAKE_NR - kernel_fake.missing;
 		((struct ltt_kmod_hello *)arg)->features =
-			kernel_fake.old ? 0 : LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES;
+			kernel_fake.old ? 0 :
+					  LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);
@@ -368,6 +396,8 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 		return kernel_fake_track(fd, arg);
 	case LTT_KMOD_ENABLE:
 		return kernel_fake_enable(fd, arg);
+	case LTT_KMOD_COUNTED_KEYS:
+		return kernel_fake_read_keys(fd, arg);
 	case LTT_KMOD_COUNTED:
 		return kernel_fake_read_count(fd, arg);
 	case LTT_KMOD_DUMP:

@@ -21,7 +21,7 @@ struct kernel_fake_filter {
 
 struct kernel_fake {
 	unsigned int missing; /* of the last events, which modules bring later */
-	bool old;	      /* a module that does not sample */
+	bool old;	      /* a module that neither samples nor counts by keys */
 	uint32_t clock;	      /* enum ltt_clock_kind */
 	bool on[KERNEL_FAKE_NR];
 	uint32_t event_ids[KERNEL_FAKE_NR];
@@ -36,6 +36,7 @@ struct kernel_fake {
 	struct ltt_kmod_enable tally; /* the last event that is enabled in it */
 	unsigned int nr_counted;      /* events enabled in it */
 	uint64_t hits;		      /* of each of them */
+	struct kernel_fake_filter counting_filter; /* of that last event */
 	bool refuses;		      /* events and probes, except in a trial */
 	int refuse_filter;	      /* errno of LTT_KMOD_FILTER */
 	unsigned int refiltered;      /* requests LTT_KMOD_FILTER */

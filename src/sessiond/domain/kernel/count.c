@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * count.c - events of the kernel that are counted instead of recorded, and histograms of their
- * fields. The module counts in a channel of its own for each session, which lives as long as the
- * daemon; the counts of an event that was disabled are kept here.
+ * count.c - events of the kernel that are counted instead of recorded, histograms of their fields
+ * and counts by keys. The module counts in a channel of its own for each session, which lives as
+ * long as the daemon; the counts of an event that was disabled are kept here.
  */
 #include "count.h"
 
@@ -11,66 +11,61 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "event.h"
 #include "probe.h"
 #include "session.h"
-
-/*
- * Events of the kernel that are counted instead of recorded, and histograms of their
- * fields. The module counts in a channel of its own for each session, which lives as long as the
- * daemon; the counts of an event that was disabled are kept here.
- */
+#include "sessiond/core/quota.h"
 
 /* --- fields ------------------------------------------------------------------------ */
-
-/* Of integers, which alone can be sorted by size. Return: its number, or -ENOENT. */
-static int find_field(const struct kernel_domain *kernel, const struct kernel_event *event,
-		      const char *name)
-{
-	for (uint32_t i = 0; i < event->nr_fields; i++) {
-		struct ltt_kmod_field f = { .size = sizeof(f), .index = event->index, .field = i };
-
-		if (kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_FIELD, &f) < 0)
-			return -ENOENT;
-		f.name[sizeof(f.name) - 1] = '\0';
-		if (f.kind == LTT_KIND_INT && strcmp(f.name, name) == 0)
-			return (int)i;
-	}
-	return -ENOENT;
-}
 
 bool kernel_stat_matches(struct kernel_domain *kernel, const struct rule *rule,
 			 struct kernel_event *event)
 {
-	return rule_counts(rule->kind) && kernel_rule_names(rule, event) &&
-	       (rule->kind == RULE_COUNT || find_field(kernel, event, rule->location) >= 0);
+	const struct shape *shape;
+
+	if (!rule_counts(rule->kind) || !kernel_rule_names(rule, event))
+		return false;
+	if (rule->kind == RULE_COUNT && !*rule->by)
+		return true;
+	shape = kernel_event_shape(kernel, event);
+	return shape && keyed_rule_suits(rule, shape);
 }
 
-int kernel_check_field(struct kernel_domain *kernel, const struct rule_spec *spec, struct err *err)
+static int kernel_stats_no_field(const struct shape *shape, const char *event, const char *field,
+				 bool of_key, struct err *err)
 {
-	struct kernel_event *event = kernel_event_find(kernel, spec->pattern);
-	const struct shape *shape;
-	const char *near = NULL;
+	uint32_t nr = shape ? shape->layout->nr_fields : 0, nr_words = 0;
+	const char **words AUTO_FREE = xalloc((nr + 1) * sizeof(*words));
+	const char *near;
 
-	if (find_field(kernel, event, spec->location) >= 0)
-		return 0;
-	shape = kernel_event_shape(kernel, event);
-	if (shape) {
-		const char **words = xalloc((shape->layout->nr_fields + 1) * sizeof(*words));
-		uint32_t nr = 0;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct layout_field *f = &shape->layout->fields[i];
 
-		for (uint32_t i = 0; i < shape->layout->nr_fields; i++)
-			if (shape->layout->fields[i].kind == LTT_KIND_INT)
-				words[nr++] = shape->layout->fields[i].name;
-		near = nearest_word(spec->location, words);
-		free(words);
+		if (of_key ? field_is_key(f) : field_is_integer(f))
+			words[nr_words++] = f->name;
 	}
-	return err_set(err, ERR_INVALID, "event '%.100s' has no integer field '%.100s'; %s%.100s%s",
-		       spec->pattern, spec->location,
+	near = nearest_word(field, words);
+	return err_set(err, ERR_INVALID, "event '%.100s' has no %s field '%.100s'; %s%.100s%s", event,
+		       of_key ? "integer or text" : "integer", field,
 		       near ? "did you mean '" : "`lttctl list -k --fields` lists ",
 		       near ? near : "fields", near ? "'?" : "");
+}
+
+int kernel_check_fields(struct kernel_domain *kernel, const struct rule_spec *spec, struct err *err)
+{
+	const struct shape *shape =
+		kernel_event_shape(kernel, kernel_event_find(kernel, spec->pattern));
+	char field[RULE_MAX_BY + 1];
+
+	if (spec->kind == RULE_HISTOGRAM && (!shape || shape_integer(shape, spec->location) < 0))
+		return kernel_stats_no_field(shape, spec->pattern, spec->location, false, err);
+	for (uint32_t i = 0; rule_by_field(spec->by ? spec->by : "", i, field); i++)
+		if (!shape || shape_key(shape, field) < 0)
+			return kernel_stats_no_field(shape, spec->pattern, field, true, err);
+	return 0;
 }
 
 /* --- of a session ------------------------------------------------------------------- */
@@ -121,46 +116,159 @@ static uint64_t kernel_stats_real_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* --- tables of keys ------------------------------------------------------------------ */
+
+static struct quotas *kernel_stats_quotas_of(const struct kernel_session *ks)
+{
+	return ks->rec.recorder->config.quotas;
+}
+
+static struct account_id kernel_stats_account_of(const struct kernel_session *ks)
+{
+	return (struct account_id){ .uid = ks->rec.session->uid };
+}
+
+static void kernel_stats_refund(struct kernel_session *ks, struct kernel_stat *stat)
+{
+	quota_give(kernel_stats_quotas_of(ks), kernel_stats_account_of(ks), QUOTA_MEMORY,
+		   stat->paid_bytes);
+	stat->paid_bytes = 0;
+}
+
+/* The memory of the table that the module makes. */
+static bool kernel_stats_charge(struct kernel_session *ks, const struct rule *rule,
+				struct kernel_stat *stat)
+{
+	uint64_t words = LTT_COUNTS_REST_WORDS +
+			 LTT_COUNTS_KERNEL_SLOTS * (rule->kind == RULE_HISTOGRAM ? 2ull : 1ull);
+	uint64_t bytes = LTT_COUNTS_KERNEL_SLOTS * sizeof(struct ltt_counts_slot) +
+			 ks->rec.recorder->config.nr_cpus * words * sizeof(uint64_t);
+	struct err err = { 0 };
+
+	if (!*rule->by)
+		return true;
+	if (quota_take_or_explain(kernel_stats_quotas_of(ks), kernel_stats_account_of(ks),
+				  QUOTA_MEMORY, bytes, &err)) {
+		log_warn("session '%s': %s", ks->rec.session->name, err.text);
+		return false;
+	}
+	stat->paid_bytes = bytes;
+	return true;
+}
+
+/* Add its keys until now. */
+static void kernel_stats_gather(const struct kernel_session *ks, const struct rule *rule,
+				const struct kernel_stat *stat, struct keyed_list *list)
+{
+	struct ltt_kmod_key *keys AUTO_FREE = xalloc(LTT_COUNTS_KERNEL_SLOTS * sizeof(*keys));
+	struct ltt_kmod_keys request = { .size = sizeof(request),
+					 .id = stat->id,
+					 .nr_keys = LTT_COUNTS_KERNEL_SLOTS,
+					 .keys = (uintptr_t)keys };
+
+	if (!stat->on ||
+	    kmod_call(ks->kernel->kmod, ks->counting, LTT_KMOD_COUNTED_KEYS, &request) < 0)
+		return;
+	list->rest.overflow += request.overflow;
+	list->rest.missed += request.missed;
+	for (uint32_t i = 0; i < MIN(request.nr_keys, LTT_COUNTS_KERNEL_SLOTS); i++)
+		keyed_list_add(list, keys[i].key, rule_nr_by(rule->by), keys[i].count, keys[i].sum);
+}
+
+/* --- events -------------------------------------------------------------------------- */
+
 static int kernel_stats_enable(struct kernel_session *ks, const struct rule *rule,
-			       const struct kernel_event *event, uint32_t id)
+			       struct kernel_event *event, const struct event_filter *filter,
+			       uint32_t id)
 {
 	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id };
+	const struct shape *shape =
+		rule->kind == RULE_HISTOGRAM || *rule->by ? kernel_event_shape(ks->kernel, event) :
+							    NULL;
+	struct ltt_kmod_filter filtering;
+	char field[RULE_MAX_BY + 1];
 	int fd = open_counting(ks);
 
-	if (fd >= 0 && rule->kind == RULE_HISTOGRAM) {
-		int field = find_field(ks->kernel, event, rule->location);
-
-		if (field < 0)
-			return field;
+	if (rule->kind == RULE_HISTOGRAM) {
 		msg.flags = LTT_KMOD_HISTOGRAM;
-		msg.field = (uint32_t)field;
+		msg.field = (uint32_t)shape_integer(shape, rule->location);
 	}
+	while (rule_by_field(rule->by, msg.nr_by, field)) {
+		msg.by[msg.nr_by] = (uint32_t)shape_key(shape, field);
+		msg.nr_by++;
+	}
+	kernel_filter_fill(&filtering, id, filter);
+	msg.filter = filter ? (uintptr_t)&filtering : 0;
 	snprintf(msg.name, sizeof(msg.name), "%s", event->name);
 	return fd < 0 ? fd : kmod_call(ks->kernel->kmod, fd, LTT_KMOD_ENABLE, &msg);
 }
 
 static void switch_on(struct kernel_session *ks, const struct rule *rule,
-		      const struct kernel_event *event, struct kernel_stat **stat)
+		      struct kernel_event *event, struct event_filter *filter,
+		      struct kernel_stat **stat)
 {
 	struct kernel_stat *s = *stat = *stat ? *stat : xalloc(sizeof(**stat));
-	int err;
+	int err = -ENOMEM;
 
 	s->id = ++ks->last_stat;
 	s->since_ns = s->since_ns ? s->since_ns : kernel_stats_real_ns();
-	err = kernel_stats_enable(ks, rule, event, s->id);
+	if (kernel_stats_charge(ks, rule, s))
+		err = kernel_stats_enable(ks, rule, event, filter, s->id);
+	if (err < 0)
+		kernel_stats_refund(ks, s);
 	s->on = err >= 0;
+	s->filter = filter;
 	s->error = (uint16_t)(err < 0 ? -err : 0);
 }
 
-static void switch_off(struct kernel_session *ks, struct kernel_stat *stat)
+static void switch_off(struct kernel_session *ks, const struct rule *rule, struct kernel_stat *stat)
 {
 	struct ltt_kmod_enable msg = { .size = sizeof(msg),
 				       .id = stat->id,
 				       .flags = LTT_KMOD_NOWAIT };
 
-	stat->before = sums_of(ks, stat);
+	if (*rule->by) {
+		kernel_stats_gather(ks, rule, stat, &stat->before_keys);
+		keyed_list_merge(&stat->before_keys);
+	} else {
+		stat->before = sums_of(ks, stat);
+	}
 	stat->on = false;
+	kernel_stats_refund(ks, stat);
 	(void)!kmod_call(ks->kernel->kmod, ks->counting, LTT_KMOD_DISABLE, &msg);
+}
+
+/* Another filter, or none, applies from now on, and the count goes on. */
+static void kernel_stats_refilter(struct kernel_session *ks, const struct rule *rule,
+				  struct kernel_stat *stat, struct event_filter *filter)
+{
+	struct ltt_kmod_filter msg;
+	int err;
+
+	kernel_filter_fill(&msg, stat->id, filter);
+	err = kmod_call(ks->kernel->kmod, ks->counting, LTT_KMOD_FILTER, &msg);
+	stat->filter = filter;
+	if (err >= 0)
+		return;
+	switch_off(ks, rule, stat);
+	stat->error = (uint16_t)-err;
+}
+
+/* Whether the rule counts some of this event. @ret_filter: NULL: all. */
+static bool kernel_stats_wanted(struct kernel_session *ks, const struct rule *rule,
+				struct kernel_event *event, struct event_filter **ret_filter)
+{
+	struct shape *shape;
+
+	*ret_filter = NULL;
+	if (!kernel_stat_matches(ks->kernel, rule, event))
+		return false;
+	if (!*rule->filter)
+		return true;
+	shape = kernel_event_shape(ks->kernel, event);
+	if (shape)
+		*ret_filter = event_filter_get(&ks->filters, shape, rule->filter);
+	return shape && !(*ret_filter)->never;
 }
 
 void kernel_stat_step(struct kernel_session *ks, struct kernel_channel *kc,
@@ -169,13 +277,16 @@ void kernel_stat_step(struct kernel_session *ks, struct kernel_channel *kc,
 	struct kernel_event *event = &ks->kernel->events[nr];
 	struct kernel_stat *stat = tally->stats[nr];
 	bool on = stat && stat->on;
+	struct event_filter *filter;
 	bool wanted = ks->rec.recording && kc->channel->enabled && tally->rule->enabled &&
-		      (on || kernel_stat_matches(ks->kernel, tally->rule, event));
+		      kernel_stats_wanted(ks, tally->rule, event, &filter);
 
-	if (wanted && !on && !(stat && stat->error))
-		switch_on(ks, tally->rule, event, &tally->stats[nr]);
+	if (wanted && on && stat->filter != filter)
+		kernel_stats_refilter(ks, tally->rule, stat, filter);
+	else if (wanted && !on && !(stat && stat->error))
+		switch_on(ks, tally->rule, event, filter, &tally->stats[nr]);
 	else if (!wanted && on)
-		switch_off(ks, stat);
+		switch_off(ks, tally->rule, stat);
 }
 
 /* --- of a channel ------------------------------------------------------------------- */
@@ -204,11 +315,42 @@ void kernel_tallies_add(struct kernel_channel *kc)
 	}
 }
 
-void kernel_tallies_free(struct kernel_channel *kc)
+void kernel_tallies_grow(struct kernel_channel *kc, uint32_t before)
+{
+	for (uint32_t i = 0; i < kc->nr_tallies; i++) {
+		struct kernel_stat **stats = kc->tallies[i]->stats;
+
+		stats = xrealloc(stats, ((size_t)kc->nr_slots + 1) * sizeof(*stats));
+		memset(stats + before, 0, (kc->nr_slots + 1 - before) * sizeof(*stats));
+		kc->tallies[i]->stats = stats;
+	}
+}
+
+void kernel_tallies_mark(const struct kernel_channel *kc)
+{
+	for (uint32_t i = 0; i < kc->nr_tallies; i++)
+		for (uint32_t event = 0; event < kc->nr_slots; event++) {
+			const struct kernel_stat *stat = kc->tallies[i]->stats[event];
+
+			if (stat && stat->on && stat->filter)
+				stat->filter->used = true;
+		}
+}
+
+static void kernel_stat_free(struct kernel_session *ks, struct kernel_stat *stat)
+{
+	if (!stat)
+		return;
+	kernel_stats_refund(ks, stat);
+	keyed_list_fini(&stat->before_keys);
+	free(stat);
+}
+
+void kernel_tallies_free(struct kernel_session *ks, struct kernel_channel *kc)
 {
 	for (uint32_t i = 0; i < kc->nr_tallies; i++) {
 		for (uint32_t event = 0; event < kc->nr_slots; event++)
-			free(kc->tallies[i]->stats[event]);
+			kernel_stat_free(ks, kc->tallies[i]->stats[event]);
 		free(kc->tallies[i]->stats);
 		free(kc->tallies[i]);
 	}
@@ -217,24 +359,44 @@ void kernel_tallies_free(struct kernel_channel *kc)
 
 /* --- for commands ------------------------------------------------------------------- */
 
+static void kernel_stats_report_one(const struct kernel_session *ks, const struct rule *rule,
+				    struct kernel_event *event, const struct kernel_stat *stat,
+				    struct domain_counted *counted,
+				    const struct domain_counted_ops *ops, void *data)
+{
+	struct keyed_list list = { .rest = stat->before_keys.rest };
+
+	if (!*rule->by) {
+		counted->sums = sums_of(ks, stat);
+		ops->counted(counted, data);
+		return;
+	}
+	keyed_list_append(&list, &stat->before_keys);
+	kernel_stats_gather(ks, rule, stat, &list);
+	keyed_report(&list, rule, kernel_event_shape(ks->kernel, event), counted, ops, data);
+	keyed_list_fini(&list);
+}
+
 static void kernel_stats_report(const struct kernel_session *ks, const struct kernel_channel *kc,
 				const struct kernel_tally *tally,
 				const struct domain_counted_ops *ops, void *data)
 {
 	for (uint32_t i = 0; i < kc->nr_slots; i++) {
 		const struct kernel_stat *stat = tally->stats[i];
+		struct kernel_event *event = &ks->kernel->events[i];
+		struct domain_counted counted = {
+			.domain = DOMAIN_KERNEL,
+			.channel = kc->channel->name,
+			.event = event->name,
+			.field = tally->rule->location,
+			.at_least = tally->rule->counted_before,
+		};
 
 		if (!stat || stat->error)
 			continue;
-		ops->counted(&(struct domain_counted){ .domain = DOMAIN_KERNEL,
-						       .channel = kc->channel->name,
-						       .event = ks->kernel->events[i].name,
-						       .field = tally->rule->location,
-						       .counting = stat->on,
-						       .since_ns = stat->since_ns,
-						       .at_least = tally->rule->counted_before,
-						       .sums = sums_of(ks, stat) },
-			     data);
+		counted.counting = stat->on;
+		counted.since_ns = stat->since_ns;
+		kernel_stats_report_one(ks, tally->rule, event, stat, &counted, ops, data);
 	}
 }
 

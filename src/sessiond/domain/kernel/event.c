@@ -199,8 +199,8 @@ static int kernel_event_check(struct kernel_domain *kernel, const struct rule_sp
 
 	if (!rule_chooses(spec->kind))
 		return kernel_check_probe(kernel, spec, err);
-	if (spec->kind == RULE_HISTOGRAM && kernel_event_find(kernel, spec->pattern))
-		return kernel_check_field(kernel, spec, err);
+	if (rule_counts(spec->kind) && kernel_event_find(kernel, spec->pattern))
+		return kernel_check_fields(kernel, spec, err);
 	if (glob_is_pattern(spec->pattern) || kernel_event_find(kernel, spec->pattern))
 		return 0;
 	near = kernel_event_nearest(kernel, spec->pattern);
@@ -226,10 +226,13 @@ int kernel_check_rule(struct domain_tracer *domain, const struct session *sessio
 			       "can't sample events: load that of this release (end the sessions "
 			       "that record the kernel, `rmmod ltt`, and start ltt-sessiond "
 			       "again), or omit --sample, --rate and --first");
-	if (*spec->by)
+	if (rule_counts(spec->kind) && (*spec->by || (spec->filter && *spec->filter)) &&
+	    !kmod_has(kernel->kmod, LTT_KMOD_KEYS))
 		return err_set(err, ERR_UNSUPPORTED,
-			       "events of the kernel can't be counted by keys yet; omit --by, or "
-			       "choose by name and lttctl track");
+			       "the kernel module that is loaded is older than this daemon and "
+			       "counts neither by keys nor with filters: load that of this release "
+			       "(end the sessions that record the kernel, `rmmod ltt`, and start "
+			       "ltt-sessiond again), or omit --by and --filter");
 	ret = kernel_events_load(kernel);
 	if (ret < 0)
 		return err_errno(err, ERR_INTERNAL, -ret, "the kernel's events can't be listed");
@@ -297,6 +300,7 @@ void kernel_filters_sweep(struct kernel_session *ks)
 		kernel_filter_mark(kc->slots, kc->nr_slots);
 		for (uint32_t i = 0; i < kc->nr_probes; i++)
 			kernel_filter_mark(kc->probes[i]->slots, PROBE_PARTS);
+		kernel_tallies_mark(kc);
 	}
 	event_filters_sweep(&ks->filters);
 }
@@ -345,7 +349,8 @@ void kernel_filter_search(struct kernel_domain *kernel, const struct rule *rule,
 		return;
 	}
 	for (uint32_t i = 0; i < kernel->nr_events; i++)
-		if (kernel_rule_matches(rule, &kernel->events[i]))
+		if (kernel_rule_matches(rule, &kernel->events[i]) ||
+		    kernel_stat_matches(kernel, rule, &kernel->events[i]))
 			kernel_filter_judge(ret, kernel_event_shape(kernel, &kernel->events[i]));
 }
 
@@ -375,10 +380,6 @@ int kernel_check_filter(struct kernel_domain *kernel, const struct rule_spec *sp
 
 	if (!filters && !(spec->sampling && *spec->sampling))
 		return 0;
-	if (rule_counts(spec->kind) && filters)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "events of the kernel that are counted can't be filtered yet; omit "
-			       "--filter, or choose by name and lttctl track");
 	if (filters && filter_check_syntax(kernel_filter_tracer(kernel), spec->filter, err))
 		return err->code;
 	return kernel_filter_check_events(kernel, spec, err);

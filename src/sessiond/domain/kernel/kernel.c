@@ -476,7 +476,8 @@ static void kernel_refusal_report_never(struct kernel_domain *kernel,
 		snprintf(why, sizeof(why), "its %s no event that there is now: %s",
 			 search.first->of_key ? "field of --by is in" : "filter holds for",
 			 search.first->why);
-		reporter->fn(&(struct domain_refusal){ DOMAIN_KERNEL, rule->pattern, why, true },
+		reporter->fn(&(struct domain_refusal){ DOMAIN_KERNEL, rule->pattern, why,
+						       !rule_counts(rule->kind) },
 			     reporter->data);
 	}
 	filter_verdicts_fini(&search.verdicts);

@@ -367,7 +367,7 @@ void kernel_channels_free(struct kernel_session *ks)
 	list_for_each_safe(kc, next, &ks->channels, node) {
 		list_remove(&kc->node);
 		kernel_probes_free(ks->kernel, kc);
-		kernel_tallies_free(kc);
+		kernel_tallies_free(ks, kc);
 		free(kc->slots);
 		free(kc);
 	}
@@ -386,13 +386,14 @@ static bool has_kernel_channel(const struct session *session)
 /* Events of modules that were loaded since; none is enabled. */
 static void add_slots(struct kernel_session *ks, struct kernel_channel *kc)
 {
-	uint32_t nr = ks->kernel->nr_events;
+	uint32_t nr = ks->kernel->nr_events, before = kc->nr_slots;
 
-	if (nr <= kc->nr_slots)
+	if (nr <= before)
 		return;
 	kc->slots = xrealloc(kc->slots, nr * sizeof(*kc->slots));
 	while (kc->nr_slots < nr)
 		kc->slots[kc->nr_slots++] = (struct slot){ .state = SLOT_OFF };
+	kernel_tallies_grow(kc, before);
 }
 
 static void begin_walk(struct kernel_session *ks)
