@@ -60,7 +60,8 @@ struct ltt_kmod_hello {
 enum ltt_kmod_features {
 	LTT_KMOD_SAMPLES = 1, /* filters may sample, and events may be enabled LTT_KMOD_INSTEAD */
 	LTT_KMOD_FAMILIES = 2, /* LTT_KMOD_TRACK_FAMILY */
-	LTT_KMOD_KEYS = 4,    /* events may be counted by keys, and with filters */
+	LTT_KMOD_KEYS = 4, /* events may be counted by keys, and with filters */
+	LTT_KMOD_OUTPUTS = 8, /* exits of system calls have outputs, channels LTT_KMOD_DATA */
 };
 
 enum ltt_kmod_event_flags {
@@ -74,9 +75,10 @@ enum ltt_kmod_event_flags {
  * struct ltt_kmod_event - one event. @index: input, 0 to nr_events - 1; ENOENT after the last one.
  * @name: output. A tracepoint: "system:name", as in tracefs. A marker of a module:
  *        "marker:name"; an event of a provider: "provider:name". A system call:
- *        "syscall_entry_NAME" and "syscall_exit_NAME" (whose only field is `ret`), where NAME is
- *        the kernel's function without sys_, or "unknown" for numbers without a name; for calls
- *        of 32-bit programs with the prefix "compat_".
+ *        "syscall_entry_NAME" and "syscall_exit_NAME", where NAME is the kernel's function
+ *        without sys_, or "unknown" for numbers without a name; for calls of 32-bit programs with
+ *        the prefix "compat_". An exit has `ret`, then the outputs: fields for the memory that
+ *        the call filled, whose names begin with that of the argument that points to it.
  */
 struct ltt_kmod_event {
 	uint32_t size;
@@ -113,6 +115,7 @@ struct ltt_kmod_field {
 
 enum ltt_kmod_channel_flags {
 	LTT_KMOD_COUNTS = 1, /* its events are counted and not recorded: its rings stay empty */
+	LTT_KMOD_DATA = 2, /* outputs have contents of files, messages and the like, too */
 };
 
 #define LTT_KMOD_TRACE_ID 16u
@@ -142,7 +145,7 @@ struct ltt_kmod_trace {
 
 /**
  * struct ltt_kmod_channel - a new channel; ioctl() returns its descriptor.
- * @flags: LTT_KMOD_COUNTS.
+ * @flags: LTT_KMOD_COUNTS, LTT_KMOD_DATA.
  * @mode, @num_subbuf, @clock, @subbuf_size: as in struct ltt_ring_desc.
  * @data_fd, @ctl_fd, @data_bytes, @ctl_bytes, @nr_rings: output. Both descriptors are to
  *	be mapped; @data_fd can also be spliced from, at the mapping's offsets.

@@ -336,11 +336,12 @@ static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 	};
 	int ret;
 
-	if (request->flags & ~LTT_KMOD_COUNTS)
+	if (request->flags & ~(LTT_KMOD_COUNTS | LTT_KMOD_DATA))
 		return ERR_PTR(-EINVAL);
 	channel = kmod_channel_new(&desc, request->flags & LTT_KMOD_COUNTS);
 	if (IS_ERR(channel))
 		return channel;
+	kmod_channel_set(channel)->has_data = request->flags & LTT_KMOD_DATA;
 	ret = request->trace ? channel_file_show(channel, request->trace) : 0;
 	if (ret) {
 		kmod_channel_free(channel);

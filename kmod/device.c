@@ -41,7 +41,8 @@ static long kmod_device_hello(void __user *arg)
 		return ret;
 	request.abi = LTT_KMOD_ABI;
 	request.nr_events = registry_nr_events();
-	request.features = LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS;
+	request.features = LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS |
+			   LTT_KMOD_OUTPUTS;
 	request.clock = ltt_trace_clock_kind();
 	return request_put(arg, &request, sizeof(request));
 }

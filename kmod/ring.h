@@ -22,9 +22,10 @@
 #include "trace/classes.h"
 #include "tracker.h"
 
-/** struct ring_set - @counts: its events are counted, and not recorded. */
+/** struct ring_set - @counts: its events are counted, and not recorded. @has_data: LTT_KMOD_DATA. */
 struct ring_set {
 	struct kref ref;
+	bool has_data;
 	struct ltt_ring_desc desc;
 	struct ring __percpu *rings;
 	struct page **data_pages, **ctl_pages;

@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "ltt_kmod.h"
 #include "registry.h"
+#include "ring.h"
 #include "instr/callbacks.h"
 #include "user_text.h"
 
@@ -93,16 +94,57 @@ static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
 	preempt_enable_notrace();
 }
 
+/* To the channels that have contents of files and the like, or to those that have none. */
+static notrace void record_outputs(const struct call *call, const unsigned long *args, long ret,
+				   bool with_data)
+{
+	u8 *bytes = this_cpu_ptr(scratches)->bytes;
+	struct hook *hook;
+	u32 len = 0;
+
+	list_for_each_entry_rcu(hook, &call->event.hooks, of_event) {
+		if (hook->source.set->has_data != with_data)
+			continue;
+		if (!len) {
+			memcpy(bytes, &ret, sizeof(ret));
+			len = outputs_put(&call->outputs, args, ret, with_data,
+					  bytes + sizeof(ret)) - bytes;
+		}
+		ring_put(&hook->source, bytes, len);
+	}
+}
+
+/* The registers still have the arguments. */
+static notrace void syscall_probe_outputs(const struct event *event, struct pt_regs *regs,
+					  long ret, bool compat)
+{
+	const struct call *call = container_of(event, struct call, event);
+	unsigned long args[SYSCALL_ARGS];
+	u32 i;
+
+	syscall_get_arguments(current, regs, args);
+	for (i = 0; compat && i < SYSCALL_ARGS; i++)
+		args[i] = (u32)args[i];
+	record_outputs(call, args, ret, false);
+	record_outputs(call, args, ret, true);
+}
+
 static notrace void on_exit(void *unused, struct pt_regs *regs, long ret)
 {
 	long nr = syscall_get_nr(current, regs);
-	struct event *event = syscalls_event(SYSCALL_EXIT, compat_is_compat_syscall(), nr);
+	bool compat = compat_is_compat_syscall();
+	struct event *event = syscalls_event(SYSCALL_EXIT, compat, nr);
 	unsigned long args[2] = { nr, ret };
+	bool has_number;
 
 	if (likely(list_empty(&event->hooks)))
 		return;
+	has_number = syscalls_is_unknown(event);
 	preempt_disable_notrace();
-	syscall_probe_record(event, args + !syscalls_is_unknown(event));
+	if (event->nr_fields == 1 || has_number)
+		syscall_probe_record(event, args + !has_number);
+	else
+		syscall_probe_outputs(event, regs, ret, compat);
 	preempt_enable_notrace();
 }
 

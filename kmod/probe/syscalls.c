@@ -13,21 +13,14 @@
 #include "registry.h"
 #include "syscall_probe.h"
 
-/** struct call - one event; the last one made is the first of the list. */
-struct call {
-	struct event event;
-	struct call *made_before;
-	struct field fields[];
-};
-
 static struct event *events[NR_SYSCALL_SIDES][2][SYSCALL_NUMBERS];
-static struct call *last_call;
+static struct call *last_call; /* the first of the list */
 
 #define VALUE(name_, type_, bytes, signed_) \
 	{ .name = name_, .type = type_, .elem_bytes = (bytes), .is_signed = (signed_) }
 #define RAW(nr) VALUE("arg" #nr, "unsigned long", 8, false)
 
-static const struct field result_fields[] = { VALUE("ret", "long", 8, true) };
+static const struct field result_field = VALUE("ret", "long", 8, true);
 static const struct field raw_fields[] = { RAW(0), RAW(1), RAW(2), RAW(3), RAW(4), RAW(5) };
 static const struct field unknown_fields[NR_SYSCALL_SIDES][1 + SYSCALL_ARGS] = {
 	{ VALUE("id", "long", 8, true), RAW(0), RAW(1), RAW(2), RAW(3), RAW(4), RAW(5) },
@@ -135,15 +128,25 @@ static struct call *entry_new(bool compat, const char *bare)
 	return call;
 }
 
+/* A kernel without the names of the arguments has no outputs. */
 static struct call *exit_new(bool compat, const char *bare)
 {
-	struct call *call = syscalls_call_new("exit", compat, bare, 0);
+	const struct syscall_metadata *metadata;
+	struct outputs outputs;
+	struct call *call;
+	int nr;
 
-	if (call) {
-		call->event.fields = result_fields;
-		call->event.nr_fields = ARRAY_SIZE(result_fields);
-	}
-	return call;
+	outputs_find(bare, compat, &outputs);
+	metadata = outputs.nr ? metadata_of(bare) : NULL;
+	nr = metadata ? outputs_nr_fields(&outputs) : 0;
+	call = syscalls_call_new("exit", compat, bare, 1 + nr);
+	if (!call)
+		return NULL;
+	call->fields[0] = result_field;
+	if (!metadata)
+		return call;
+	call->outputs = outputs;
+	return outputs_describe(&outputs, metadata->args, call->fields + 1) ? NULL : call;
 }
 
 static int add_call(enum syscall_side side, bool compat, long nr, const char *bare)
@@ -196,10 +199,13 @@ int syscalls_init(void)
 void syscalls_fini(void)
 {
 	struct call *call;
+	u32 i;
 
 	syscall_probe_fini();
 	while ((call = last_call)) {
 		last_call = call->made_before;
+		for (i = 0; i < outputs_nr_fields(&call->outputs); i++)
+			kfree(call->fields[1 + i].name);
 		kfree(call->event.name);
 		kfree(call);
 	}

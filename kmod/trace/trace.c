@@ -132,6 +132,7 @@ static int trace_make_buffers(struct trace *trace, const struct ltt_trace_option
 	if (IS_ERR(channel))
 		return PTR_ERR(channel);
 	set = kmod_channel_set(channel);
+	set->has_data = true; /* only root reads it */
 	trace->reader = merge_new(&set, 1, MERGE_CONSUMES);
 	if (!IS_ERR(trace->reader)) {
 		trace->channel = channel;

@@ -2634,6 +2634,44 @@ def test_group():
     end_daemons()
 
 
+def outputs_of(reader, out, pid):
+    """Records of the program, from one call of getpriority to the next."""
+    lines = [f"{name}: {values.pop()}" for name, values in
+             ((line.split(": ", 1)[0].split()[-1], re.findall(r"\{ ((?:[^{}\"]|\"[^\"]*\")*) \}", line))
+              for line in run(*reader, out).stdout.splitlines() if re.search(rf"vpid = {pid} |\[{pid}\]", line))]
+    begin, end = (i for i, line in enumerate(lines) if line.startswith("syscall_exit_getpriority:"))
+    return lines[begin:end + 1]
+
+
+def test_outputs():
+    """Exits have the memory that a call filled: for root all of it, for a member of the group no data."""
+    home = "/dev/shm/member"
+    os.makedirs(home)
+    os.chown(home, USER, USER)
+    member = {"env": {**os.environ, "LTT_HOME": home, "HOME": home}, "user": USER, "group": USER,
+              "extra_groups": [grp.getgrnam(GROUP).gr_gid]}
+    end_daemons()
+    subprocess.run(("ltt-sessiond", "-b", f"--group={GROUP}"), stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
+    for user, out in ({}, "/dev/shm/outputs"), (member, f"{home}/outputs"):
+        ctl("create", "outputs", "-o", out, **user)
+        ctl("add-context", "-k", "-t", "vpid", **user)
+        ctl("enable-event", "-k", "syscall_exit_*,compat_syscall_exit_*", **user)
+        ctl("start", **user)
+        pid, *want = run(f"{WORK}/outputs").stdout.splitlines()
+        ctl("stop", **user)
+        ctl("destroy", "outputs", **user)
+        want = [line.lower() for line in want]
+        if user:
+            data = r"_(u?buf)_length = \d+, \1 = \[[^a-z].*? \](?=,|$)"
+            check(sum(bool(re.search(data, line)) for line in want) >= 4, want)
+            want = [re.sub(data, r"_\1_length = 0, \1 = [ ]", line) for line in want]
+        for reader in ("babeltrace2", "--no-delta"), ("lttctl", "view"):
+            have = [line.lower() for line in outputs_of(reader, out, pid)]
+            check_same(have, want)
+    end_daemons()
+
+
 def as_user(call, groups=()):
     """In a process of another user's, without any right: errno, or 0."""
     pid = os.fork()
@@ -3041,7 +3079,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_follow, test_follow_changes, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

@@ -88,6 +88,7 @@ static int kernel_fake_channel(struct ltt_kmod_channel *channel)
 		return kernel_fake.trial;
 	}
 	CHECK(channel->subbuf_size == 1u << 20 && channel->num_subbuf == 4);
+	CHECK(channel->flags == (kernel_fake.old ? 0 : LTT_KMOD_DATA));
 	kernel_fake_check_trace(channel);
 	channel->data_fd = memfd_create("data", MFD_CLOEXEC);
 	channel->ctl_fd = memfd_create("ctl", MFD_CLOEXEC);
@@ -380,7 +381,8 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 		((struct ltt_kmod_hello *)arg)->nr_events = KERNEL_FAKE_NR - kernel_fake.missing;
 		((struct ltt_kmod_hello *)arg)->features =
 			kernel_fake.old ? 0 :
-					  LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS;
+					  LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS |
+						  LTT_KMOD_OUTPUTS;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

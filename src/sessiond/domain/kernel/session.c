@@ -38,7 +38,7 @@ void kernel_describe(struct trace *trace)
 	trace_append(trace, metadata_head(&facts));
 }
 
-static bool kernel_may_have_names(const struct kernel_session *ks)
+static bool kernel_is_of_root(const struct kernel_session *ks)
 {
 	return ks->rec.session->uid == geteuid(); /* the module is root's */
 }
@@ -50,7 +50,7 @@ void kernel_store_names(struct ksyms *ksyms)
 	struct trace *trace;
 
 	list_for_each(ks, &kernel->domain.recordings, rec.node)
-		if (kernel_may_have_names(ks))
+		if (kernel_is_of_root(ks))
 			list_for_each(trace, &ks->rec.traces, node)
 				trace_set_kallsyms(trace, ksyms->file);
 }
@@ -60,7 +60,7 @@ void kernel_want_names(struct kernel_session *ks)
 	struct trace *trace = list_first(&ks->rec.traces, struct trace, node);
 	struct kernel_domain *kernel = ks->kernel;
 
-	if (!trace || !kernel_may_have_names(ks))
+	if (!trace || !kernel_is_of_root(ks))
 		return;
 	if (kernel->ksyms.file >= 0)
 		trace_set_kallsyms(trace, kernel->ksyms.file);
@@ -153,6 +153,8 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 
 	if (kmod->fd < 0)
 		return err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
+	if (kernel_is_of_root(ks) && kmod_has(kmod, LTT_KMOD_OUTPUTS))
+		request.flags = LTT_KMOD_DATA;
 	kernel_trace_fill(&trace, ring);
 	request.trace = (uint64_t)(uintptr_t)&trace;
 	fd = kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);
