@@ -14,7 +14,7 @@
 #include "view_priv.h"
 
 #define ARCHIVES "archives/"
-#define CLEARED_MAX (4u << 20) /* bytes of a list */
+#define CLEARED_MAX (64u << 20) /* bytes of a list */
 
 /* A stream of a trace that is in an archive, or in the session's directory. */
 struct piece {
@@ -120,7 +120,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Allocated; "": there is none. */
-static char *read_cleared(const struct view *view, const struct piece *piece)
+static char *read_cleared(struct view *view, const struct piece *piece)
 {
 	AUTO_FREE char *path = xasprintf("%s/%.*s" CLEAREDLIST_FILE, view->dir, (int)piece->dir_len,
 					 piece->source->label);
@@ -128,14 +128,21 @@ static char *read_cleared(const struct view *view, const struct piece *piece)
 	AUTO_FREE char *text = NULL;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > CLEARED_MAX)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return xstrdup("");
+	if (st.st_size > CLEARED_MAX) {
+		report_note(&view->reporter,
+			    "%s: the list of cleared archives is ignored: it has %lld bytes, %u "
+			    "are the most",
+			    path, (long long)st.st_size, CLEARED_MAX);
+		return xstrdup("");
+	}
 	text = xalloc((size_t)st.st_size + 1);
 	return pread(fd, text, (size_t)st.st_size, 0) < 0 ? xstrdup("") : TAKE(text);
 }
 
 /* Of the archives beside that of @piece: sorted, allocated. */
-static uint64_t *cleared_numbers(const struct view *view, const struct piece *piece, size_t *ret_nr)
+static uint64_t *cleared_numbers(struct view *view, const struct piece *piece, size_t *ret_nr)
 {
 	AUTO_FREE char *text = piece->archive ? read_cleared(view, piece) : xstrdup("");
 	uint64_t *numbers = xalloc((strlen(text) / 2 + 1) * sizeof(*numbers));
@@ -153,7 +160,7 @@ static uint64_t *cleared_numbers(const struct view *view, const struct piece *pi
 }
 
 /* Was all that was between them cleared? Traces that are in no archive come behind all of them. */
-static bool is_cleared(const struct view *view, const struct piece *a, const struct piece *b)
+static bool is_cleared(struct view *view, const struct piece *a, const struct piece *b)
 {
 	size_t nr;
 	AUTO_FREE uint64_t *numbers = cleared_numbers(view, a, &nr);

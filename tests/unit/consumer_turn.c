@@ -459,9 +459,21 @@ static unsigned long calls_made(void)
 	return calls;
 }
 
+/* The clear is no loss to readers, once. */
+static void check_noted(void)
+{
+	size_t len;
+	char *list = slurp(AT_FDCWD, OUT "/archives/.gaps", &len);
+	const char *entry = strstr(list, "\n7//");
+
+	CHECK(entry && !strstr(entry + 1, "\n7//"));
+	free(list);
+}
+
 /* The @at-th call fails. Return: whether there was one. */
 static bool check_failed(unsigned int at, const struct failure *f)
 {
+	const char *name = f->clears ? "archives/cleared-7" : "archives/a";
 	struct daemon d = start_to_fail(at, f->times, ENOSPC);
 	struct rings rings;
 	struct buffers b;
@@ -475,7 +487,7 @@ static bool check_failed(unsigned int at, const struct failure *f)
 	producer_init(&p, &rings, 0);
 	write_events(&p, EVENTS);
 	for (int i = 0; i < 10; i++) {
-		ASK(&d, &r, con_turn, .output = 1, .name = "archives/a", .clear = f->clears);
+		ASK(&d, &r, con_turn, .output = 1, .name = name, .clear = f->clears);
 		if (!r.code)
 			break;
 		printf("call %u: %s\n", at, r.text);
@@ -496,8 +508,12 @@ static bool check_failed(unsigned int at, const struct failure *f)
 	CHECK_IS(sums.recorded, ==, want);
 	CHECK_IS(sums.written + sums.cleared, ==, want);
 	daemon_end(&d);
-	CHECK_IS(stored_events(OUT) + stored_events(OUT "/archives/a"), ==, sums.written);
+	CHECK_IS(stored_events(OUT) + stored_events(f->clears ? OUT "/archives/cleared-7" :
+							       OUT "/archives/a"),
+		 ==, sums.written);
 	CHECK(access(OUT "/archives/.turn-1", F_OK) < 0);
+	if (f->clears && !f->ends)
+		check_noted();
 	return calls_made() >= at;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/dir.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/append.h"
@@ -69,19 +70,54 @@ static int archive_open_done(const struct archive *a, uint64_t owner)
 	return archive_part(list, owner) ? TAKE_FD(fd) : -ENOENT;
 }
 
-void chunk_turn_note_cleared(int dir_fd, const char *name, bool sync)
+/* Of an archive that a clear removes; NULL: it is another one. */
+static char *cleared_entry(const char *name)
 {
 	const size_t len = strlen(CLEAREDLIST_NAME);
-	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-	AUTO_FREE char *entry = NULL;
-	AUTO_FD int fd = -1;
 
-	if (strncmp(name, CLEAREDLIST_NAME, len) != 0)
-		return;
-	entry = xasprintf("\n%llu" TRACELIST_END, strtoull(name + len, NULL, 10));
-	fd = openat(dir_fd, CLEAREDLIST_FILE, flags, 0640);
-	if (fd >= 0 && append_bytes(fd, entry, strlen(entry), fd_bytes(fd)) == 0 && sync)
-		(void)!fdatasync(fd);
+	return strncmp(name, CLEAREDLIST_NAME, len) == 0 ?
+		       xasprintf("\n%llu" TRACELIST_END, strtoull(name + len, NULL, 10)) :
+		       NULL;
+}
+
+static int cleared_open(int dir_fd)
+{
+	const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = openat(dir_fd, CLEAREDLIST_FILE, flags, 0640);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int chunk_turn_note_cleared(int dir_fd, const char *name, bool sync)
+{
+	AUTO_FREE char *entry = cleared_entry(name);
+	AUTO_FD int fd = entry ? cleared_open(dir_fd) : -1;
+	size_t len = entry ? strlen(entry) : 0;
+	char last[32] = "";
+	uint64_t end;
+	int ret;
+
+	if (!entry || fd < 0)
+		return entry ? fd : 0;
+	end = fd_bytes(fd);
+	if (end >= len && pread(fd, last, len, (off_t)(end - len)) == (ssize_t)len &&
+	    memcmp(last, entry, len) == 0)
+		return 0;
+	ret = append_bytes(fd, entry, len, end);
+	return ret == 0 && sync ? disk_sync_data(fd) : ret;
+}
+
+int chunk_turn_reserve_cleared(int dir_fd, const char *name)
+{
+	AUTO_FREE char *entry = cleared_entry(name);
+	AUTO_FD int fd = entry ? cleared_open(dir_fd) : -1;
+
+	if (!entry || fd < 0)
+		return entry ? fd : 0;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)fd_bytes(fd), (off_t)strlen(entry)) < 0 &&
+	    errno != EOPNOTSUPP)
+		return -errno;
+	return 0;
 }
 
 /* --- moving ------------------------------------------------------------------------ */
@@ -93,7 +129,8 @@ static int archive_take(struct chunk *chunk, const struct archive *a, int fd)
 		return fd;
 	if (chunk_has(a->dir_fd, a->hidden))
 		dir_remove(a->dir_fd, a->hidden);
-	chunk_turn_note_cleared(a->dir_fd, a->name, disk_syncs(chunk->disk));
+	/* on a full disk: when it is removed */
+	(void)!chunk_turn_note_cleared(a->dir_fd, a->name, disk_syncs(chunk->disk));
 	chunk->archive_fd = fd;
 	return 0;
 }
@@ -225,6 +262,7 @@ void chunk_turn_remove(int fd, const char *path, uint64_t owner)
 	const struct chunk in = { .fd = fd };
 	struct archive a;
 	char name[64];
+	int ret;
 
 	if (archive_find(&in, path, owner, false, &a) < 0)
 		return;
@@ -233,6 +271,10 @@ void chunk_turn_remove(int fd, const char *path, uint64_t owner)
 		if (chunk_has(a.dir_fd, name))
 			dir_remove(a.dir_fd, name);
 	}
+	ret = chunk_turn_note_cleared(a.dir_fd, a.name, false);
+	if (ret < 0)
+		log_warn("%s: can't be noted as cleared, and will count as missing: %s", path,
+			 strerror(-ret));
 	close_fd(a.dir_fd);
 }
 

@@ -40,9 +40,12 @@ uint64_t chunk_turn_bytes(const struct chunk *chunk, uint64_t owner);
  *  errno. */
 int chunk_turn_hide(const struct chunk *chunk, const char *path, uint64_t owner) MUST_CHECK;
 /** Note in @dir_fd, of archives, the number in the name of one that a clear removes: readers don't
- *  miss it. One whose number can't be written is cleared all the same. Other names are ignored. */
-void chunk_turn_note_cleared(int dir_fd, const char *name, bool sync);
-/** Remove the archives in the directory of archive @path that @owner has hidden; any thread. */
+ *  miss it. Once is enough; other names are ignored. Return: 0 or negative errno. */
+int chunk_turn_note_cleared(int dir_fd, const char *name, bool sync) MUST_CHECK;
+/** Make room for that on the disk. Return: 0 or negative errno. */
+int chunk_turn_reserve_cleared(int dir_fd, const char *name) MUST_CHECK;
+/** Remove the archives in the directory of archive @path that @owner has hidden, and note it where
+ *  the disk had no room before; any thread. */
 void chunk_turn_remove(int fd, const char *path, uint64_t owner);
 /** All streams go on in the new directories. */
 void chunk_turn_end(struct chunk *chunk);

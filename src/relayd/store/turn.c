@@ -273,6 +273,21 @@ static int write_list(const struct chunk *chunk, int dir_fd)
 	return ret;
 }
 
+/* Where there is no archive, readers miss none. */
+static int list_cleared(int session_fd, const struct turn *turn,
+			int (*list)(int dir_fd, const char *name))
+{
+	AUTO_FD int fd = chunk_open_dir(session_fd, RELTURN_ARCHIVES);
+	const char *slash = strrchr(turn->name, '/');
+
+	return turn->kind == TURN_CLEAR && slash && fd >= 0 ? list(fd, slash + 1) : 0;
+}
+
+static int note_with_sync(int dir_fd, const char *name)
+{
+	return chunk_turn_note_cleared(dir_fd, name, true);
+}
+
 /* Step 1 and 2. */
 static int prepare(const struct relsession *session, const struct turn *turn, struct err *err)
 {
@@ -286,7 +301,9 @@ static int prepare(const struct relsession *session, const struct turn *turn, st
 		return err_errno(err, ERR_OUTPUT, -ret, "can't begin the next chunk of %s",
 				 session->path);
 	if (!make_traces(&next, session, err) && !open_streams(&next, session, err)) {
-		ret = write_list(&session->chunk, next.fd);
+		ret = list_cleared(session->fd, turn, chunk_turn_reserve_cleared);
+		if (ret == 0)
+			ret = write_list(&session->chunk, next.fd);
 		if (ret == 0)
 			ret = write_turn(next.fd, turn);
 		if (ret == 0 && session->conn->sync_us != SYNCER_NONE && syncfs(next.fd) < 0)
@@ -409,14 +426,13 @@ static int take_in(int next_fd, int session_fd)
 	return ret;
 }
 
-/* Where there is no archive, readers miss none. */
 static void note_cleared(int session_fd, const struct turn *turn)
 {
-	AUTO_FD int fd = chunk_open_dir(session_fd, RELTURN_ARCHIVES);
-	const char *slash = strrchr(turn->name, '/');
+	int ret = list_cleared(session_fd, turn, note_with_sync);
 
-	if (turn->kind == TURN_CLEAR && slash && fd >= 0)
-		chunk_turn_note_cleared(fd, slash + 1, true);
+	if (ret < 0)
+		log_warn("%s: can't be noted as cleared, and will count as missing: %s", turn->name,
+			 strerror(-ret));
 }
 
 /* The rest of steps 3 to 5. Return: as relturn_finish(). */
