@@ -12,6 +12,7 @@
 
 #include "channel_file.h"
 #include "counters.h"
+#include "dump/argv.h"
 #include "dump/changes.h"
 #include "dump/dump.h"
 #include "probe/coming.h"
@@ -204,7 +205,9 @@ static int __init events_init(void)
 	ret = changes_init();
 	if (ret)
 		goto no_changes;
-	ret = markers_init();
+	ret = argv_init();
+	if (!ret)
+		ret = markers_init();
 	if (!ret)
 		ret = fallback_init();
 	if (!ret)

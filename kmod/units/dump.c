@@ -5,3 +5,4 @@
 #include "../dump/system.c"
 #include "../dump/kvm.c"
 #include "../dump/changes.c"
+#include "../dump/argv.c"

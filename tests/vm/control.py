@@ -2140,6 +2140,22 @@ def test_follow_changes():
     ctl("destroy", "changes")
 
 
+def test_argv():
+    """The words by which programs were executed, to their 1024th byte; also of none and of a script."""
+    out = begin("argv", ("-k", "sched_process_argv"))
+    script = "/dev/shm/argv.sh"
+    with open(script, "w") as f:
+        f.write("#!/bin/sh\ntrue\n")
+    os.chmod(script, 0o755)
+    run("/bin/true", "two words", "", "x" * 3000)
+    run(script, "of", "script")
+    run("/bin/true", "last")
+    finish("argv", out)
+    argv = [values["argv"] for name, _, values in read_fields(out) if name == "sched_process_argv"]
+    for words in ("/bin/true two words  " + "x" * 3000)[:1024], f"/bin/sh {script} of script", "/bin/true last":
+        check(argv.count(words) == 1, f"'{words[:40]}': {argv}")
+
+
 def test_kill_consumer():
     out = begin("consumer", ("-k", "cpu_frequency"))
     emit()
@@ -3078,7 +3094,7 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_follow, test_follow_changes, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_follow, test_follow_changes, test_argv, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
