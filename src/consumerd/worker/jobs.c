@@ -365,6 +365,16 @@ static bool do_ring_close(struct worker *w, struct job *job)
 
 /* --- snapshots ------------------------------------------------------------------ */
 
+/* They are at the relay then, unless it is away. */
+static void send_copies(struct worker *w, struct job *job)
+{
+	w->awaited = true;
+	snapshot_send(w, job);
+	if (!job->err.code && !sink_state(w->sink).trouble)
+		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, 2 * RELAY_TIMEOUT_NS);
+	w->awaited = false;
+}
+
 /* It is done when the files are written. Remembered events are copied for other sessions, which
  * know of no snapshot of this one: they wait. */
 static bool do_snapshot(struct worker *w, struct job *job)
@@ -373,7 +383,7 @@ static bool do_snapshot(struct worker *w, struct job *job)
 		if (job->snapshot.sent)
 			snapshot_note_sent(w, job);
 		else
-			snapshot_send(w, job);
+			send_copies(w, job);
 		return true;
 	}
 	if (w->saving && job->snapshot.remembered) {
@@ -388,7 +398,7 @@ static bool do_snapshot(struct worker *w, struct job *job)
 	disk_leave(&w->disk); /* buffers are copied, and another thread writes them */
 	w->saving = snapshot_begin(w, job);
 	if (job->snapshot.copied && job->snapshot.to == job->id) {
-		snapshot_send(w, job);
+		send_copies(w, job);
 		job->snapshot.noted = true;
 		if (!job->err.code)
 			snapshot_note_sent(w, job);
