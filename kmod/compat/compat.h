@@ -106,6 +106,15 @@ static inline void compat_uprobe_sync(void)
 #define compat_unbound_wq system_unbound_wq
 #endif
 
+/* Probes of system calls run with preemption on since 6.13. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define compat_syscall_begin() preempt_disable_notrace()
+#define compat_syscall_end()   preempt_enable_notrace()
+#else
+#define compat_syscall_begin() do { } while (0)
+#define compat_syscall_end()   do { } while (0)
+#endif
+
 /* Probes of tracepoints run with preemption on since 7.0 (SRCU-fast), and the kernel's own turn it
  * off; the function that waits for them no longer waits for other code with preemption off. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)

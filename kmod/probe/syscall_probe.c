@@ -75,7 +75,6 @@ static notrace void narrow(const struct event *event, unsigned long *args)
 				  (long)(s32)args[i] : (u32)args[i];
 }
 
-/* Preemption is off already where the kernel is older than 6.13. */
 static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
 {
 	bool compat = compat_is_compat_syscall();
@@ -89,9 +88,9 @@ static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
 	syscall_get_arguments(current, regs, args + has_number);
 	if (compat)
 		narrow(event, args);
-	preempt_disable_notrace();
+	compat_syscall_begin();
 	syscall_probe_record(event, args);
-	preempt_enable_notrace();
+	compat_syscall_end();
 }
 
 /* To the channels that have contents of files and the like, or to those that have none. */
@@ -107,7 +106,7 @@ static notrace void record_outputs(const struct call *call, const unsigned long 
 			continue;
 		if (!len) {
 			memcpy(bytes, &ret, sizeof(ret));
-			len = outputs_put(&call->outputs, args, ret, with_data,
+			len = outputs_put(call->outputs, args, ret, with_data,
 					  bytes + sizeof(ret)) - bytes;
 		}
 		ring_put(&hook->source, bytes, len);
@@ -115,15 +114,15 @@ static notrace void record_outputs(const struct call *call, const unsigned long 
 }
 
 /* The registers still have the arguments. */
-static notrace void syscall_probe_outputs(const struct event *event, struct pt_regs *regs,
-					  long ret, bool compat)
+static noinline notrace void syscall_probe_outputs(const struct event *event, struct pt_regs *regs,
+					   long ret)
 {
 	const struct call *call = container_of(event, struct call, event);
 	unsigned long args[SYSCALL_ARGS];
 	u32 i;
 
 	syscall_get_arguments(current, regs, args);
-	for (i = 0; compat && i < SYSCALL_ARGS; i++)
+	for (i = 0; compat_is_compat_syscall() && i < SYSCALL_ARGS; i++)
 		args[i] = (u32)args[i];
 	record_outputs(call, args, ret, false);
 	record_outputs(call, args, ret, true);
@@ -132,20 +131,18 @@ static notrace void syscall_probe_outputs(const struct event *event, struct pt_r
 static notrace void on_exit(void *unused, struct pt_regs *regs, long ret)
 {
 	long nr = syscall_get_nr(current, regs);
-	bool compat = compat_is_compat_syscall();
-	struct event *event = syscalls_event(SYSCALL_EXIT, compat, nr);
+	struct event *event = syscalls_event(SYSCALL_EXIT, compat_is_compat_syscall(), nr);
 	unsigned long args[2] = { nr, ret };
-	bool has_number;
+	bool has_number = syscalls_is_unknown(event);
 
 	if (likely(list_empty(&event->hooks)))
 		return;
-	has_number = syscalls_is_unknown(event);
-	preempt_disable_notrace();
+	compat_syscall_begin();
 	if (event->nr_fields == 1 || has_number)
 		syscall_probe_record(event, args + !has_number);
 	else
-		syscall_probe_outputs(event, regs, ret, compat);
-	preempt_enable_notrace();
+		syscall_probe_outputs(event, regs, ret);
+	compat_syscall_end();
 }
 
 /* --- on and off, beneath the registry's lock ------------------------------ */

@@ -20,7 +20,7 @@ static struct call *last_call; /* the first of the list */
 	{ .name = name_, .type = type_, .elem_bytes = (bytes), .is_signed = (signed_) }
 #define RAW(nr) VALUE("arg" #nr, "unsigned long", 8, false)
 
-static const struct field result_field = VALUE("ret", "long", 8, true);
+static const struct field result_fields[] = { VALUE("ret", "long", 8, true) };
 static const struct field raw_fields[] = { RAW(0), RAW(1), RAW(2), RAW(3), RAW(4), RAW(5) };
 static const struct field unknown_fields[NR_SYSCALL_SIDES][1 + SYSCALL_ARGS] = {
 	{ VALUE("id", "long", 8, true), RAW(0), RAW(1), RAW(2), RAW(3), RAW(4), RAW(5) },
@@ -128,25 +128,36 @@ static struct call *entry_new(bool compat, const char *bare)
 	return call;
 }
 
+static struct call *exit_with(const struct outputs *outputs, const char *const *args, bool compat,
+			      const char *bare)
+{
+	struct call *call =
+		syscalls_call_new("exit", compat, bare, 1 + outputs_nr_fields(outputs));
+
+	if (!call)
+		return NULL;
+	call->fields[0] = result_fields[0];
+	call->outputs = kmemdup(outputs, sizeof(*outputs), GFP_KERNEL_ACCOUNT);
+	return call->outputs && !outputs_describe(outputs, args, call->fields + 1) ? call : NULL;
+}
+
 /* A kernel without the names of the arguments has no outputs. */
 static struct call *exit_new(bool compat, const char *bare)
 {
 	const struct syscall_metadata *metadata;
 	struct outputs outputs;
 	struct call *call;
-	int nr;
 
 	outputs_find(bare, compat, &outputs);
 	metadata = outputs.nr ? metadata_of(bare) : NULL;
-	nr = metadata ? outputs_nr_fields(&outputs) : 0;
-	call = syscalls_call_new("exit", compat, bare, 1 + nr);
-	if (!call)
-		return NULL;
-	call->fields[0] = result_field;
-	if (!metadata)
-		return call;
-	call->outputs = outputs;
-	return outputs_describe(&outputs, metadata->args, call->fields + 1) ? NULL : call;
+	if (metadata)
+		return exit_with(&outputs, metadata->args, compat, bare);
+	call = syscalls_call_new("exit", compat, bare, 0);
+	if (call) {
+		call->event.fields = result_fields;
+		call->event.nr_fields = ARRAY_SIZE(result_fields);
+	}
+	return call;
 }
 
 static int add_call(enum syscall_side side, bool compat, long nr, const char *bare)
@@ -204,8 +215,9 @@ void syscalls_fini(void)
 	syscall_probe_fini();
 	while ((call = last_call)) {
 		last_call = call->made_before;
-		for (i = 0; i < outputs_nr_fields(&call->outputs); i++)
-			kfree(call->fields[1 + i].name);
+		for (i = 1; call->outputs && i < call->event.nr_fields; i++)
+			kfree(call->fields[i].name);
+		kfree(call->outputs);
 		kfree(call->event.name);
 		kfree(call);
 	}

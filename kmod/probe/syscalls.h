@@ -15,11 +15,11 @@
 
 enum syscall_side { SYSCALL_ENTRY, SYSCALL_EXIT, NR_SYSCALL_SIDES };
 
-/** struct call - one event, of a call that has a name. @outputs: of an exit. */
+/** struct call - one event, of a call that has a name. @outputs: of an exit; or NULL. */
 struct call {
 	struct event event;
 	struct call *made_before;
-	struct outputs outputs;
+	const struct outputs *outputs;
 	struct field fields[];
 };
 

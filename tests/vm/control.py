@@ -2654,7 +2654,7 @@ def outputs_of(reader, out, pid):
     """Records of the program, from one call of getpriority to the next."""
     lines = [f"{name}: {values.pop()}" for name, values in
              ((line.split(": ", 1)[0].split()[-1], re.findall(r"\{ ((?:[^{}\"]|\"[^\"]*\")*) \}", line))
-              for line in run(*reader, out).stdout.splitlines() if re.search(rf"vpid = {pid} |\[{pid}\]", line))]
+              for line in run(*reader, out).stdout.splitlines() if re.search(rf"vpid = {pid} |\[{pid}\] +\w+: ", line))]
     begin, end = (i for i, line in enumerate(lines) if line.startswith("syscall_exit_getpriority:"))
     return lines[begin:end + 1]
 
@@ -2669,10 +2669,11 @@ def test_outputs():
     end_daemons()
     subprocess.run(("ltt-sessiond", "-b", f"--group={GROUP}"), stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, check=True)
+    calls = {line.split(":")[0] for line in run(f"{WORK}/outputs").stdout.splitlines()[1:]}
     for user, out in ({}, "/dev/shm/outputs"), (member, f"{home}/outputs"):
         ctl("create", "outputs", "-o", out, **user)
         ctl("add-context", "-k", "-t", "vpid", **user)
-        ctl("enable-event", "-k", "syscall_exit_*,compat_syscall_exit_*", **user)
+        ctl("enable-event", "-k", ",".join(calls), **user)
         ctl("start", **user)
         pid, *want = run(f"{WORK}/outputs").stdout.splitlines()
         ctl("stop", **user)
