@@ -8,6 +8,8 @@
 #include <linux/nsproxy.h>
 #include <linux/percpu.h>
 #include <linux/pid_namespace.h>
+#include <linux/preempt.h>
+#include <linux/proc_ns.h>
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
 #include <linux/string.h>
@@ -19,6 +21,7 @@
 #include "compat.h"
 #include "counters.h"
 #include "filter/program.h"
+#include "instr/symbols.h"
 #include "stacks.h"
 
 /* --- of the current task -------------------------------------------------- */
@@ -93,14 +96,44 @@ static u64 context_egid(void)
 	return from_kgid_munged(&init_user_ns, current_egid());
 }
 
+static u64 context_suid(void)
+{
+	return from_kuid_munged(&init_user_ns, current_cred()->suid);
+}
+
+static u64 context_sgid(void)
+{
+	return from_kgid_munged(&init_user_ns, current_cred()->sgid);
+}
+
 static u64 context_vuid(void)
 {
 	return from_kuid_munged(current_user_ns(), current_uid());
 }
 
+static u64 context_veuid(void)
+{
+	return from_kuid_munged(current_user_ns(), current_euid());
+}
+
+static u64 context_vsuid(void)
+{
+	return from_kuid_munged(current_user_ns(), current_cred()->suid);
+}
+
 static u64 context_vgid(void)
 {
 	return from_kgid_munged(current_user_ns(), current_gid());
+}
+
+static u64 context_vegid(void)
+{
+	return from_kgid_munged(current_user_ns(), current_egid());
+}
+
+static u64 context_vsgid(void)
+{
+	return from_kgid_munged(current_user_ns(), current_cred()->sgid);
 }
 
 static u64 context_user_ns(void)
@@ -130,6 +163,29 @@ GET_NS(net_ns, net_ns->ns.inum)
 GET_NS(time_ns, time_ns->ns.inum)
 GET_NS(uts_ns, uts_ns->ns.inum)
 
+/* From a namespace of mounts, whose structure is private, to its ns_common. */
+static long mnt_ns_offset;
+
+static u64 context_mnt_ns(void)
+{
+	const struct nsproxy *proxy = READ_ONCE(current->nsproxy);
+
+	return proxy && proxy->mnt_ns ?
+		       ((struct ns_common *)((u8 *)proxy->mnt_ns + mnt_ns_offset))->inum : 0;
+}
+
+/* The task's own, as /proc/PID/ns takes it: not exported, and not for any context. */
+void context_init(void)
+{
+	const struct proc_ns_operations *operations = ltt_symbol_find("mntns_operations");
+	struct ns_common *ns = operations ? operations->get(current) : NULL;
+
+	if (!ns)
+		return;
+	mnt_ns_offset = (u8 *)ns - (u8 *)current->nsproxy->mnt_ns;
+	operations->put(ns);
+}
+
 static u64 context_cgroup_id(void)
 {
 	u64 id;
@@ -145,17 +201,52 @@ static u64 context_interruptible(void)
 	return !irqs_disabled();
 }
 
+/* A probe has turned it off once, but not where the kernel can't preempt itself. */
+static u64 context_preemptible(void)
+{
+	return IS_ENABLED(CONFIG_PREEMPT_COUNT) && preempt_count() == PREEMPT_OFFSET;
+}
+
+static u64 context_migratable(void)
+{
+#ifdef CONFIG_SMP
+	return !current->migration_disabled;
+#else
+	return 1;
+#endif
+}
+
 static u64 context_need_reschedule(void)
 {
 	return need_resched();
 }
 
+/* --- of the CPU, and of the machine ------------------------------------------ */
+
+static u64 context_cpu_id(void)
+{
+	return smp_processor_id();
+}
+
+static const char *context_procname(void)
+{
+	return current->comm;
+}
+
+static const char *context_hostname(void)
+{
+	const struct nsproxy *proxy = READ_ONCE(current->nsproxy);
+
+	return proxy ? proxy->uts_ns->name.nodename : "";
+}
+
 /* --- the table ------------------------------------------------------------ */
 
-/** struct context - @get: its number; or @walk: a stack; or it is the name of the task. */
+/** struct context - @get: its number; or @text; or @walk: a stack. */
 struct context {
 	struct field field;
 	u64 (*get)(void);
+	const char *(*text)(void);
 	u32 (*walk)(unsigned long *ret);
 };
 
@@ -166,19 +257,22 @@ struct context {
 #define ID(name) NUMBER(name, "uid_t", 4, false)
 #define INODE(name) NUMBER(name, "unsigned int", 4, false)
 #define FLAG(name) NUMBER(name, "bool", 1, false)
+#define NAME(name_, bytes)								\
+	{ .field = { .name = #name_, .type = "char", .elem_bytes = 1, .count = (bytes),		\
+		     .form = FORM_ARRAY, .is_signed = true }, .text = context_##name_ }
 #define STACK(name_, walk_)								\
 	{ .field = { .name = (name_), .type = "void *", .form = FORM_DYNAMIC,		\
 		     .elem_bytes = sizeof(unsigned long) }, .walk = (walk_) }
 
 static const struct context table[] = {
 	PID(pid), PID(tid), PID(ppid), PID(vpid), PID(vtid), PID(vppid),
-	{ .field = { .name = "procname", .type = "char", .elem_bytes = 1,
-		     .count = TASK_COMM_LEN, .form = FORM_ARRAY, .is_signed = true } },
-	NUMBER(prio, "int", 4, true), NUMBER(nice, "int", 4, true),
-	ID(uid), ID(gid), ID(euid), ID(egid), ID(vuid), ID(vgid),
-	INODE(cgroup_ns), INODE(ipc_ns), INODE(net_ns), INODE(pid_ns), INODE(time_ns),
-	INODE(user_ns), INODE(uts_ns), NUMBER(cgroup_id, "u64", 8, false),
-	FLAG(interruptible), FLAG(need_reschedule),
+	NAME(procname, TASK_COMM_LEN), NAME(hostname, __NEW_UTS_LEN + 1),
+	NUMBER(cpu_id, "int", 4, true), NUMBER(prio, "int", 4, true), NUMBER(nice, "int", 4, true),
+	ID(uid), ID(euid), ID(suid), ID(gid), ID(egid), ID(sgid),
+	ID(vuid), ID(veuid), ID(vsuid), ID(vgid), ID(vegid), ID(vsgid),
+	INODE(cgroup_ns), INODE(ipc_ns), INODE(mnt_ns), INODE(net_ns), INODE(pid_ns),
+	INODE(time_ns), INODE(user_ns), INODE(uts_ns), NUMBER(cgroup_id, "u64", 8, false),
+	FLAG(interruptible), FLAG(preemptible), FLAG(migratable), FLAG(need_reschedule),
 	STACK("callstack-kernel", stacks_kernel), STACK("callstack-user", stacks_user),
 };
 
@@ -327,8 +421,8 @@ void notrace context_value(u8 which, struct ltt_filter_value *ret)
 		return;
 	}
 	ret->kind = LTT_FILTER_TEXT;
-	ret->text = current->comm;
-	ret->length = strnlen(current->comm, TASK_COMM_LEN);
+	ret->text = context->text();
+	ret->length = strnlen(ret->text, context->field.count);
 }
 
 static int start_counting(struct counters **ret, const struct ltt_kmod_context *asked)
@@ -414,7 +508,7 @@ static u8 *put_of_table(u8 *to, const struct gathered *gathered, u8 which)
 		value = context->get();
 		memcpy(to, &value, bytes);
 	} else {
-		strscpy_pad((char *)to, current->comm, bytes);
+		strscpy_pad((char *)to, context->text(), bytes);
 	}
 	return to + bytes;
 }

@@ -37,6 +37,8 @@ struct contexts {
 /** struct gathered - values of variable size, read for one record. */
 struct gathered;
 
+/** When the module is loaded, before the other functions. */
+void context_init(void);
 /** The field that context number @index adds to a record. Return: NULL after the last context. */
 const struct field *context_field(u32 index);
 /** The field of the context number @index of a record. Return: NULL after the last context. */

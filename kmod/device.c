@@ -11,6 +11,7 @@
 #include <linux/security.h>
 
 #include "channel_file.h"
+#include "context.h"
 #include "counters.h"
 #include "dump/argv.h"
 #include "dump/changes.h"
@@ -232,6 +233,7 @@ static int __init ltt_init(void)
 
 	if (ret)
 		return ret;
+	context_init();
 	ret = events_init();
 	if (ret)
 		goto no_events;

@@ -491,9 +491,37 @@ def hit(count, uid=0):
     return dict(line.split(" ", 1) for line in said.splitlines())
 
 
+# Those that LTTng has for the kernel, besides counters.
+KERNEL_CONTEXTS = set("""pid procname prio nice vpid tid vtid ppid vppid hostname cpu_id interruptible preemptible
+    need_reschedule migratable callstack-kernel callstack-user cgroup_ns ipc_ns mnt_ns net_ns pid_ns time_ns user_ns
+    uts_ns uid euid suid gid egid sgid vuid veuid vsuid vgid vegid vsgid""".split())
+
+
+def test_preemptible():
+    """Whether the kernel could switch to another task at the event, by kinds of events."""
+    shutil.copy(f"{WORK}/hit", "/dev/shm/hit-here")
+    out = "/dev/shm/preemptible"
+    ctl("create", "preemptible", "-o", out)
+    ctl("add-context", "-k", "-t", "preemptible", "-t", "procname")
+    for rule in (("--syscall", "getpriority"), ("sched_switch,hrtimer_expire_entry",),
+                 ("--userspace-probe=/dev/shm/hit-here:call_often", "user")):
+        ctl("enable-event", "-k", *rule)
+    ctl("start")
+    run("/dev/shm/hit-here", 200)
+    ctl("stop")
+    ctl("destroy", "preemptible")
+    events = read_fields(out)
+    found = collections.Counter((name, e["preemptible"]) for name, _, e in events
+                                if e["procname"] == "hit-here" or name in ("sched_switch", "hrtimer_expire_entry"))
+    for name, value in (("syscall_entry_getpriority", 1), ("syscall_exit_getpriority", 1), ("user", 1),
+                        ("sched_switch", 0), ("hrtimer_expire_entry", 0)):
+        check(found[name, value] and not found[name, 1 - value], f"{name}: {found}")
+
+
 def test_contexts():
     types = [t["name"] for t in ctl("add-context", "-k", "--list")["result"]["types"]]
-    check({"pid", "procname", "cgroup_ns", "callstack-user", "perf:cpu:page-faults"} < set(types), types)
+    missing = KERNEL_CONTEXTS - set(types)
+    check(not missing and {"cgroup_id", "perf:cpu:page-faults"} < set(types), f"{missing}: {types}")
     out = "/dev/shm/contexts"
     shutil.rmtree(out, ignore_errors=True)
     ctl("create", "contexts", "-o", out)
@@ -3095,7 +3123,7 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_follow, test_follow_changes, test_argv, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
+         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

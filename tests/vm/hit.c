@@ -2,9 +2,11 @@
 /*
  * hit COUNT [UID [FILE]] - prints its own contexts, a line "CONTEXT VALUE" for each that ltt.ko
  * has ("?" where user space has no other source), and makes the system call getpriority(9, 9)
- * COUNT times; or unlink(FILE), which mustn't exist. Before each it touches a new page, and it does
- * both on one CPU: the counter of page faults that is recorded with a call is that CPU's. The value
- * of callstack-user is the chain of its functions, the innermost first.
+ * COUNT times; or unlink(FILE), which mustn't exist. With UID it has different real, effective and
+ * saved users and groups, and a name of the machine and mounts of its own. Before each call it
+ * touches a new page, and it does both on one CPU: the counter of page faults that is recorded with
+ * a call is that CPU's. The value of callstack-user is the chain of its functions, the innermost
+ * first.
  */
 #include <err.h>
 #include <errno.h>
@@ -82,18 +84,25 @@ static int own_nice(void)
 
 static void say(void)
 {
-	static const char *const namespaces[] = { "cgroup", "ipc", "net", "pid", "time", "user",
-						  "uts" };
+	static const char *const namespaces[] = { "cgroup", "ipc", "mnt", "net", "pid", "time",
+						  "user", "uts" };
+	static const char *const names[] = { "uid", "euid", "suid", "gid", "egid", "sgid" };
+	char host[65] = "";
+	unsigned int ids[6];
 	int nice = own_nice();
 
+	gethostname(host, sizeof(host) - 1);
 	printf("pid %d\ntid %d\nppid %d\nvpid %d\nvtid %d\nvppid %d\n", getpid(), getpid(),
 	       getppid(), getpid(), getpid(), getppid());
 	printf("procname %s\nnice %d\nprio %d\n", program_invocation_short_name, nice, nice + 20);
-	printf("uid %u\neuid %u\nvuid %u\ngid %u\negid %u\nvgid %u\n", getuid(), geteuid(),
-	       getuid(), getgid(), getegid(), getgid());
+	printf("hostname %s\ncpu_id %d\n", host, sched_getcpu());
+	if (getresuid(&ids[0], &ids[1], &ids[2]) || getresgid(&ids[3], &ids[4], &ids[5]))
+		err(1, "ids");
+	for (size_t i = 0; i < 6; i++)
+		printf("%1$s %2$u\nv%1$s %2$u\n", names[i], ids[i]);
 	for (size_t i = 0; i < sizeof(namespaces) / sizeof(*namespaces); i++)
 		say_namespace(namespaces[i]);
-	printf("interruptible 1\nneed_reschedule ?\ncgroup_id ?\ncallstack-kernel ?\n");
+	printf("interruptible 1\npreemptible 1\nmigratable 1\nneed_reschedule ?\ncgroup_id ?\ncallstack-kernel ?\n");
 	printf("callstack-user %lu,%lu,%lu\n", (unsigned long)call, (unsigned long)call_often,
 	       (unsigned long)main);
 	fflush(stdout);
@@ -115,15 +124,25 @@ static void NOINLINE call_often(unsigned long count, const char *path)
 		call_with_page(path);
 }
 
+static void be_another(unsigned int uid)
+{
+	char host[32];
+	int len = snprintf(host, sizeof(host), "hit-%u", uid);
+
+	if (unshare(CLONE_NEWUTS | CLONE_NEWNS) || sethostname(host, (size_t)len) ||
+	    setresgid(uid + 1, uid + 3, uid + 5) || setresuid(uid, uid + 2, uid + 4))
+		err(1, "uid %u", uid);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 0;
 	unsigned int uid = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
 
-	if (uid && (setgid(uid + 1) || setuid(uid)))
-		err(1, "uid %u", uid);
-	say();
+	if (uid)
+		be_another(uid);
 	stay_on_cpu();
+	say();
 	call_often(count, argc > 3 ? argv[3] : NULL);
 	return 0;
 }
