@@ -62,6 +62,7 @@ enum ltt_kmod_features {
 	LTT_KMOD_FAMILIES = 2, /* LTT_KMOD_TRACK_FAMILY */
 	LTT_KMOD_KEYS = 4, /* events may be counted by keys, and with filters */
 	LTT_KMOD_OUTPUTS = 8, /* exits of system calls have outputs, channels LTT_KMOD_DATA */
+	LTT_KMOD_CGROUPS = 16, /* LTT_KMOD_TRACK_CGROUP */
 };
 
 enum ltt_kmod_event_flags {
@@ -398,7 +399,8 @@ enum ltt_kmod_track_kind {
 	LTT_KMOD_TRACK_VUID = 6,
 	LTT_KMOD_TRACK_VGID = 7,
 	LTT_KMOD_TRACK_FAMILY = 8, /* a process, and all that come of it: LTT_KMOD_FAMILIES */
-	LTT_KMOD_TRACK_KINDS = 9,
+	LTT_KMOD_TRACK_CGROUP = 9, /* of version 2, by its inode; those below it, too */
+	LTT_KMOD_TRACK_KINDS = 10,
 };
 
 enum ltt_kmod_track_op {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tracker.h"
 
+#include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -59,6 +60,28 @@ static bool is_tracked(const struct tracked_ids *tracked, u32 id)
 
 	return at < tracked->nr && tracked->ids[at] == id;
 }
+
+#ifdef CONFIG_CGROUPS
+/* By that of the task, or one above it, in the hierarchy of version 2. */
+static bool tracker_in_cgroup(const struct tracked_ids *tracked)
+{
+	struct cgroup *cgroup;
+	bool is_in = false;
+	int level;
+
+	rcu_read_lock();
+	cgroup = task_dfl_cgroup(current);
+	for (level = cgroup->level; level >= 0 && !is_in; level--)
+		is_in = is_tracked(tracked, cgroup_id(cgroup_ancestor(cgroup, level)));
+	rcu_read_unlock();
+	return is_in;
+}
+#else
+static bool tracker_in_cgroup(const struct tracked_ids *tracked)
+{
+	return false;
+}
+#endif
 
 void tracker_fini(struct tracker *tracker)
 {
@@ -163,7 +186,9 @@ static noinline notrace bool wants_by(const struct tracker *tracker, u32 on)
 		u32 kind = __ffs(on);
 		const struct tracked_ids *tracked = READ_ONCE(tracker->tracked[kind]);
 
-		if (tracked && !is_tracked(tracked, id_of_current(kind)))
+		if (tracked && !(kind == LTT_KMOD_TRACK_CGROUP ?
+					 tracker_in_cgroup(tracked) :
+					 is_tracked(tracked, id_of_current(kind))))
 			return false;
 	}
 	return true;

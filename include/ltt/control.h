@@ -137,6 +137,7 @@ enum ltt_ctl_track_kind {
 	LTT_CTL_TRACK_VUID = 6,
 	LTT_CTL_TRACK_VGID = 7,
 	LTT_CTL_TRACK_FOLLOW = 8, /* processes, and all that come of them; of the kernel only */
+	LTT_CTL_TRACK_CGROUP = 9, /* by the inode, with those below it; of the kernel only */
 };
 
 /** enum ltt_ctl_track_op - how a session chooses tasks by a kind of ids. */

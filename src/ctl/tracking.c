@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tracking.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -15,6 +19,8 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "target.h"
+
+#define CGROUPS "/sys/fs/cgroup"
 
 static struct {
 	struct domain_options domain;
@@ -43,6 +49,8 @@ const struct poptOption tracking_options[] = {
 	KIND("gid", 0, TRACK_GID, "groups, by number or name"),
 	KIND("vgid", 0, TRACK_VGID, "groups, as their own namespace numbers them"),
 	KIND("follow", 0, TRACK_FOLLOW, "processes of the kernel's events, and all that come of them"),
+	OPTION_EACH("cgroup", 0, TRACK_CGROUP, POPT_ARGFLAG_OPTIONAL,
+		    "control groups of the kernel's events, with those below them", "PATH[,...]"),
 	OPTION_FLAG("all", 'a', &opt.all, "all ids of the kinds that are named"),
 	POPT_TABLEEND,
 };
@@ -79,6 +87,22 @@ static int no_such(struct ctl *ctl, int kind, const char *text)
 		       text);
 }
 
+/* The inode of a folder: a path, or one below the place where the groups usually are. */
+static int parse_cgroup(struct ctl *ctl, const char *text, uint32_t *ret)
+{
+	char *path AUTO_FREE = xasprintf("%s%s", *text == '/' ? "" : CGROUPS "/", text);
+	struct statfs fs;
+	struct stat st;
+
+	if (statfs(path, &fs) != 0 || stat(path, &st) != 0)
+		return err_errno(&ctl->err, ERR_INVALID, errno, "there is no cgroup %s", path);
+	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode) || st.st_ino > UINT32_MAX)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "%s is not the folder of a cgroup of version 2", path);
+	*ret = (uint32_t)st.st_ino;
+	return 0;
+}
+
 /* A number, or the name of a user or group. */
 static int parse_id(struct ctl *ctl, int kind, const char *text, uint32_t *ret)
 {
@@ -87,6 +111,8 @@ static int parse_id(struct ctl *ctl, int kind, const char *text, uint32_t *ret)
 	const struct passwd *user;
 	const struct group *group;
 
+	if (kind == TRACK_CGROUP)
+		return parse_cgroup(ctl, text, ret);
 	if (parse_u64(text, &number) == 0 && number <= limit) {
 		*ret = (uint32_t)number;
 		return 0;

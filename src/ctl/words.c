@@ -21,6 +21,7 @@ WORDS(track_kind, {
 			  [LTT_CTL_TRACK_VUID] = "vuid",
 			  [LTT_CTL_TRACK_VGID] = "vgid",
 			  [LTT_CTL_TRACK_FOLLOW] = "follow",
+			  [LTT_CTL_TRACK_CGROUP] = "cgroup",
 		  });
 WORDS(owner, {
 		     [LTT_CTL_OWNER_DEFAULT] = "default",

@@ -2184,6 +2184,36 @@ def test_argv():
         check(argv.count(words) == 1, f"'{words[:40]}': {argv}")
 
 
+def test_cgroup():
+    """Tasks of a group and of those below it, as they are when an event occurs; no others."""
+    top = "/sys/fs/cgroup"
+    if not os.path.ismount(top):
+        run("busybox", "mount", "-t", "cgroup2", "none", top)
+    for group in "a", "a/b", "c":
+        os.makedirs(f"{top}/{group}", exist_ok=True)
+    ctl("create", "cgroup", "-o", "/dev/shm/cgroup")
+    ctl("enable-event", "-k", "--syscall", "getpriority")
+    check("no cgroup" in ctl("track", "-k", "--cgroup=none", status=1)["error"]["text"], "none")
+    check("not the folder of a cgroup" in ctl("track", "-k", "--cgroup=/proc", status=1)["error"]["text"], "/proc")
+    ctl("track", "-k", f"--cgroup={top}/a")
+    ctl("start")
+    inode = os.stat(f"{top}/a").st_ino
+    for group, count in ("c", 0), ("a", 20), ("a/b", 40), (".", 40):
+        run("sh", "-c", f"echo $$ >{top}/{group}/cgroup.procs; exec {WORK}/hit 10")
+        check(recorded() == count, f"{recorded()} after {group}, not {count}")
+        if group == "a":
+            kill("ltt-sessiond")
+            check(tracked() == {"cgroup": [inode]}, tracked())
+    # a process that moves
+    run("sh", "-c", f"{WORK}/hit 10; echo $$ >{top}/a/b/cgroup.procs; {WORK}/hit 10; echo $$ >{top}/cgroup.procs; {WORK}/hit 10; true")
+    check(recorded() == 60, f"{recorded()} of a process that moves")
+    ctl("track", "-k", "--cgroup=c")
+    ctl("untrack", "-k", "--cgroup=a")
+    run("sh", "-c", f"echo $$ >{top}/c/cgroup.procs; exec {WORK}/hit 10")
+    check(recorded() == 80, recorded())
+    ctl("destroy", "cgroup")
+
+
 def test_kill_consumer():
     out = begin("consumer", ("-k", "cpu_frequency"))
     emit()
@@ -3123,7 +3153,7 @@ def test_designs():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
+         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

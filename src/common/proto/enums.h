@@ -109,6 +109,7 @@ enum track_kind {
 	TRACK_VUID = 6,
 	TRACK_VGID = 7,
 	TRACK_FOLLOW = 8, /* processes, and all that come of them */
+	TRACK_CGROUP = 9, /* by the inode of its folder; those below it, too */
 	TRACK_NR_KINDS,
 };
 

@@ -270,11 +270,16 @@ static int kernel_convert_rule(struct domain_tracer *domain, struct rule_spec *s
 
 static int kernel_check_track(struct domain_tracer *domain, enum track_kind kind, struct err *err)
 {
-	if (kind != TRACK_FOLLOW || kmod_has(kernel_of(domain)->kmod, LTT_KMOD_FAMILIES))
+	uint32_t needed = kind == TRACK_FOLLOW ? LTT_KMOD_FAMILIES :
+			  kind == TRACK_CGROUP ? LTT_KMOD_CGROUPS :
+						 0;
+
+	if (!needed || kmod_has(kernel_of(domain)->kmod, needed))
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
-		       "the kernel module is older than this daemon, and can't follow processes: install "
-		       "both from the same release");
+		       "the kernel module is older than this daemon, and can't %s: install both "
+		       "from the same release",
+		       kind == TRACK_FOLLOW ? "follow processes" : "select by cgroups");
 }
 
 static const struct domain_ops kernel_ops = {

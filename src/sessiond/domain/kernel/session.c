@@ -217,6 +217,7 @@ struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel)
  */
 
 _Static_assert((int)TRACK_FOLLOW == (int)LTT_KMOD_TRACK_FAMILY &&
+		       (int)TRACK_CGROUP == (int)LTT_KMOD_TRACK_CGROUP &&
 		       (int)TRACK_REMOVE == (int)LTT_KMOD_TRACK_REMOVE &&
 		       (int)TRACK_NR_KINDS == (int)LTT_KMOD_TRACK_KINDS,
 	       "the module's numbers");
@@ -258,8 +259,11 @@ static int kernel_tracker_send_ids(const struct kmod *kmod, int module,
 {
 	int err = 0;
 
-	for (unsigned int kind = 0; kind < TRACK_FOLLOW && err == 0; kind++) {
+	for (unsigned int kind = 0; kind < TRACK_NR_KINDS && err == 0; kind++) {
 		const struct tracker *tracker = &session->trackers[DOMAIN_KERNEL][kind];
+
+		if (kind == TRACK_FOLLOW)
+			continue;
 
 		if (tracker->limited && tracker->nr == 0)
 			err = kernel_tracker_send(kmod, module, kind, TRACK_NONE, 0);

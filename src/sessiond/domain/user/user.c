@@ -370,9 +370,9 @@ static int user_check_contexts_of(struct domain_tracer *domain, const struct ses
 static int user_check_track(struct domain_tracer *domain, enum track_kind kind, struct err *err)
 {
 	(void)domain;
-	if (kind == TRACK_FOLLOW)
+	if (kind == TRACK_FOLLOW || kind == TRACK_CGROUP)
 		return err_set(err, ERR_INVALID,
-			       "--follow is for events of the kernel (-k); of applications, `lttctl "
+			       "--follow and --cgroup are for events of the kernel (-k); of applications, `lttctl "
 			       "record -- PROGRAM` records those that a program starts");
 	if (kind != TRACK_TID && kind != TRACK_VTID)
 		return 0;
