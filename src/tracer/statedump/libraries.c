@@ -5,12 +5,16 @@
  * memory is not malloc()'s, as a signal handler that interrupted that may call exit().
  */
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ltt/statedump.h>
@@ -41,10 +45,14 @@ struct mapping {
 	uint64_t hash;
 };
 
-/* A thread that finds it locked leaves the look to its holder, as that one may wait for the loader,
- * whose lock the thread may hold, in a library's constructor. */
+#define WAIT_S 1
+
+/* A thread that finds it locked leaves the look to its holder. It waits for that, but not for ever:
+ * the holder may wait for the loader, whose lock the thread may hold. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t holder;	/* thread; 0: none */
 static uint32_t wanted; /* looks */
+static uint32_t made;	/* of them: all up to this one; a futex */
 static struct seen {
 	bool any;
 	unsigned long long adds, subs;
@@ -224,26 +232,54 @@ bool statedump_libraries_are_wanted(void)
 	return ltt_enabled(ltt_statedump, bin_info) || ltt_enabled(ltt_statedump, bin_gone);
 }
 
-void statedump_libraries_look(void)
+/* Return: the number of the look that was requested here; 0: none is wanted. */
+static uint32_t libraries_request(void)
 {
-	uint32_t nr;
+	uint32_t nr, own;
 
 	if (!statedump_libraries_are_wanted())
-		return;
-	__atomic_add_fetch(&wanted, 1, __ATOMIC_SEQ_CST);
+		return 0;
+	own = __atomic_add_fetch(&wanted, 1, __ATOMIC_SEQ_CST);
 	do {
 		if (pthread_mutex_trylock(&lock) != 0)
-			return;
+			break;
+		__atomic_store_n(&holder, (pid_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
 		nr = __atomic_load_n(&wanted, __ATOMIC_SEQ_CST);
 		libraries_look_once();
+		__atomic_store_n(&made, nr, __ATOMIC_RELEASE);
+		__atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&lock);
+		syscall(SYS_futex, &made, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 	} while (nr != __atomic_load_n(&wanted, __ATOMIC_SEQ_CST));
+	return own;
+}
+
+void statedump_libraries_look(void)
+{
+	(void)libraries_request();
+}
+
+/* Another thread makes the look: before it has ended, the library may be replaced by another one at
+ * its place, or the process may end. */
+static void libraries_await(uint32_t nr)
+{
+	const struct timespec most = { .tv_nsec = 100000000 };
+	uint32_t now;
+
+	for (int i = 0; i < 10 * WAIT_S; i++) {
+		now = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
+		if ((int32_t)(now - nr) >= 0 ||
+		    __atomic_load_n(&holder, __ATOMIC_RELAXED) == (pid_t)syscall(SYS_gettid))
+			return;
+		syscall(SYS_futex, &made, FUTEX_WAIT_PRIVATE, now, &most, NULL, 0);
+	}
 }
 
 /* Another thread may have held the lock, and changed the list, when the process forked. */
 void statedump_libraries_after_fork_child(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	holder = 0;
 	seen = (struct seen){ .any = false };
 }
 
@@ -251,8 +287,12 @@ __attribute__((visibility("default"))) void ltt_statedump_libraries(void)
 {
 	int error = errno;
 
+	uint32_t nr;
+
 	site_mute();
-	statedump_libraries_look();
+	nr = libraries_request();
+	if (nr)
+		libraries_await(nr);
 	site_unmute();
 	errno = error;
 }
