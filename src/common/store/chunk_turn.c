@@ -189,7 +189,7 @@ int chunk_turn_resume(struct chunk *chunk, const char *path, uint64_t owner)
 static const char *obstacle_at(int dir_fd, const char *path)
 {
 	static const char rights[] =
-		"may not be written by the session's user; change its owner or mode";
+		"may not be read and written by the session's user; change its owner or mode";
 	struct stat st;
 
 	if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -198,7 +198,7 @@ static const char *obstacle_at(int dir_fd, const char *path)
 		return "is a symbolic link, which is not followed; move it away";
 	if (!S_ISDIR(st.st_mode))
 		return "is no directory; move it away";
-	return faccessat(dir_fd, path, W_OK | X_OK, AT_EACCESS) < 0 ? rights : NULL;
+	return faccessat(dir_fd, path, R_OK | W_OK | X_OK, AT_EACCESS) < 0 ? rights : NULL;
 }
 
 const char *chunk_turn_obstacle(const struct chunk *chunk, const char *path, uint64_t owner,
