@@ -237,7 +237,11 @@ static int kmod_filter_add_samplers(struct filter *filter)
 	if (filter->early)
 		ltt_filter_samples_at(filter->only->insns, &filter->sampling);
 	filter->samplers = alloc_percpu_gfp(struct ltt_filter_samplers, GFP_KERNEL_ACCOUNT);
-	return filter->samplers ? 0 : -ENOMEM;
+	if (!filter->samplers)
+		return -ENOMEM;
+	if (filter->sampling.op == LTT_FILTER_SAMPLE)
+		filter->sampler = &filter->samplers->of[filter->sampling.slot];
+	return 0;
 }
 
 static bool kmod_filter_is_sound(const struct ltt_kmod_filter *request)

@@ -23,7 +23,8 @@
  *	   other tests, @span accepts all values.
  * @samplers: NULL: no program samples.
  * @early: it samples and does nothing else, and so decides before there is a payload.
- * @sampling: its first instruction, if it is @early.
+ * @sampling: its first instruction, if it is @early; else its op is 0.
+ * @sampler: of that instruction, if it is LTT_FILTER_SAMPLE.
  * @closed: of struct ltt_filter_state, of a single program.
  * @which: the contexts that the programs use, see context_value().
  */
@@ -37,6 +38,7 @@ struct filter {
 	struct ltt_filter_samplers __percpu *samplers;
 	bool early;
 	struct ltt_filter_sampling sampling;
+	struct ltt_filter_sampler __percpu *sampler;
 	u64 closed;
 	u32 bytes;
 	u32 nr_contexts;
@@ -62,9 +64,15 @@ static __always_inline bool filter_skips(const struct filter *filter)
 	const struct ltt_filter_sampling *at = &filter->sampling;
 
 	if (likely(at->op == LTT_FILTER_SAMPLE))
-		return ltt_filter_sampler_skips(&this_cpu_ptr(filter->samplers)->of[at->slot],
-						at->tag);
+		return ltt_filter_sampler_skips(this_cpu_ptr(filter->sampler), at->tag);
 	return READ_ONCE(filter->closed) == U64_MAX;
+}
+
+/** The same of a filter that begins with LTT_FILTER_SAMPLE; false of others, and NULL. */
+static __always_inline bool filter_skips_by_number(const struct filter *filter)
+{
+	return likely(filter && filter->sampling.op == LTT_FILTER_SAMPLE) &&
+	       ltt_filter_sampler_skips(this_cpu_ptr(filter->sampler), filter->sampling.tag);
 }
 
 /** Of filters that do not sample. */

@@ -407,16 +407,20 @@ static noinline void kmod_ring_end_others(struct ring *ring)
 void ring_end_specially(struct ring *ring)
 {
 	const struct undecided *undecided = (const struct undecided *)ring;
+	const struct source *source = undecided->source;
 	const struct filter *filter;
 
 	if (unlikely(ring->way != RING_DECIDES)) {
 		kmod_ring_end_others(ring);
 		return;
 	}
-	filter = READ_ONCE(undecided->source->filter);
+	filter = READ_ONCE(source->filter);
 	if (likely(filter && filter_rejects_first(filter, undecided->payload, undecided->len)))
 		return;
-	kmod_ring_decide(undecided->source, filter, undecided->payload, undecided->len);
+	if (!filter && source->stat && !source->set->tracker.on)
+		stat_hit(source->stat, undecided->payload, undecided->len);
+	else
+		kmod_ring_decide(source, filter, undecided->payload, undecided->len);
 }
 
 /* --- records -------------------------------------------------------------- */
@@ -445,17 +449,37 @@ static noinline struct room kmod_ring_begin_specially(const struct source *sourc
 	return kmod_ring_begin_accepted(source, len);
 }
 
-struct room ring_begin_specially(const struct source *source, u32 len)
+static noinline struct room kmod_ring_begin_tracked(const struct source *source, u32 len)
+{
+	return tracker_wants_current(&source->set->tracker) ? ring_begin_fast(source, len) :
+							      (struct room){};
+}
+
+static noinline struct room kmod_ring_begin_any(const struct source *source, u32 len)
 {
 	u32 special = READ_ONCE(source->special);
 
-	if (likely(special == SOURCE_TRACKED))
-		return tracker_wants_current(&source->set->tracker) ?
-			       ring_begin_fast(source, len) :
-			       (struct room){};
 	if (special & SOURCE_MUTED || (special & SOURCE_EARLY && ring_skips_early(source)))
 		return (struct room){};
 	return kmod_ring_begin_specially(source, len);
+}
+
+/* Most events that sampling leaves out are found here, where no register is saved. */
+struct room ring_begin_specially(const struct source *source, u32 len)
+{
+	u32 special = READ_ONCE(source->special);
+	struct ring *ring;
+
+	if (special == SOURCE_TRACKED)
+		return kmod_ring_begin_tracked(source, len);
+	if ((special & (SOURCE_EARLY | SOURCE_TRACKED | SOURCE_MUTED)) != SOURCE_EARLY)
+		return kmod_ring_begin_any(source, len);
+	ring = this_cpu_ptr(source->rings);
+	if (!(READ_ONCE(ring->cons->state) & LTT_RING_ON) ||
+	    !filter_skips_by_number(READ_ONCE(source->filter)))
+		return kmod_ring_begin_any(source, len);
+	kmod_ring_count_not_sampled(source, ring);
+	return (struct room){};
 }
 
 struct room ring_begin_plain(const struct source *source, u32 len)

@@ -337,6 +337,36 @@ static uint32_t enable_one(const struct reader *r, uint32_t id, const char *name
 	return id + 1;
 }
 
+/* count EVENT FIELD -- COMMAND...: count an event by the values of a field, given by its number. */
+static int count(int argc, char **argv)
+{
+	struct ltt_kmod_channel channel = { .size = sizeof(channel), .num_subbuf = 2,
+					    .subbuf_size = LTT_RING_PAGE, .clock = LTT_CLOCK_CYCLES,
+					    .flags = LTT_KMOD_COUNTS };
+	struct ltt_kmod_enable event = { .size = sizeof(event), .nr_by = 1 };
+	struct ltt_kmod_counted counted = { .size = sizeof(counted) };
+	int fd = device(), status;
+	pid_t child;
+
+	if (argc < 5)
+		errx(1, "count EVENT FIELD -- COMMAND...");
+	snprintf(event.name, sizeof(event.name), "%s", argv[1]);
+	event.by[0] = (uint32_t)strtoul(argv[2], NULL, 0);
+	fd = ioctl(fd, LTT_KMOD_CHANNEL, &channel);
+	if (fd < 0 || ioctl(fd, LTT_KMOD_ENABLE, &event))
+		err(1, "count %s", argv[1]);
+	child = fork();
+	if (!child) {
+		execvp(argv[4], argv + 4);
+		err(127, "%s", argv[4]);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0 || ioctl(fd, LTT_KMOD_COUNTED, &counted))
+		err(1, "counted");
+	fprintf(stderr, "%llu counted, %llu missed\n", (unsigned long long)counted.count,
+		(unsigned long long)counted.missed);
+	return !counted.count || counted.missed || !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
 static int record(int argc, char **argv)
 {
 	struct options o = { .num_subbuf = 8, .subbuf_size = 1 << 20 };
@@ -375,5 +405,7 @@ int main(int argc, char **argv)
 		return bad();
 	if (argc > 1 && !strcmp(argv[1], "record"))
 		return record(argc - 1, argv + 1);
-	errx(1, "list, record or bad");
+	if (argc > 1 && !strcmp(argv[1], "count"))
+		return count(argc - 1, argv + 1);
+	errx(1, "list, record, count or bad");
 }
