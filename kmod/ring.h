@@ -22,7 +22,7 @@
 #include "trace/classes.h"
 #include "tracker.h"
 
-/** struct ring_set - @counts: its events are counted, and not recorded. @has_data: LTT_KMOD_DATA. */
+/** struct ring_set - @counts: its events are counted, not recorded. @has_data: LTT_KMOD_DATA. */
 struct ring_set {
 	struct kref ref;
 	bool has_data;
