@@ -15,6 +15,7 @@
 #include "view_priv.h"
 
 #define STOP_MS 50 /* longest time after which a signal is noticed, and lines are shown */
+#define LEARN_TRIES 60u
 #define REST_MS 20
 #define REST_MOST_MS 200
 #define MAX_STREAMS 65536u
@@ -357,13 +358,25 @@ static bool live_lacks_class(const struct feed *feed, const struct view_index *i
 	       !trace_class_stream(feed->source->tc, be64toh(index->stream_class));
 }
 
+/* After its relay was restarted a tunnel has packets whose text it gets a moment later. */
+static int live_learn(struct live *live, const struct feed *feed, const struct view_index *index)
+{
+	int r = live_read_text(live, feed->source);
+
+	for (unsigned int i = 0; !r && i < LEARN_TRIES && live_lacks_class(feed, index); i++) {
+		live_rest(live);
+		r = live_is_stopped(live) ? -ECANCELED : live_read_text(live, feed->source);
+	}
+	return r;
+}
+
 static int live_take_index(struct live *live, struct feed *feed, const struct view_index *index)
 {
 	bool announces = index->flags & htobe32(VIEW_NEW_STREAM);
 	int r = announces ? live_read_new_streams(live, true) : 0;
 
 	if (!r && (index->flags & htobe32(VIEW_NEW_METADATA) || live_lacks_class(feed, index)))
-		r = live_read_text(live, feed->source);
+		r = live_learn(live, feed, index);
 	if (r)
 		return r;
 	switch (be32toh(index->status)) {
