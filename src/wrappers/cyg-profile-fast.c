@@ -24,17 +24,13 @@ LTT_TRACEPOINT(ltt_cyg_profile_fast, func_stack,
 	       ltt_ptr(addr, (uintptr_t)function),
 	       ltt_ptr(call_site, (uintptr_t)caller))
 
-#define FAR 8192u /* bytes */
-
-static __thread uintptr_t latest_frame;
-
 static inline __attribute__((always_inline)) void follow_stack(uintptr_t frame, void *function,
 							       void *caller)
 {
-	if (__builtin_expect(frame - latest_frame + FAR > 2 * FAR, 0) && latest_frame)
-		ltt_trace(ltt_cyg_profile_fast, func_stack, latest_frame, frame, function,
-			  caller);
-	latest_frame = frame;
+	uintptr_t before;
+
+	if (functions_leave_stack(frame, &before))
+		ltt_trace(ltt_cyg_profile_fast, func_stack, before, frame, function, caller);
 }
 
 __attribute__((constructor(101))) static void functions_init(void)

@@ -32,6 +32,7 @@
 #define FUNCTIONS_SYMBOLS (1u << 24) /* of an object */
 #define FUNCTIONS_NAME 256u
 #define FUNCTIONS_PATTERNS 32u
+#define FUNCTIONS_FAR 8192u /* bytes between two events on one stack: fewer */
 
 /** The symbols of a file. @at: indices + 1 by the hash of their addresses. */
 struct functions_object {
@@ -500,6 +501,20 @@ static inline bool functions_is_chosen(const void *function)
 			return functions_learn(address, slot);
 	}
 	return true;
+}
+
+/* --- stacks ------------------------------------------------------------------------------- */
+
+static __thread uintptr_t functions_frame; /* of the last event */
+
+/* Whether an event is far from the one before, which was at @ret_before. */
+static inline __attribute__((always_inline)) bool functions_leave_stack(uintptr_t frame,
+									uintptr_t *ret_before)
+{
+	uintptr_t before = *ret_before = functions_frame;
+
+	functions_frame = frame;
+	return __builtin_expect(frame - before + FUNCTIONS_FAR > 2 * FUNCTIONS_FAR, 0) && before;
 }
 
 #endif
