@@ -126,13 +126,10 @@ static const struct {
 	{ "histogram hist",
 	  "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and "
 	  "'lttctl stats' shows them" },
-	{ "latency slow slowest",
-	  "'lttctl view --longest=10' has the calls that took longest, with --pair=BEGIN,END "
-	  "the pairs of two events" },
 	{ "live tail", "'lttctl view --live' follows a session while it is recorded" },
 	{ "lock locks contention",
 	  "'lttctl record --wrap=pthread' records the locks of a program, and "
-	  "'lttctl report' shows its waits for them" },
+	  "'lttctl report' and 'lttctl latency locks' show its waits for them" },
 	{ "log logs journal",
 	  "'lttctl view' shows the events of a trace, 'lttctl doctor' the problems of "
 	  "the daemons" },
@@ -146,12 +143,14 @@ static const struct {
 	{ "script",
 	  "'lttctl view' prints each event as text, and 'lttctl view --json' as an object for "
 	  "a script" },
+	{ "slow slowest percentiles quantiles",
+	  "'lttctl latency' shows how long things took, and the slowest" },
 	{ "stat summary",
 	  "'lttctl report' shows what a trace has, 'lttctl status' how a recording goes, "
 	  "'lttctl stats' what was counted" },
 	{ "syscalls",
-	  "'lttctl enable-event --kernel --syscall' records system calls, and 'lttctl view "
-	  "--durations' shows how long they took" },
+	  "'lttctl enable-event --kernel --syscall' records system calls, and 'lttctl "
+	  "latency syscalls' shows how long they took" },
 	{ "top",
 	  "'lttctl report' shows the events, locks and allocations of a trace, the most first" },
 };

@@ -41,7 +41,7 @@ char *viewing_remember_session(struct ctl *ctl, const char *session);
 			    "paths of programs and libraries are below this directory", "DIR")
 
 /** Options that select events by struct show_options, as `view` has them. */
-#define OPTIONS_SELECTION(show)                                                                   \
+#define OPTIONS_EVENTS(show)                                                                      \
 	OPTION_TEXT("process", 'p', &(show).processes, "only events of these processes",          \
 		    "NAME|PID[,...]"),                                                            \
 		OPTION_TEXT("thread", 't', &(show).threads, "only events of these threads",       \
@@ -51,7 +51,11 @@ char *viewing_remember_session(struct ctl *ctl, const char *session);
 		OPTION_TEXT("filter", 'f', &(show).where, "the same as --where", "EXPRESSION"),   \
 		OPTION_TEXT("begin", 0, &(show).begin,                                            \
 			    "from this time on; +1.5: in s since the first event", "TIME"),       \
-		OPTION_TEXT("end", 0, &(show).end, "up to this time", "TIME"),                    \
+		OPTION_TEXT("end", 0, &(show).end, "up to this time", "TIME")
+
+/** The same, and those of names of addresses. */
+#define OPTIONS_SELECTION(show)                                                                   \
+	OPTIONS_EVENTS(show),                                                                     \
 		OPTION_FLAG("no-demangle", 0, &(show).mangled,                                    \
 			    "C++ and Rust names as their compilers wrote them"),                  \
 		OPTIONS_PLACES(show)

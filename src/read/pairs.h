@@ -22,13 +22,30 @@ struct pairs;
 struct pairs *pairs_new(const char *spec, char *why, size_t len);
 void pairs_free(struct pairs *pairs);
 
+/** pairs_by_suffix() - events whose names differ in their last word alone, as NAME_begin and
+ *  NAME_end, are pairs, too. @key: the field that they have in common; NULL: the thread. */
+void pairs_by_suffix(struct pairs *pairs, const char *key);
+
+/** pairs_on_begin() - have @fn called with each event that begins something; its result becomes
+ *  took.mark of the end. */
+typedef uint32_t (*pairs_mark_fn)(void *priv, const struct event *event);
+void pairs_on_begin(struct pairs *pairs, pairs_mark_fn fn, void *priv);
+
+enum pairs_kind { PAIRS_FUNCTION, PAIRS_FAST, PAIRS_CALL, PAIRS_SUFFIX, PAIRS_NAMED };
+
 /**
  * struct took - @ns: the duration.
  * @lossy: events of this trace were lost meanwhile, so that the begin may be another one's.
+ * @name: of the system call, or the part of both names before the suffix; of a pair that the user
+ *      named, that of its begin; of functions, of the event. Valid as long as the pairs.
+ * @mark: see pairs_on_begin().
  */
 struct took {
 	int64_t ns;
 	bool lossy;
+	enum pairs_kind kind;
+	const char *name;
+	uint32_t mark;
 };
 
 /** The event is the next one in time. Return: whether it ends something, for so long. */

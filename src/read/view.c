@@ -471,6 +471,18 @@ static void count_event(struct view *view, struct feed *feed)
 	feed->ec->count++;
 }
 
+bool view_declares(const struct view *view, const char *name)
+{
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const struct ctf_event_class *ec = view->sources[i]->tc->events;
+
+		for (; ec; ec = ec->next)
+			if (strcmp(ec->name, name) == 0)
+				return true;
+	}
+	return false;
+}
+
 /* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */
 static int select_event(struct view *view, const struct view_select *select, struct feed *feed,
 			struct event *event)

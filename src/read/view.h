@@ -68,6 +68,9 @@ int view_open_guests(const char *dir, bool relay_clock, struct guests *guests,
 /** view_free() - NULL is fine. Return: NULL. */
 struct view *view_free(struct view *view);
 
+/** Whether a trace of the view declares an event of this name. */
+bool view_declares(const struct view *view, const char *name);
+
 /**
  * struct view_select - selection of events; all zero selects all.
  * @begin_ns, @end_ns: nanoseconds since 1970, inclusive; used where has_* is set.

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* sched.h - the meaning of the events sched_* of our kernel tracer and of LTTng's. Pure. */
+#ifndef ANALYSE_SCHED_H
+#define ANALYSE_SCHED_H
+
+#include <stdbool.h>
+
+struct event;
+struct value;
+
+/** The names of the events, for view_select.names. */
+#define SCHED_EVENTS "sched_switch,sched_wakeup,sched_wakeup_new,sched_waking"
+
+enum sched_kind { SCHED_NONE, SCHED_SWITCH, SCHED_WAKE };
+
+/**
+ * struct sched_action
+ * @next: the thread that runs from now on, or that may run; NULL: it is an idle one.
+ * @prev: the one that ran before; NULL likewise. @preempted: it could have run on.
+ */
+struct sched_action {
+	enum sched_kind kind;
+	const struct value *next, *prev;
+	bool preempted;
+};
+
+struct sched_action sched_action_of(const struct event *event);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "span.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "read/event.h"
+
+static void span_set_number(const struct value *value, uint64_t *ret, bool *ret_has)
+{
+	*ret = value ? value->u : 0;
+	*ret_has = value;
+}
+
+/* Of a trace of one process, the number is in its environment. */
+static void span_set_process(struct span *span, const struct event *event)
+{
+	const struct ctf_env *env = trace_class_env_find(event->source->tc, "vpid");
+
+	span_set_number(event->task.pid, &span->pid, &span->has_pid);
+	if (!span->has_pid && env && !env->text) {
+		span->pid = (uint64_t)env->number;
+		span->has_pid = true;
+	}
+}
+
+/* System calls return a negative number. */
+static bool span_failed(const struct event *event)
+{
+	const struct value *ret =
+		event->took->kind == PAIRS_CALL ? value_member(event->fields, "ret") : NULL;
+
+	return ret && (int64_t)ret->u < 0 && (int64_t)ret->u >= -4095;
+}
+
+void span_of_pair(struct span *ret, const struct event *event)
+{
+	const struct took *took = event->took;
+
+	*ret = (struct span){
+		.name = took->name,
+		.from_ns = event->ns - took->ns,
+		.ns = took->ns > 0 ? (uint64_t)took->ns : 0,
+		.source = event->source,
+		.procname = event->task.procname,
+		.cpu = event->packet->cpu,
+		.lossy = took->lossy,
+		.failed = span_failed(event),
+		.mark = took->mark,
+	};
+	span_set_process(ret, event);
+	span_set_number(event->task.tid, &ret->tid, &ret->has_tid);
+}
+
+void span_label(char buf[SPAN_LABEL_BYTES], const struct span *span, enum span_grouping grouping)
+{
+	const struct value *name = span->procname;
+	int len = name ? (int)MIN(value_text_length(name), (size_t)64) : 1;
+	const char *text = name ? (const char *)name->bytes : "?";
+
+	if (grouping == SPAN_BY_THREAD && span->has_tid)
+		snprintf(buf, SPAN_LABEL_BYTES, "%.*s[%" PRIu64 "]", len, text, span->tid);
+	else if (grouping == SPAN_BY_PROCESS && span->has_pid)
+		snprintf(buf, SPAN_LABEL_BYTES, "%.*s[%" PRIu64 "]", len, text, span->pid);
+	else if (grouping == SPAN_BY_CPU)
+		snprintf(buf, SPAN_LABEL_BYTES, "cpu %" PRIu64, span->cpu);
+	else if (grouping == SPAN_BY_NAME)
+		snprintf(buf, SPAN_LABEL_BYTES, "%s", span->name);
+	else
+		snprintf(buf, SPAN_LABEL_BYTES, "%.*s", len, text);
+}
+
+static const struct value *span_field(const struct event *event, const char *field)
+{
+	const struct value *scopes[] = { event->fields, event->context, event->stream_context };
+	const struct value *value = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(scopes) && !value; i++)
+		value = value_member(scopes[i], field);
+	return value;
+}
+
+bool span_field_label(char buf[SPAN_LABEL_BYTES], const struct event *event, const char *field)
+{
+	const struct value *value = span_field(event, field);
+	const struct ctf_type *type = value ? value->type : NULL;
+	uint32_t label;
+
+	if (!value)
+		return false;
+	if (type->kind == TYPE_STRING || value_is_text(value)) {
+		snprintf(buf, SPAN_LABEL_BYTES, "%.*s",
+			 (int)MIN(value_text_length(value), (size_t)SPAN_LABEL_BYTES),
+			 (const char *)value->bytes);
+	} else if (type->kind == TYPE_FLOAT) {
+		snprintf(buf, SPAN_LABEL_BYTES, "%g", value->d);
+	} else if (type->kind == TYPE_ENUM &&
+		   (label = enum_find(type, value->u, 0)) < type->nr_mappings) {
+		snprintf(buf, SPAN_LABEL_BYTES, "%s", type->mappings[label].label);
+	} else if (type_is_scalar(type) && type->is_signed) {
+		snprintf(buf, SPAN_LABEL_BYTES, "%" PRId64, (int64_t)value->u);
+	} else if (type_is_scalar(type)) {
+		snprintf(buf, SPAN_LABEL_BYTES, "%" PRIu64, value->u);
+	} else {
+		return false;
+	}
+	return true;
+}
