@@ -386,6 +386,42 @@ def test_one_command():
     check(not missing, f"{missing} missing: {said}")
 
 
+def waits_for_cpus(out):
+    """Number and sum, in ns, of the waits of threads from their wakeup or preemption to their switch."""
+    since, nr, total = {}, 0, 0
+    for line in run("lttctl", "view", "--json", out).stdout.splitlines():
+        event = json.loads(line)
+        ns, fields = int(event["ns"]), event.get("fields", {})
+        if event["event"] == "sched_switch":
+            since.pop(fields["prev_pid"], 0)
+            if fields["prev_state"] in (0, 256) and fields["prev_pid"]:
+                since[fields["prev_pid"]] = ns
+            if (from_ns := since.pop(fields["next_pid"], None)) is not None and fields["next_pid"]:
+                nr, total = nr + 1, total + ns - from_ns
+        elif event["event"] in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
+            since.setdefault(fields["pid"], ns)
+    return nr, total
+
+
+def test_latency():
+    """A program that sleeps: its calls, how it passed them, and the waits for a CPU."""
+    out = "/dev/shm/latent"
+    shutil.rmtree(out, ignore_errors=True)
+    run("lttctl", "record", "-k", "-a", "-o", out, "-e", "sched_switch,sched_waking,sched_wakeup*,syscall_*sleep*",
+        "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done")
+    found = ctl("latency", "clock_nanosleep", out)["result"]
+    group = found["groups"][0]
+    check(group["count"] >= 10 and 50e6 <= group["p50_ns"] < 100e6 and not group["lossy_spans"], group)
+    for span in found["slowest"]:
+        parts = span["running_ns"], span["runnable_ns"], span["asleep_ns"]
+        check(sum(parts) == span["duration_ns"] and parts[2] > 0.9 * sum(parts) and
+              span["asleep_in"] == "clock_nanosleep" and span["asleep_in_ns"] == parts[2], span)
+    found = ctl("latency", "run-queue", "--top=1000", out)["result"]
+    total = sum(group["total_ns"] for group in found["groups"])
+    check((found["spans"], total) == waits_for_cpus(out), f"{found['spans']} waits, {total} ns: not {waits_for_cpus(out)}")
+    check(found["spans"] > 20, found["spans"])
+
+
 def test_record_running():
     """Processes that run already: the kernel's events of theirs alone; or of the whole machine."""
     for out in "/dev/shm/of-one", "/dev/shm/of-all":
@@ -3166,7 +3202,7 @@ def test_designs():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
-TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
