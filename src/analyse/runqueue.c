@@ -53,9 +53,8 @@ void runqueue_free(struct runqueue *runqueue)
 }
 
 /* Return: NULL: it is an idle thread, or there are too many. */
-static struct runqueue_thread *runqueue_thread_of(struct runqueue *runqueue,
-						  const struct source *source,
-						  const struct value *tid)
+static struct runqueue_thread *
+runqueue_thread_of(struct runqueue *runqueue, const struct source *source, const struct value *tid)
 {
 	struct idmap_node *node = tid ? idmap_find(&runqueue->map, tid->u) : NULL;
 	struct runqueue_thread *thread;

@@ -136,7 +136,6 @@ static const struct {
 	{ "mem memory malloc leak leaks",
 	  "'lttctl record --wrap=libc' records the allocations of a program, "
 	  "and 'lttctl report' sums them up" },
-	{ "query", "'lttctl view --where=EXPRESSION' chooses events by their fields" },
 	{ "replay",
 	  "a trace is shown, not run again: 'lttctl view' prints its events in the order of "
 	  "time" },

@@ -48,6 +48,10 @@ static inline uint64_t event_ns_between(int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
 
+/** view_each_class() - call @fn with each event class that the traces of a view declare. */
+void view_each_class(const struct view *view,
+		     void (*fn)(void *priv, const struct ctf_event_class *ec), void *priv);
+
 /**
  * event_next() - the next selected event of all streams.
  * @event: result; NULL: the event is only counted.

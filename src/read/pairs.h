@@ -63,6 +63,13 @@ struct pairs_rest {
 };
 struct pairs_rest pairs_left(const struct pairs *pairs);
 
+/** The names of the events that they have, for view_select.names. */
+#define PAIRS_CALL_EVENTS \
+	"syscall_entry_*,syscall_exit_*,compat_syscall_entry_*,compat_syscall_exit_*"
+#define PAIRS_SUFFIX_EVENTS                                                           \
+	"*_begin,*_start,*_enter,*_entry,*_req,*_end,*_stop,*_exit,*_return,*_done,*_finish," \
+	"*_acq"
+
 #define PAIRS_OPEN_MOST (1u << 16) /* of one thread or key */
 
 /**

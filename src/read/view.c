@@ -471,16 +471,35 @@ static void count_event(struct view *view, struct feed *feed)
 	feed->ec->count++;
 }
 
-bool view_declares(const struct view *view, const char *name)
+void view_each_class(const struct view *view,
+		     void (*fn)(void *priv, const struct ctf_event_class *ec), void *priv)
 {
 	for (size_t i = 0; i < view->nr_sources; i++) {
 		const struct ctf_event_class *ec = view->sources[i]->tc->events;
 
 		for (; ec; ec = ec->next)
-			if (strcmp(ec->name, name) == 0)
-				return true;
+			fn(priv, ec);
 	}
-	return false;
+}
+
+struct view_sought {
+	const char *name;
+	bool found;
+};
+
+static void view_compare_class(void *priv, const struct ctf_event_class *ec)
+{
+	struct view_sought *sought = priv;
+
+	sought->found |= strcmp(ec->name, sought->name) == 0;
+}
+
+bool view_declares(const struct view *view, const char *name)
+{
+	struct view_sought sought = { name, false };
+
+	view_each_class(view, view_compare_class, &sought);
+	return sought.found;
 }
 
 /* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */

@@ -150,6 +150,11 @@ static const struct value *view_json_put_value(struct pen *pen, const struct val
 	}
 }
 
+void print_json_value(struct pen *pen, const struct value *value)
+{
+	view_json_put_value(pen, value);
+}
+
 static void view_json_put_time(struct printer *p, int64_t ns)
 {
 	pen_text(&p->pen, "{\"time\":\"");

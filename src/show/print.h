@@ -32,6 +32,8 @@ struct printer {
 void print_text(struct printer *printer, const struct event *event);
 void print_brief(struct printer *printer, const struct event *event);
 void print_json(struct printer *printer, const struct event *event);
+/** One value as JSON. */
+void print_json_value(struct pen *pen, const struct value *value);
 
 #define PRINT_DIM "\033[2m"
 #define PRINT_GREEN "\033[32m"

@@ -84,9 +84,9 @@ static void latency_text_thread(struct table *table, struct json_object *o)
 }
 
 /* 1.200 ms on a CPU, 3.000 us waiting for one, 2.000 ms asleep, most in futex */
-#define PARTS_FORM                                                        \
-	"[{?running_ns}{running_ns:T}][{!running_ns}0 ns] on a CPU"       \
-	"[, {?runnable_ns}{runnable_ns:T} waiting for one]"               \
+#define PARTS_FORM                                                  \
+	"[{?running_ns}{running_ns:T}][{!running_ns}0 ns] on a CPU" \
+	"[, {?runnable_ns}{runnable_ns:T} waiting for one]"         \
 	"[, {?asleep_ns}{asleep_ns:T} asleep[, most in {asleep_in?}]]"
 
 static void latency_text_slowest(FILE *out, struct json_object *record)
@@ -104,13 +104,13 @@ static void latency_text_slowest(FILE *out, struct json_object *record)
 		table_cell(&table, "+%" PRIu64 ".%06" PRIu64, ns / 1000000000,
 			   ns % 1000000000 / 1000);
 		latency_text_thread(&table, o);
-		table_form(&table, o,
-			   json_get(o, "running_ns") ? "{name}: " PARTS_FORM : "{name}");
+		table_form(&table, o, json_get(o, "running_ns") ? "{name}: " PARTS_FORM : "{name}");
 	}
 	fputs("\nThe slowest:\n", out);
 	table_print(out, &table);
 	if (json_len(record, "slowest"))
-		text_form(out, json_at(record, "slowest", 0), "\nThe first of these:\n  {view_command}\n");
+		text_form(out, json_at(record, "slowest", 0),
+			  "\nThe first of these:\n  {view_command}\n");
 }
 
 void latency_text(FILE *out, struct json_object *record)

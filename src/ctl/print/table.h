@@ -11,7 +11,7 @@
 
 #include "base/macros.h"
 
-#define TABLE_MAX_COLUMNS 8
+#define TABLE_MAX_COLUMNS 64
 
 /**
  * struct table - to be initialised with zeros, except @columns.

@@ -34,8 +34,8 @@ static struct show_options chosen;
 static uint64_t top = SLOWEST;
 
 static const struct poptOption options[] = {
-	OPTION_TEXT("by", 0, &opt.by,
-		    "begin and end have this field in common, not the thread", "FIELD"),
+	OPTION_TEXT("by", 0, &opt.by, "begin and end have this field in common, not the thread",
+		    "FIELD"),
 	OPTION_TEXT("group-by", 'g', &opt.group_by,
 		    "a row for each value: thread, process, cpu, name or a field of the events",
 		    "KEY"),
@@ -64,16 +64,11 @@ static const struct {
 	const char *events;
 	const char *missing; /* how they are recorded */
 } kinds[] = {
-	[LATENCY_ALL] = { "pairs",
-			  "*_begin,*_start,*_enter,*_entry,*_req,*_end,*_stop,*_exit,*_return,"
-			  "*_done,*_finish,*_acq,syscall_entry_*,syscall_exit_*,"
-			  "compat_syscall_entry_*,compat_syscall_exit_*",
+	[LATENCY_ALL] = { "pairs", PAIRS_SUFFIX_EVENTS "," PAIRS_CALL_EVENTS,
 			  "name two events: lttctl latency BEGIN END" },
 	[LATENCY_NAMED] = { "name" },
 	[LATENCY_PAIR] = { "pair" },
-	[LATENCY_CALLS] = { "syscalls",
-			    "syscall_entry_*,syscall_exit_*,compat_syscall_entry_*,"
-			    "compat_syscall_exit_*",
+	[LATENCY_CALLS] = { "syscalls", PAIRS_CALL_EVENTS,
 			    "'lttctl record -k -- PROGRAM' records system calls" },
 	[LATENCY_LOCKS] = { "locks", "*_pthread:*_req,*_pthread:*_acq",
 			    "'lttctl record --wrap=pthread -- PROGRAM' records locks" },
@@ -104,9 +99,8 @@ static bool latency_verb_is_ready(const char *word)
 static enum span_grouping latency_verb_grouping(void)
 {
 	static const char *const words[] = {
-		[SPAN_BY_NAME] = "name",       [SPAN_BY_FIELD] = "",
-		[SPAN_BY_THREAD] = "thread",   [SPAN_BY_PROCESS] = "process",
-		[SPAN_BY_CPU] = "cpu",
+		[SPAN_BY_NAME] = "name",       [SPAN_BY_FIELD] = "",  [SPAN_BY_THREAD] = "thread",
+		[SPAN_BY_PROCESS] = "process", [SPAN_BY_CPU] = "cpu",
 	};
 
 	for (size_t i = 0; opt.group_by && i < ARRAY_SIZE(words); i++)
@@ -123,8 +117,7 @@ static int latency_verb_check_kind(struct err *err)
 	if (asked.kind < LATENCY_RUNQUEUE)
 		return 0;
 	if (chosen.processes || (chosen.threads && asked.kind == LATENCY_DISK))
-		return err_set(err, ERR_INVALID,
-			       "--%s: the events of '%s' are not those of the %s",
+		return err_set(err, ERR_INVALID, "--%s: the events of '%s' are not those of the %s",
 			       chosen.processes ? "process" : "thread", kinds[asked.kind].name,
 			       chosen.processes ? "process" : "thread");
 	if (chosen.where || opt.by || asked.grouping == SPAN_BY_FIELD)
@@ -570,11 +563,12 @@ static void latency_verb_note(struct ctl *ctl, const struct latency_reading *rea
 		print_note(ctl, "%s of groups beyond the first %u: not counted",
 			   text_count(nr, reading->latency->left_out), LATENCY_GROUPS_MOST);
 	if (sum->lost || sum->lost_before || sum->lost_buffers)
-		print_warning(ctl,
-			      "%s event%s were lost when the trace was recorded; rows marked with ~ "
-			      "have durations with losses in between",
-			      text_count(nr, sum->lost + sum->lost_before),
-			      text_plural(sum->lost + sum->lost_before));
+		print_warning(
+			ctl,
+			"%s event%s were lost when the trace was recorded; rows marked with ~ "
+			"have durations with losses in between",
+			text_count(nr, sum->lost + sum->lost_before),
+			text_plural(sum->lost + sum->lost_before));
 }
 
 static int latency_verb_read(struct ctl *ctl, struct view *view, struct latency_reading *reading,

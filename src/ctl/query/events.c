@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "events.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/macros.h"
+#include "base/mem.h"
+#include "read/event.h"
+#include "show/print.h"
+
+static const struct {
+	const char *name;
+	enum query_cell_type type;
+	enum query_role role;
+} common[] = {
+	{ "ts", QUERY_INTEGER, QUERY_TS },	    { "name", QUERY_TEXT, QUERY_NAME },
+	{ "host", QUERY_TEXT, QUERY_HOST },	    { "cpu", QUERY_INTEGER, QUERY_CPU },
+	{ "pid", QUERY_INTEGER, QUERY_PID },	    { "tid", QUERY_INTEGER, QUERY_TID },
+	{ "procname", QUERY_TEXT, QUERY_PROCNAME },
+};
+
+static struct query_table *query_events_table(struct query *query, const char *name, bool all)
+{
+	struct query_table *table = query_table_add(query, name);
+
+	table->event = all ? NULL : table->name;
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		query_table_column(table, common[i].name, common[i].type, common[i].role, NULL);
+	return table;
+}
+
+/* --- columns of fields --------------------------------------------------------------------- */
+
+static bool query_events_has(const struct query_table *table, const char *name)
+{
+	for (uint32_t i = 0; i < table->nr_columns; i++)
+		if (strcasecmp(table->columns[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool query_events_has_field(const struct query_table *table, const char *field)
+{
+	for (uint32_t i = 0; i < table->nr_columns; i++)
+		if (table->columns[i].field && strcmp(table->columns[i].field, field) == 0)
+			return true;
+	return false;
+}
+
+/* Whether an expression of the reader can name it. */
+static bool query_events_is_plain(const char *field)
+{
+	size_t len =
+		strspn(field, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+	return len && !field[len] && !(*field >= '0' && *field <= '9');
+}
+
+static enum query_cell_type query_events_type(const struct ctf_type *type)
+{
+	if (type->kind == TYPE_INT)
+		return QUERY_INTEGER;
+	return type->kind == TYPE_FLOAT ? QUERY_REAL : QUERY_TEXT;
+}
+
+static bool query_events_is_text(const struct ctf_type *type)
+{
+	return type->kind == TYPE_STRING ||
+	       ((type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE) && type->text);
+}
+
+/* A field whose name a column has already is field_NAME. */
+static void query_events_add_field(struct query_table *table, const struct ctf_field *field)
+{
+	const struct ctf_type *type = field->type;
+	char *name AUTO_FREE = xasprintf(
+		"%s%s", query_events_has(table, field->shown) ? "field_" : "", field->shown);
+	struct query_column *column;
+
+	if (query_events_has_field(table, field->shown) || query_events_has(table, name))
+		return;
+	column =
+		query_table_column(table, name, query_events_type(type), QUERY_FIELD, field->shown);
+	column->pushed = query_events_is_plain(field->shown) &&
+			 (query_events_is_text(type) ||
+			  (type->kind == TYPE_INT && (type->is_signed || type->size_bits < 64)));
+	if (type->kind == TYPE_ENUM) {
+		char *value AUTO_FREE = xasprintf("%s_value", name);
+
+		if (!query_events_has(table, value))
+			query_table_column(table, value, QUERY_INTEGER, QUERY_FIELD_VALUE,
+					   field->shown);
+	}
+}
+
+static struct query_table *query_events_find(struct query *query, const char *name)
+{
+	struct query_table *table = query->tables;
+
+	while (table && strcasecmp(table->name, name) != 0)
+		table = table->next;
+	return table;
+}
+
+/* Classes of one name have the columns of all of them. */
+static void query_events_add_class(void *priv, const struct ctf_event_class *ec)
+{
+	struct query *query = priv;
+	struct query_table *table = query_events_find(query, ec->name);
+
+	if (!table)
+		table = query_events_table(query, ec->name, false);
+	if (table->event && strcmp(table->event, ec->name) == 0)
+		for (uint32_t i = 0; ec->fields && i < ec->fields->nr_fields; i++)
+			query_events_add_field(table, &ec->fields->fields[i]);
+}
+
+void query_events_add(struct query *query, const struct view *view)
+{
+	struct query_table *all = query_events_table(query, "events", true);
+	struct query_table *table;
+
+	query_table_column(all, "fields", QUERY_TEXT, QUERY_FIELDS, NULL);
+	view_each_class(view, query_events_add_class, query);
+	for (table = all->next; table; table = table->next)
+		if (table->event && !query_events_has(table, "fields"))
+			query_table_column(table, "fields", QUERY_TEXT, QUERY_FIELDS, NULL);
+}
+
+/* --- cells --------------------------------------------------------------------------------- */
+
+static struct query_cell query_cell_text(const char *text, size_t len)
+{
+	return (struct query_cell){ .text = text, .len = (uint32_t)len, .type = QUERY_TEXT };
+}
+
+static struct query_cell query_cell_integer(int64_t integer)
+{
+	return (struct query_cell){ .integer = integer, .type = QUERY_INTEGER };
+}
+
+static struct query_cell query_cell_string(const char *text)
+{
+	return text ? query_cell_text(text, strlen(text)) :
+		      (struct query_cell){ .type = QUERY_NULL };
+}
+
+static struct query_cell query_events_json(const struct value *value, struct pen *pen)
+{
+	pen->used = 0;
+	print_json_value(pen, value);
+	return query_cell_text(pen->buf, pen->used);
+}
+
+/* Of a value without a label, the number. */
+static struct query_cell query_events_label(const struct ctf_type *type, uint64_t value,
+					    struct pen *pen)
+{
+	uint32_t label = enum_find(type, value, 0);
+
+	if (label < type->nr_mappings)
+		return query_cell_string(type->mappings[label].label);
+	pen->used = 0;
+	print_integer(pen, type, value);
+	return query_cell_text(pen->buf, pen->used);
+}
+
+static struct query_cell query_events_value(const struct query_column *column,
+					    const struct value *value, struct pen *pen)
+{
+	const struct ctf_type *type = value->type;
+
+	if (query_events_is_text(type) && !(type->kind != TYPE_STRING && !value_is_text(value)))
+		return query_cell_text((const char *)value->bytes, value_text_length(value));
+	if (type->kind == TYPE_INT || column->role == QUERY_FIELD_VALUE)
+		return type_is_scalar(type) ? query_cell_integer((int64_t)value->u) :
+					      (struct query_cell){ .type = QUERY_NULL };
+	if (type->kind == TYPE_FLOAT)
+		return (struct query_cell){ .real = value->d, .type = QUERY_REAL };
+	if (type->kind == TYPE_ENUM)
+		return query_events_label(type, value->u, pen);
+	return query_events_json(value, pen);
+}
+
+static struct query_cell query_events_task(const struct value *value)
+{
+	if (!value)
+		return (struct query_cell){ .type = QUERY_NULL };
+	return query_cell_integer((int64_t)value->u);
+}
+
+/* Of a trace of one process, the number is in its environment. */
+static struct query_cell query_events_pid(const struct event *event)
+{
+	const struct ctf_env *env = trace_class_env_find(event->source->tc, "vpid");
+
+	if (!event->task.pid && env && !env->text)
+		return query_cell_integer(env->number);
+	return query_events_task(event->task.pid);
+}
+
+static struct query_cell query_events_procname(const struct event *event)
+{
+	const struct value *name = event->task.procname;
+
+	if (name)
+		return query_cell_text((const char *)name->bytes, value_text_length(name));
+	return query_cell_string(trace_class_env(event->source->tc, "procname"));
+}
+
+struct query_cell query_events_cell(const struct query_column *column, const struct event *event,
+				    struct pen *pen)
+{
+	const struct value *value;
+
+	switch (column->role) {
+	case QUERY_TS:
+		return query_cell_integer(event->ns);
+	case QUERY_NAME:
+		return query_cell_text(event->ec->name, event->ec->name_len);
+	case QUERY_HOST:
+		return query_cell_string(trace_class_env(event->source->tc, "hostname"));
+	case QUERY_CPU:
+		return query_cell_integer((int64_t)event->packet->cpu);
+	case QUERY_PID:
+		return query_events_pid(event);
+	case QUERY_TID:
+		return query_events_task(event->task.tid);
+	case QUERY_PROCNAME:
+		return query_events_procname(event);
+	case QUERY_FIELDS:
+		return event->fields ? query_events_json(event->fields, pen) :
+				       (struct query_cell){ .type = QUERY_NULL };
+	default:
+		value = value_member(event->fields, column->field);
+		return value ? query_events_value(column, value, pen) :
+			       (struct query_cell){ .type = QUERY_NULL };
+	}
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* events.h - the tables of the events of a trace: of all, and of each name. */
+#ifndef CTL_QUERY_EVENTS_H
+#define CTL_QUERY_EVENTS_H
+
+#include "show/pen.h"
+#include "table.h"
+
+struct event;
+struct view;
+
+/** Add the tables that the traces of a view declare. */
+void query_events_add(struct query *query, const struct view *view);
+
+/** The cell of a column. @pen: for texts that are made; valid until it is used again. */
+struct query_cell query_events_cell(const struct query_column *column, const struct event *event,
+				    struct pen *pen);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * table.h - tables of a trace as virtual tables of SQLite (sqlite.org/vtab.html). Those of events
+ * read the trace: comparisons of the time, the name and of fields are handed down to the reader. A
+ * table that a join reads a second time is kept in memory from then on, with a hash of the column
+ * by which it is joined. The other tables are in memory from their first use on.
+ */
+#ifndef CTL_QUERY_TABLE_H
+#define CTL_QUERY_TABLE_H
+
+#include "base/err.h"
+#include "rows.h"
+#include "sqlite.h"
+
+struct event;
+struct query;
+struct query_table;
+struct view;
+
+enum query_role {
+	QUERY_TS, /* of the others, the role is that of the table that fills the rows */
+	QUERY_NAME,
+	QUERY_HOST,
+	QUERY_CPU,
+	QUERY_PID,
+	QUERY_TID,
+	QUERY_PROCNAME,
+	QUERY_FIELDS,
+	QUERY_FIELD,	   /* a field of the event; of an enumeration the label */
+	QUERY_FIELD_VALUE, /* the number of an enumeration */
+};
+
+/**
+ * struct query_column
+ * @type: QUERY_INTEGER, QUERY_REAL or QUERY_TEXT. @field: of the event, as it is shown.
+ * @pushed: whether the reader can compare it with an integer or a text of this type.
+ */
+struct query_column {
+	char *name, *field;
+	enum query_cell_type type;
+	enum query_role role;
+	bool pushed;
+};
+
+/** Fill a table in memory. Return: 0, or the code in @err. */
+typedef int (*query_fill_fn)(struct query *query, struct query_rows *rows, struct err *err);
+
+/**
+ * struct query_table
+ * @name: of the table. @event: of the events; NULL: of all. @fill: NULL: it is one of events.
+ * @rows: in memory; NULL: not yet.
+ */
+struct query_table {
+	struct query_table *next;
+	struct query *query;
+	char *name;
+	const char *event;
+	struct query_column *columns;
+	uint32_t nr_columns;
+	query_fill_fn fill;
+	struct query_rows *rows;
+};
+
+/**
+ * struct query - the reading of one trace. Used by one thread.
+ * @tables: in the order of .tables. @reads: of the whole trace.
+ * @lost, @problems: according to the readings so far.
+ * @interrupted: set by a signal handler. @declaring: a table is being declared to SQLite.
+ */
+struct query {
+	const struct sqlite *sql;
+	sqlite3 *db;
+	const char *path;
+	struct query_table *tables, **last;
+	struct query_memory memory;
+	uint64_t reads, lost, problems;
+	volatile int interrupted;
+	bool declaring;
+	struct err err; /* of the last failure in a table */
+};
+
+/** query_table_add() - a table without columns; owned by the query. */
+struct query_table *query_table_add(struct query *query, const char *name);
+/** @name, @field: copied; @field may be NULL. */
+struct query_column *query_table_column(struct query_table *table, const char *name,
+					enum query_cell_type type, enum query_role role,
+					const char *field);
+void query_table_free(struct query_table *table);
+/** query_tables_register() - make the tables known to SQLite. Return: 0, or the code in @err. */
+int query_tables_register(struct query *query, struct err *err) MUST_CHECK;
+/** Take note of a view that was read. */
+void query_note_view(struct query *query, struct view *view);
+
+#endif
