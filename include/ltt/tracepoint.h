@@ -28,6 +28,13 @@
  *	not evaluated. Thread safe, async-signal safe, keeps errno.
  * ltt_enabled(PROVIDER, NAME)
  *	whether there is a listener: for work that only tracing needs.
+ * LTT_SPAN(PROVIDER, NAME, (ARGS), LEVEL, FIELDS...)
+ *	declares the events "PROVIDER:NAME_begin", with these fields, and "PROVIDER:NAME_end", with
+ *	none: a pair, whose durations `lttctl latency` shows.
+ * ltt_span(PROVIDER, NAME, VALUES...)
+ *	records the begin, and the end when the block is left where it stands, by return, break,
+ *	goto or an exception of C++, but not by longjmp(). It declares a variable; one of a name
+ *	in a line. The end is recorded if the begin had a listener.
  * LTT_EVENT_CLASS(PROVIDER, CLASS, (ARGS), FIELDS...)
  * LTT_EVENT(PROVIDER, CLASS, NAME, LEVEL)
  *	several events of one layout share its description and its code.
@@ -92,6 +99,24 @@
 	LTT__TYPED_CLASS(provider##__##name, args, #args) \
 	LTT__CLASS(provider##__##name, args, __VA_ARGS__) \
 	LTT__EVENT(provider##__##name, provider##__##name, #provider ":" #name, level)
+
+#define LTT_SPAN(provider, name, args, level, ...) \
+	LTT_TRACEPOINT(provider, name##_begin, args, level, ##__VA_ARGS__) \
+	LTT_TRACEPOINT(provider, name##_end, (), level) \
+	static inline __attribute__((__unused__, __no_instrument_function__)) void \
+	ltt_span_end_##provider##__##name(const unsigned int *ltt__begun) \
+	{ \
+		if (ltt_unlikely(*ltt__begun)) \
+			ltt_trace(provider, name##_end); \
+	}
+
+#define ltt_span(provider, name, ...) \
+	__attribute__((__cleanup__(ltt_span_end_##provider##__##name), __unused__)) \
+	const unsigned int LTT__SPAN_NAME(ltt_span_##provider##__##name##_, __LINE__) = \
+		ltt_enabled(provider, name##_begin); \
+	ltt_trace(provider, name##_begin, ##__VA_ARGS__)
+#define LTT__SPAN_NAME(name, line) LTT__SPAN_NAME_(name, line)
+#define LTT__SPAN_NAME_(name, line) name##line
 
 #define LTT_EVENT_CLASS(provider, name, args, ...) \
 	LTT__TYPED_CLASS(provider##__##name, args, #args) \
