@@ -602,8 +602,9 @@ static bool tunnel_is_same(const struct view_index *a, const struct view_index *
 		be64toh(a->packet_size) == sizeof(struct packet_header) * 8);
 }
 
-/* A relay shows a stream before other streams' data that is younger. So a packet that is older is
- * one of a stream that ended before the viewer attached, or that the viewer has read to its end. */
+/* One of a stream that the viewer has read to its end; or of one that ended before the viewer
+ * attached, as a relay announces a stream before the viewer has all that others have recorded up to
+ * its begin. The viewer may have later packets of other streams by then. */
 static bool tunnel_is_past(const struct follow *f, const struct known_stream *stream,
 			   const struct view_index *index)
 {
@@ -611,8 +612,9 @@ static bool tunnel_is_past(const struct follow *f, const struct known_stream *st
 
 	return f->known.generation > 1 && tunnel_finds_past(stream->trace->session) &&
 	       !stream->has_last &&
-	       (be64toh(index->timestamp_end) <= stream->joined_ts ||
-		(!is_bare && be64toh(index->timestamp_begin) < stream->joined_ts));
+	       ((stream->again && be64toh(index->timestamp_end) <= stream->read_ts) ||
+		be64toh(index->timestamp_end) <= stream->from_ts ||
+		(!is_bare && be64toh(index->timestamp_begin) < stream->from_ts));
 }
 
 /* The packets up to the last one that was reported to the viewer. */

@@ -28,7 +28,7 @@ static void known_free_stream(struct known *known, struct known_stream *stream)
 	free(stream);
 }
 
-void known_forget(struct known *known, struct known_trace *trace)
+static void known_free_trace(struct known *known, struct known_trace *trace)
 {
 	struct known_stream *stream;
 
@@ -40,14 +40,62 @@ void known_forget(struct known *known, struct known_trace *trace)
 	free(trace);
 }
 
+static void known_free_past(struct known_session *session, struct known_past *past)
+{
+	session->nr_past--;
+	list_remove(&past->node);
+	free(past->path);
+	free(past->channel);
+	free(past);
+}
+
+/* A relay does not announce those that end before known_since(), which only grows. */
+static void known_prune(struct known_session *session)
+{
+	const uint64_t since = known_since(session);
+	struct known_past *past, *next;
+
+	list_for_each_safe(past, next, &session->past, node)
+		if (past->end_ts < since)
+			known_free_past(session, past);
+}
+
+static void known_remember(const struct known_stream *stream)
+{
+	struct known_session *session = stream->trace->session;
+	struct known_past *past;
+
+	if (session->nr_past == KNOWN_MAX_STREAMS)
+		known_free_past(session, list_first(&session->past, struct known_past, node));
+	past = xalloc(sizeof(*past));
+	past->path = xstrdup(stream->trace->path);
+	past->channel = xstrdup(stream->channel);
+	past->end_ts = MAX(stream->reported_ts, stream->read_ts);
+	list_append(&session->past, &past->node);
+	session->nr_past++;
+}
+
+void known_forget(struct known *known, struct known_trace *trace)
+{
+	const struct known_stream *stream;
+
+	known_prune(trace->session);
+	list_for_each(stream, &trace->streams, node)
+		known_remember(stream);
+	known_free_trace(known, trace);
+}
+
 void known_fini(struct known *known)
 {
 	struct known_session *session;
 	struct known_trace *trace;
+	struct known_past *past;
 
 	while ((session = list_first(&known->sessions, struct known_session, node))) {
 		while ((trace = list_first(&session->traces, struct known_trace, node)))
-			known_forget(known, trace);
+			known_free_trace(known, trace);
+		while ((past = list_first(&session->past, struct known_past, node)))
+			known_free_past(session, past);
 		list_remove(&session->node);
 		free(session);
 	}
@@ -85,6 +133,7 @@ struct known_session *known_list(struct known *known, const struct view_session_
 		session->id = known->next_id++;
 		session->names = *names;
 		list_init(&session->traces);
+		list_init(&session->past);
 		list_append(&known->sessions, &session->node);
 	}
 	session->relay_id = be64toh(names->id);
@@ -126,19 +175,24 @@ bool known_is_here(const struct known *known, const struct known_stream *stream)
 	return stream->generation == known->generation;
 }
 
-uint64_t known_since(const struct known_session *session)
+uint64_t known_position(const struct known_session *session)
 {
 	const struct known_stream *stream;
 	const struct known_trace *trace;
-	uint64_t since = UINT64_MAX;
+	uint64_t position = UINT64_MAX;
 
 	list_for_each(trace, &session->traces, node)
 		list_for_each(stream, &trace->streams, node)
 			if (!stream->ended)
-				since = MIN(since, MAX(stream->reported_ts, stream->joined_ts));
-	if (since == UINT64_MAX)
-		since = session->reported_ts;
-	return since ? since - 1 : 0;
+				position = MIN(position, MAX(stream->reported_ts, stream->from_ts));
+	return position == UINT64_MAX ? session->reported_ts : position;
+}
+
+uint64_t known_since(const struct known_session *session)
+{
+	uint64_t position = known_position(session);
+
+	return position ? position - 1 : 0;
 }
 
 /* --- streams of the relay's ----------------------------------------------------------------- */
@@ -186,18 +240,33 @@ static struct known_stream *absent_stream(const struct known *known,
 }
 
 /* By either name: see stream_of(). */
-static bool has_ended(const struct known_trace *trace, const char *channel)
+static bool is_of_file(const char *known, const char *channel)
 {
-	const struct known_stream *stream;
 	const char *number = strrchr(channel, '_');
 	size_t len = strlen(channel);
 
-	list_for_each(stream, &trace->streams, node)
-		if (stream->ended && strncmp(stream->channel, channel, len) == 0 &&
-		    (!stream->channel[len] ||
-		     (number && strcmp(stream->channel + len, number) == 0)))
-			return true;
-	return false;
+	return strncmp(known, channel, len) == 0 &&
+	       (!known[len] || (number && strcmp(known + len, number) == 0));
+}
+
+/* The viewer may have read it to its end in this trace, or in one that is forgotten. */
+static void known_find_end(const struct known *known, struct known_stream *stream)
+{
+	const struct known_trace *trace = stream->trace;
+	const struct known_stream *other;
+	const struct known_past *past;
+
+	list_for_each(other, &trace->streams, node)
+		if (other->ended && is_of_file(other->channel, stream->channel)) {
+			stream->again = true;
+			stream->read_ts = MAX(stream->read_ts, other->reported_ts);
+		}
+	list_for_each(past, &trace->session->past, node)
+		if (known->generation > 1 && strcmp(past->path, trace->path) == 0 &&
+		    is_of_file(past->channel, stream->channel)) {
+			stream->again = true;
+			stream->read_ts = MAX(stream->read_ts, past->end_ts);
+		}
 }
 
 /* Of a stream that has ended the relay has only the names of files: "chan_0_0" is the file of channel
@@ -221,7 +290,8 @@ static struct known_stream *stream_of(struct known *known, struct known_trace *t
 	stream->trace = trace;
 	stream->id = known->next_id++;
 	stream->channel = xasprintf("%.*s", (int)sizeof(entry->channel), entry->channel);
-	stream->again = has_ended(trace, stream->channel);
+	stream->from_ts = known_position(trace->session);
+	known_find_end(known, stream);
 	idmap_add(&known->streams, &stream->id_node, stream->id);
 	list_append(&trace->streams, &stream->node);
 	trace->nr_active++;

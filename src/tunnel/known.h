@@ -36,6 +36,16 @@ struct known_session {
 	uint64_t reported_ts; /* latest time that was sent to the viewer, of any stream */
 	unsigned int nr_new;  /* streams that were not sent to the viewer yet */
 	struct list_node traces;
+	struct list_node past; /* struct known_past */
+	unsigned int nr_past;
+};
+
+/** A stream that the viewer has read to its end, of a trace that is forgotten: a relay that was
+ *  restarted may announce it once more. */
+struct known_past {
+	struct list_node node;
+	char *path, *channel;
+	uint64_t end_ts;
 };
 
 struct known_trace {
@@ -63,11 +73,13 @@ struct known_stream {
 	uint64_t generation;
 	char *channel;
 	bool announced, ended;
-	bool again; /* it ended in this trace before: the viewer must get no packet of it */
+	bool again; /* it ended in this trace before: the viewer has all up to read_ts */
+	uint64_t read_ts;
 	bool has_class;
 	uint64_t stream_class; /* of the trace, as sent by the relay */
 	uint64_t reported_ts;  /* time up to which the viewer has all events */
 	uint64_t joined_ts;    /* the session's reported_ts when this stream was announced */
+	uint64_t from_ts;      /* the viewer had all events up to here when this one became known */
 
 	/* the last packet of a file that was reported to the viewer */
 	bool has_last;
@@ -98,12 +110,14 @@ struct known_stream *known_stream(const struct known *known, uint64_t id);
  *  many. */
 int known_add(struct known *known, struct known_session *session,
 	      const struct view_stream_entry *entry) MUST_CHECK;
-/** Free the trace and its streams, which have ended. */
+/** Free the trace and its streams, which have ended: they are remembered as past ones. */
 void known_forget(struct known *known, struct known_trace *trace);
 
 /** Whether the relay's id of the stream is valid on the current connection. */
 bool known_is_here(const struct known *known, const struct known_stream *stream);
-/** The time before which the viewer has all packets, of all streams of the session. */
+/** The time up to which the viewer has all packets, of all streams of the session. */
+uint64_t known_position(const struct known_session *session);
+/** As known_position(), for the relay: packets that end then may be needed. */
 uint64_t known_since(const struct known_session *session);
 
 /** Allocate memory of @len bytes for the packet that the viewer fetches; the last one is freed. */
