@@ -156,6 +156,8 @@ enum view_format {
  * @columns: of the terminal, for names in a summary; 0: there is none.
  * @longest: print the events that have a duration, the longest first, and at most this number of
  *      them; 0: print all in the order of time.
+ * @delta: in JSON, the time since the event before as "delta_ns".
+ * @table: print them as rows of it (show/columns.h); NULL: as @format has them.
  * @names: print with each event the names of its addresses (names.h); in JSON "symbols"; or NULL.
  * @status: of the answer in which a summary is printed as JSON.
  */
@@ -170,6 +172,8 @@ struct view_style {
 	bool brief;
 	unsigned int columns;
 	uint64_t longest;
+	bool delta;
+	struct columns *table;
 	struct names *names;
 	int status;
 };

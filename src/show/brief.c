@@ -103,6 +103,16 @@ static const struct value *brief_put_value(struct pen *pen, const struct value *
 	}
 }
 
+void print_value_brief(struct pen *pen, const struct value *value)
+{
+	brief_put_value(pen, value);
+}
+
+void print_fields_brief(struct pen *pen, const struct value *value)
+{
+	brief_put_members(pen, value);
+}
+
 /* --- the line ------------------------------------------------------------- */
 
 /* 412ns, 74.9us, 1.23ms, 12.3s */

@@ -304,6 +304,10 @@ void print_json(struct printer *printer, const struct event *event)
 	struct pen *pen = &printer->pen;
 
 	view_json_put_time(printer, event->ns);
+	if (printer->style.delta && printer->any) {
+		pen_text(pen, ",\"delta_ns\":");
+		pen_json_i64(pen, event->ns - printer->last_ns);
+	}
 	view_json_put_env(pen, event->source);
 	view_json_put_event_name(pen, event->ec);
 	print_packet_once(event->packet, put_packet);
@@ -318,4 +322,6 @@ void print_json(struct printer *printer, const struct event *event)
 		pen_text(pen, event->took->lossy ? ",\"lossy\":true" : "");
 	}
 	pen_bytes(pen, "}\n", 2);
+	printer->last_ns = event->ns;
+	printer->any = true;
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "columns.h"
 #include "longest.h"
 #include "read/view_priv.h"
 
@@ -57,7 +58,8 @@ typedef void (*print_fn)(struct printer *printer, const struct event *event);
 
 static print_fn print_of(const struct view_style *style)
 {
-	return style->format == VIEW_JSON   ? print_json :
+	return style->table		    ? print_columns :
+	       style->format == VIEW_JSON   ? print_json :
 	       style->brief && style->tasks ? print_brief :
 					      print_text;
 }
@@ -96,6 +98,8 @@ static int print_longest(struct view *view, const struct view_select *select,
 	}
 	pen_fini(&printer->pen);
 	printer->pen = out;
+	if (printer->style.table)
+		columns_begin(printer->style.table, &printer->pen);
 	longest_write(longest, &printer->pen);
 	longest_free(longest);
 	return r;
@@ -126,6 +130,8 @@ int view_print(struct view *view, const struct view_select *select, const struct
 	view->idle_priv = &printer;
 	r = (printer.style.longest ? print_longest : print_all)(view, select ? select : &everything,
 								&printer);
+	if (!r && printer.style.table)
+		columns_begin(printer.style.table, &printer.pen);
 	flushed = pen_flush(&printer.pen);
 	pen_fini(&printer.pen);
 	pen_fini(&printer.task);

@@ -34,6 +34,8 @@ void print_brief(struct printer *printer, const struct event *event);
 void print_json(struct printer *printer, const struct event *event);
 /** One value as JSON. */
 void print_json_value(struct pen *pen, const struct value *value);
+/** A row of printer->style.table, and its first line before it, unless rows are sorted. */
+void print_columns(struct printer *printer, const struct event *event);
 
 #define PRINT_DIM "\033[2m"
 #define PRINT_GREEN "\033[32m"
@@ -49,6 +51,14 @@ void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v);
 void print_task(struct printer *printer);
 /** Write the names of the addresses of an event. */
 void print_names(struct printer *printer, const struct event *event);
+
+/** Write the time of an event, without brackets. */
+void print_time(struct printer *printer, struct pen *pen, int64_t ns);
+/** Columns of a terminal that a text takes. */
+uint32_t print_width(const char *s, size_t len);
+/** A value, and the members of a struct, as in a short line. */
+void print_value_brief(struct pen *pen, const struct value *value);
+void print_fields_brief(struct pen *pen, const struct value *value);
 
 /** Format the second of @ns by @format (strftime(3)); the result is cached for the next event. */
 const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);

@@ -15,6 +15,7 @@
 #include "read/guest.h"
 #include "read/live.h"
 #include "read/pairs.h"
+#include "columns.h"
 #include "screen.h"
 
 /** A trace that is shown. */
@@ -25,6 +26,7 @@ struct show {
 	struct view_select selection;
 	struct view *view;
 	struct pairs *pairs;   /* NULL: no durations are printed */
+	struct columns *columns; /* NULL: the events are lines, or JSON */
 	struct names names;    /* without objects: addresses are not named */
 	struct guests *guests; /* NULL: there are none */
 };
@@ -89,6 +91,33 @@ static bool asks_for_durations(const struct show_options *options)
 	return show_sorts(options) || (options->where && view_where_has_duration(options->where));
 }
 
+static bool show_has_table(const struct show_options *options)
+{
+	return options->columns || options->csv;
+}
+
+static int show_make_columns(const struct show_options *options, struct columns **ret,
+			     struct err *err)
+{
+	return columns_new(options->columns, options->csv, options->delta, ret, err);
+}
+
+static int show_check_columns(const struct show_options *options, struct err *err)
+{
+	const char *name = options->columns ? "columns" : "csv";
+	struct columns *columns;
+
+	if (!show_has_table(options))
+		return 0;
+	if (options->json || options->summary)
+		return err_set(err, ERR_INVALID, "--%s and --%s exclude each other", name,
+			       options->json ? "json" : "summary");
+	if (show_make_columns(options, &columns, err) != 0)
+		return err->code;
+	columns_free(columns);
+	return 0;
+}
+
 int show_check(const struct show_options *options, struct err *err)
 {
 	uint64_t limit;
@@ -100,6 +129,8 @@ int show_check(const struct show_options *options, struct err *err)
 	if (options->color && !is_color(options->color))
 		return err_set(err, ERR_INVALID, "--color=%s: auto, always or never",
 			       options->color);
+	if (show_check_columns(options, err) != 0)
+		return err->code;
 	if (options->pair) {
 		struct pairs *pairs = pairs_new(options->pair, why, sizeof(why));
 
@@ -310,6 +341,15 @@ static void note_names(const struct show *show)
 			text_count(buf, show->names.unknown), text_plural(show->names.unknown));
 }
 
+/* Of a trace that is stored it is an error before the events. */
+static void note_columns(const struct show *show)
+{
+	char *unknown AUTO_FREE = show->columns ? columns_unknown(show->columns, show->view) : NULL;
+
+	if (unknown)
+		show->host->warn(show->host->priv, unknown);
+}
+
 static void note_guest_faults(const struct show *show, const struct guest *guest)
 {
 	const struct guests *guests = show->guests;
@@ -479,6 +519,7 @@ static enum show_result show_conclude(const struct show *show, struct view_style
 		if (show->pairs)
 			note_pairs(show);
 		note_names(show);
+		note_columns(show);
 		warn_losses(show, summary);
 	}
 	note_guests(show);
@@ -493,6 +534,15 @@ static enum show_result show_conclude(const struct show *show, struct view_style
 
 /* --- all of it -------------------------------------------------------------------------- */
 
+/* A live session may declare more at any time. */
+static int show_check_names(const struct show *show, struct err *err)
+{
+	char *unknown AUTO_FREE =
+		show->columns && show->path ? columns_unknown(show->columns, show->view) : NULL;
+
+	return unknown ? err_set(err, ERR_INVALID, "%s", unknown) : 0;
+}
+
 static enum show_result show_events(struct show *show, struct err *err)
 {
 	const struct show_options *options = show->options;
@@ -506,11 +556,14 @@ static enum show_result show_events(struct show *show, struct err *err)
 		.tasks = !options->raw,
 		.brief = screen_has(STDOUT_FILENO),
 		.columns = screen_columns(STDOUT_FILENO),
+		.delta = options->delta,
+		.table = show->columns,
 		.names = show->names.objects ? &show->names : NULL,
 	};
 	int rc;
 
-	if (show_select(show->view, show->path, options, show->pairs, &show->selection, err) != 0)
+	if (show_check_names(show, err) != 0 ||
+	    show_select(show->view, show->path, options, show->pairs, &show->selection, err) != 0)
 		return SHOW_FAILED;
 	if (show_sorts(options)) {
 		style.longest = show->selection.limit ? show->selection.limit : UINT64_MAX;
@@ -541,6 +594,19 @@ int show_objects(const char *path, bool relay_clock, struct objects **ret, struc
 	rc = objects_read(view, ret);
 	view_free(view);
 	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
+}
+
+/* The options are checked. */
+static void show_make_parts(struct show *show)
+{
+	const struct show_options *options = show->options;
+	struct err ignored = { 0 };
+
+	if (show_has_table(options))
+		(void)!show_make_columns(options, &show->columns, &ignored);
+	if (options->durations || options->pair || asks_for_durations(options) ||
+	    (show->columns && columns_have_duration(show->columns)))
+		show->pairs = pairs_new(options->pair, NULL, 0);
 }
 
 static int open_with_guests(struct show *show, const char *path, struct err *err)
@@ -579,10 +645,10 @@ enum show_result show_live(const struct live_session *session, const struct show
 			err_errno(err, ERR_OUTPUT, -rc, "can't follow the live session");
 		return SHOW_FAILED;
 	}
-	if (options->durations || options->pair || asks_for_durations(options))
-		show.pairs = pairs_new(options->pair, NULL, 0);
+	show_make_parts(&show);
 	result = show_events(&show, err);
 	pairs_free(show.pairs);
+	columns_free(show.columns);
 	view_free(show.view);
 	return result;
 }
@@ -600,13 +666,13 @@ enum show_result show_trace(const char *path, const struct show_options *options
 	}
 	if (open_with_guests(&show, path, err) != 0)
 		return SHOW_FAILED;
-	if (options->durations || options->pair || asks_for_durations(options))
-		show.pairs = pairs_new(options->pair, NULL, 0);
+	show_make_parts(&show);
 	if (!options->symbols ||
 	    show_objects(path, options->relay_clock, &show.names.objects, err) == 0)
 		result = show_events(&show, err);
 	objects_free(show.names.objects);
 	pairs_free(show.pairs);
+	columns_free(show.columns);
 	view_free(show.view);
 	guests_free(show.guests);
 	return result;

@@ -144,18 +144,23 @@ void print_color(struct printer *p, const char *code)
 		pen_text(&p->pen, code);
 }
 
+void print_time(struct printer *p, struct pen *pen, int64_t ns)
+{
+	if (p->style.clock_seconds)
+		pen_i64(pen, seconds_of(ns));
+	else
+		pen_text(pen,
+			 print_second(p, ns, p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+				      p->style.clock_gmt));
+	pen_char(pen, '.');
+	pen_digits(pen, nanos_of(ns), 9);
+}
+
 static void view_text_put_time(struct printer *p, int64_t ns)
 {
 	print_color(p, PRINT_MAGENTA);
 	pen_char(&p->pen, '[');
-	if (p->style.clock_seconds)
-		pen_i64(&p->pen, seconds_of(ns));
-	else
-		pen_text(&p->pen,
-			 print_second(p, ns, p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
-				      p->style.clock_gmt));
-	pen_char(&p->pen, '.');
-	pen_digits(&p->pen, nanos_of(ns), 9);
+	print_time(p, &p->pen, ns);
 	pen_char(&p->pen, ']');
 	print_color(p, PRINT_RESET);
 }
@@ -181,7 +186,7 @@ static void put_delta(struct printer *p, int64_t ns)
 
 #define TASK_WIDTH_MAX 48u /* a longer one is not waited for by the others */
 
-static uint32_t count_columns(const char *s, size_t len)
+uint32_t print_width(const char *s, size_t len)
 {
 	uint32_t columns = 0;
 
@@ -216,7 +221,7 @@ void print_task(struct printer *p)
 		pen_bytes(&p->pen, p->task.buf, p->task.used);
 		print_color(p, PRINT_RESET);
 	}
-	width = count_columns(p->task.buf, p->task.used);
+	width = print_width(p->task.buf, p->task.used);
 	if (width > p->task_width)
 		p->task_width = MIN(width, TASK_WIDTH_MAX);
 	for (; width < p->task_width; width++)

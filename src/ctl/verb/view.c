@@ -191,7 +191,6 @@ static enum status show_session(struct ctl *ctl, const struct live_url *live)
 	session.stop = &live_stop;
 	session.from_begin = opt.from_start;
 	live_catch_signals();
-	show.json = ctl->json;
 	return (enum status)show_exit_status(show_live(&session, &show, &host, &ctl->err));
 }
 
@@ -250,6 +249,7 @@ static const char *needs_whole_trace(void)
 
 static enum status view_verb_check(struct ctl *ctl)
 {
+	show.json = ctl->json;
 	if (opt.wait && !opt.live)
 		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
 	else if (opt.from_start && !opt.live)
@@ -280,7 +280,6 @@ static enum status view_verb_show(struct ctl *ctl, const char *path)
 	};
 	enum show_result result;
 
-	show.json = ctl->json;
 	if (!show.summary && !ctl->json && !ctl->no_pager)
 		screen_page();
 	if (!show.summary && screen_has(STDOUT_FILENO)) /* the events show it */

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "columns.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "print.h"
+#include "read/view_priv.h"
+
+#define COLUMNS_MOST 64u
+#define CELL_WIDTH_MAX 48u /* a longer cell is not waited for by the others */
+
+/** A column without a word has the field or context @name. */
+struct column {
+	const struct column_word *word;
+	char *name;
+	const char *searched; /* in @name: behind a prefix */
+	enum { COLUMN_ANY, COLUMN_FIELD, COLUMN_CONTEXT } scope;
+	uint32_t width;
+};
+
+/** struct columns - @cells: of a row, one behind the other; @ends: of each cell in it. */
+struct columns {
+	struct column *all;
+	size_t nr;
+	bool csv;
+	bool begun;
+	struct pen cells;
+	size_t *ends;
+	bool *is_right;
+};
+
+/* --- cells: each function returns whether it is a number, which is written on the right ------- */
+
+typedef bool column_fn(struct printer *p, const struct event *event, struct pen *pen);
+
+static void columns_put_seconds(struct pen *pen, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	if (ns < 0)
+		pen_char(pen, '-');
+	pen_u64(pen, size / 1000000000);
+	pen_char(pen, '.');
+	pen_digits(pen, size % 1000000000, 9);
+}
+
+static bool columns_put_time(struct printer *p, const struct event *event, struct pen *pen)
+{
+	print_time(p, pen, event->ns);
+	return false;
+}
+
+static bool columns_put_delta(struct printer *p, const struct event *event, struct pen *pen)
+{
+	if (p->any)
+		columns_put_seconds(pen, event->ns - p->last_ns);
+	return true;
+}
+
+static bool columns_put_duration(struct printer *p, const struct event *event, struct pen *pen)
+{
+	(void)p;
+	if (event->took)
+		columns_put_seconds(pen, event->took->ns);
+	return true;
+}
+
+/* Behind its name there may be the process of a trace. */
+static bool columns_put_host(struct printer *p, const struct event *event, struct pen *pen)
+{
+	const char *host = event->source->host;
+
+	(void)p;
+	pen_name_bytes(pen, (const uint8_t *)host, strcspn(host, ":"));
+	return false;
+}
+
+/* A value in a cell: a text without quotes. Return: as of cells. */
+static bool columns_put_value(struct pen *pen, const struct value *value)
+{
+	if (value && value_is_provided(value))
+		value = value_provided(value);
+	if (!value)
+		return false;
+	if (value->type->kind == TYPE_STRING || value_is_text(value)) {
+		pen_name_bytes(pen, value->bytes, value_text_length(value));
+		return false;
+	}
+	print_value_brief(pen, value);
+	return value->type->kind == TYPE_INT || value->type->kind == TYPE_FLOAT;
+}
+
+static const struct value *columns_packet_member(const struct event *event, const char *name)
+{
+	return event->packet->context.nr ? value_member(event->packet->context.at, name) : NULL;
+}
+
+static bool columns_put_cpu(struct printer *p, const struct event *event, struct pen *pen)
+{
+	const struct value *cpu = columns_packet_member(event, "cpu_id");
+
+	(void)p;
+	return columns_put_value(pen, cpu ? cpu : value_member(event->context, "cpu_id"));
+}
+
+static bool columns_put_event_name(struct printer *p, const struct event *event, struct pen *pen)
+{
+	(void)p;
+	pen_name(pen, event->ec->name);
+	return false;
+}
+
+static bool columns_put_loglevel(struct printer *p, const struct event *event, struct pen *pen)
+{
+	(void)p;
+	if (event->ec->loglevel >= 0)
+		pen_text(pen, loglevel_name(event->ec->loglevel));
+	return false;
+}
+
+/* A trace of one process names it. */
+static bool columns_put_of_trace(const struct event *event, const char *key, struct pen *pen)
+{
+	const struct ctf_env *env = trace_class_env_find(event->source->tc, key);
+
+	if (env && env->text)
+		pen_name(pen, env->text);
+	else if (env)
+		pen_i64(pen, env->number);
+	return env && !env->text;
+}
+
+static bool columns_put_pid(struct printer *p, const struct event *event, struct pen *pen)
+{
+	(void)p;
+	return event->task.pid ? columns_put_value(pen, event->task.pid) :
+				 columns_put_of_trace(event, "vpid", pen);
+}
+
+static bool columns_put_tid(struct printer *p, const struct event *event, struct pen *pen)
+{
+	(void)p;
+	return columns_put_value(pen, event->task.tid);
+}
+
+static bool columns_put_procname(struct printer *p, const struct event *event, struct pen *pen)
+{
+	(void)p;
+	return event->task.procname ? columns_put_value(pen, event->task.procname) :
+				      columns_put_of_trace(event, "procname", pen);
+}
+
+static bool columns_put_fields(struct printer *p, const struct event *event, struct pen *pen)
+{
+	(void)p;
+	if (event->fields && event->fields->count)
+		print_fields_brief(pen, event->fields);
+	return false;
+}
+
+static const struct column_word {
+	const char *name;
+	column_fn *put;
+	uint32_t width;
+} column_words[] = {
+	{ "time", columns_put_time, 0 },
+	{ "delta", columns_put_delta, 11 },
+	{ "duration", columns_put_duration, 11 },
+	{ "host", columns_put_host, 0 },
+	{ "cpu", columns_put_cpu, 0 },
+	{ "procname", columns_put_procname, 15 },
+	{ "comm", columns_put_procname, 15 },
+	{ "pid", columns_put_pid, 7 },
+	{ "tid", columns_put_tid, 7 },
+	{ "name", columns_put_event_name, 20 },
+	{ "event", columns_put_event_name, 20 },
+	{ "loglevel", columns_put_loglevel, 0 },
+	{ "fields", columns_put_fields, 0 },
+};
+
+/* --- fields by their names ---------------------------------------------------------------- */
+
+/* As print_provided_name() writes it. */
+static bool columns_is_provided_name(const struct value *value, const char *name)
+{
+	const char *full = value_provided_name(value);
+	const char *provider = value_provider(value->field->shown);
+
+	if (full)
+		return strcmp(full, name) == 0;
+	return strlen(provider) == strlen(name) &&
+	       strcspn(provider, "_") == strcspn(name, ":") &&
+	       strcmp(provider + MIN(strlen(provider), strcspn(provider, "_") + 1),
+		      name + MIN(strlen(name), strcspn(name, ":") + 1)) == 0;
+}
+
+/* `a`, or in a struct `a` its member `a.b`. */
+static const struct value *columns_find_in(const struct value *scope, const char *name)
+{
+	const struct value *at = scope + 1;
+
+	for (uint32_t i = 0; scope && i < scope->count; i++, at = value_behind(at)) {
+		const struct ctf_field *field = at->field;
+		size_t len = field->shown_len;
+
+		if (strncmp(name, field->shown, len) == 0) {
+			if (!name[len])
+				return at;
+			if (name[len] == '.' && at->type->kind == TYPE_STRUCT)
+				return columns_find_in(at, name + len + 1);
+		}
+		if (value_is_provided(at) && columns_is_provided_name(at, name))
+			return at;
+	}
+	return NULL;
+}
+
+static const struct value *columns_find(const struct column *column, const struct event *event)
+{
+	const struct value *scopes[] = { event->context, event->stream_context,
+					 event->packet->context.nr ? event->packet->context.at :
+								     NULL };
+	const struct value *found = NULL;
+
+	if (column->scope != COLUMN_CONTEXT)
+		found = columns_find_in(event->fields, column->searched);
+	for (size_t i = 0; !found && column->scope != COLUMN_FIELD && i < ARRAY_SIZE(scopes); i++)
+		found = columns_find_in(scopes[i], column->searched);
+	return found;
+}
+
+/* --- names that a trace declares ---------------------------------------------------------- */
+
+/** struct declared - @names: so far, allocated, and NULL behind them. */
+struct declared {
+	char **names;
+	size_t nr, room;
+};
+
+static void declared_add(struct declared *all, char *name)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		if (strcmp(all->names[i], name) == 0) {
+			free(name);
+			return;
+		}
+	if (all->room < all->nr + 2) {
+		all->room = MAX(2 * all->room, (size_t)64);
+		all->names = xrealloc(all->names, all->room * sizeof(*all->names));
+	}
+	all->names[all->nr++] = name;
+	all->names[all->nr] = NULL;
+}
+
+static void declared_free(struct declared *all)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		free(all->names[i]);
+	free(all->names);
+}
+
+/* A context that the application provides: its kind has the name of it. */
+static const char *declared_provided(const struct ctf_field *field)
+{
+	const struct value value = { .field = field, .type = field->type };
+
+	return value_provider(field->shown) && field->type->nr_fields &&
+			       field->type->fields[0].type->kind == TYPE_ENUM ?
+		       value_provided_name(&value) :
+		       NULL;
+}
+
+static void declared_add_struct(struct declared *all, const struct ctf_type *type,
+				const char *prefix)
+{
+	for (uint32_t i = 0; type && i < type->nr_fields; i++) {
+		const struct ctf_field *field = &type->fields[i];
+
+		if (field->type->kind == TYPE_STRUCT) {
+			char *inner AUTO_FREE = xasprintf("%s%s.", prefix, field->shown);
+			const char *provided = declared_provided(field);
+
+			if (provided)
+				declared_add(all, xstrdup(provided));
+			declared_add_struct(all, field->type, inner);
+		}
+		declared_add(all, xasprintf("%s%s", prefix, field->shown));
+	}
+}
+
+/* @scope: COLUMN_FIELD, COLUMN_CONTEXT or both. */
+static void declared_add_all(struct declared *all, const struct view *view, int scope)
+{
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const struct ctf_trace_class *tc = view->sources[i]->tc;
+
+		for (const struct ctf_stream_class *sc = tc ? tc->streams : NULL; sc; sc = sc->next)
+			if (scope != COLUMN_FIELD) {
+				declared_add_struct(all, sc->packet_context, "");
+				declared_add_struct(all, sc->event_context, "");
+			}
+		for (const struct ctf_event_class *ec = tc ? tc->events : NULL; ec; ec = ec->next) {
+			if (scope != COLUMN_CONTEXT)
+				declared_add_struct(all, ec->fields, "");
+			if (scope != COLUMN_FIELD)
+				declared_add_struct(all, ec->context, "");
+		}
+	}
+}
+
+static bool declared_has(const struct declared *all, const char *name)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		if (strcmp(all->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Other columns count, too. */
+static char *columns_suggest(const struct column *column, struct declared *all)
+{
+	static const char *const kinds[] = { "field or context", "field", "context" };
+	const char *near;
+
+	if (column->scope == COLUMN_ANY)
+		for (size_t i = 0; i < ARRAY_SIZE(column_words); i++)
+			declared_add(all, xstrdup(column_words[i].name));
+	near = all->nr ? nearest_word(column->searched, (const char *const *)all->names) : NULL;
+	return xasprintf("--columns: no event of this trace has a %s '%s'%s%s%s",
+			 kinds[column->scope], column->searched, near ? "; did you mean '" : "",
+			 near ? near : "", near ? "'?" : "");
+}
+
+char *columns_unknown(const struct columns *columns, const struct view *view)
+{
+	char *sentence = NULL;
+
+	for (size_t i = 0; i < columns->nr && !sentence; i++) {
+		const struct column *column = &columns->all[i];
+		struct declared all = { 0 };
+
+		if (column->word)
+			continue;
+		declared_add_all(&all, view, (int)column->scope);
+		if (!declared_has(&all, column->searched))
+			sentence = columns_suggest(column, &all);
+		declared_free(&all);
+	}
+	return sentence;
+}
+
+/* --- the option --------------------------------------------------------------------------- */
+
+static bool columns_have(const struct columns *columns, column_fn *put)
+{
+	for (size_t i = 0; i < columns->nr; i++)
+		if (columns->all[i].word && columns->all[i].word->put == put)
+			return true;
+	return false;
+}
+
+bool columns_have_duration(const struct columns *columns)
+{
+	return columns_have(columns, columns_put_duration);
+}
+
+static const struct column_word *columns_word(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(column_words); i++)
+		if (strcmp(column_words[i].name, name) == 0)
+			return &column_words[i];
+	return NULL;
+}
+
+static void columns_add(struct columns *columns, const char *name, size_t len)
+{
+	struct column *column = &columns->all[columns->nr++];
+
+	column->name = xasprintf("%.*s", (int)len, name);
+	column->searched = column->name;
+	column->word = columns_word(column->name);
+	if (strncmp(column->name, "field.", 6) == 0)
+		column->scope = COLUMN_FIELD;
+	else if (strncmp(column->name, "ctx.", 4) == 0)
+		column->scope = COLUMN_CONTEXT;
+	if (column->scope != COLUMN_ANY)
+		column->searched = strchr(column->name, '.') + 1;
+	column->width = MAX((uint32_t)len, column->word ? column->word->width : 0);
+	if (columns->csv)
+		column->width = 0;
+}
+
+int columns_new(const char *names, bool csv, bool delta, struct columns **ret, struct err *err)
+{
+	const char *at = names ? names : "time,host,cpu,procname,pid,tid,name,fields";
+	struct columns *columns = xalloc(sizeof(*columns));
+
+	columns->csv = csv;
+	columns->all = xalloc(COLUMNS_MOST * sizeof(*columns->all));
+	delta = delta && !(names && strstr(names, "delta"));
+	while (at && columns->nr + 1 < COLUMNS_MOST) {
+		size_t len = strcspn(at, ",");
+
+		if (!len)
+			break;
+		columns_add(columns, at, len);
+		if (delta && strncmp(at, "time", len) == 0)
+			columns_add(columns, "delta", strlen("delta"));
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	if (at) {
+		columns_free(columns);
+		return err_set(err, ERR_INVALID,
+			       "--columns=%s: names with commas between them, at most %u", names,
+			       COLUMNS_MOST - 2);
+	}
+	if (delta && !columns_have(columns, columns_put_delta))
+		columns_add(columns, "delta", strlen("delta"));
+	pen_init(&columns->cells, NULL);
+	columns->ends = xalloc(columns->nr * sizeof(*columns->ends));
+	columns->is_right = xalloc(columns->nr * sizeof(*columns->is_right));
+	*ret = columns;
+	return 0;
+}
+
+void columns_free(struct columns *columns)
+{
+	if (!columns)
+		return;
+	for (size_t i = 0; i < columns->nr; i++)
+		free(columns->all[i].name);
+	free(columns->all);
+	pen_fini(&columns->cells);
+	free(columns->ends);
+	free(columns->is_right);
+	free(columns);
+}
+
+/* --- rows --------------------------------------------------------------------------------- */
+
+/* In quotes, if it has characters that separate cells or lines. */
+static void columns_put_csv(struct pen *pen, const char *cell, size_t len)
+{
+	bool quotes = false;
+
+	for (size_t i = 0; i < len; i++)
+		quotes |= cell[i] == ',' || cell[i] == '"' || cell[i] == '\n' || cell[i] == '\r';
+	if (!quotes) {
+		pen_bytes(pen, cell, len);
+		return;
+	}
+	pen_char(pen, '"');
+	for (size_t i = 0; i < len; i++) {
+		if (cell[i] == '"')
+			pen_char(pen, '"');
+		pen_char(pen, cell[i]);
+	}
+	pen_char(pen, '"');
+}
+
+static void columns_pad(struct pen *pen, uint32_t from, uint32_t to)
+{
+	for (; from < to; from++)
+		pen_char(pen, ' ');
+}
+
+/* Nothing is written behind the last column. */
+static void columns_put_cell(const struct columns *columns, size_t i, struct pen *pen,
+			     const char *cell, size_t len)
+{
+	const struct column *column = &columns->all[i];
+	uint32_t width = columns->csv ? 0 : print_width(cell, len);
+	bool is_last = i + 1 == columns->nr;
+
+	if (columns->csv) {
+		columns_put_csv(pen, cell, len);
+		pen_char(pen, is_last ? '\n' : ',');
+		return;
+	}
+	if (columns->is_right[i])
+		columns_pad(pen, width, column->width);
+	pen_bytes(pen, cell, len);
+	if (!columns->is_right[i] && !is_last)
+		columns_pad(pen, width, column->width);
+	pen_text(pen, is_last ? "\n" : "  ");
+}
+
+void columns_begin(struct columns *columns, struct pen *pen)
+{
+	for (size_t i = 0; i < columns->nr && !columns->begun; i++) {
+		const char *name = columns->all[i].name;
+
+		columns_put_cell(columns, i, pen, name, strlen(name));
+	}
+	columns->begun = true;
+}
+
+static void columns_fill(struct columns *columns, struct printer *p, const struct event *event)
+{
+	struct pen *cells = &columns->cells;
+
+	cells->used = 0;
+	for (size_t i = 0; i < columns->nr; i++) {
+		struct column *column = &columns->all[i];
+		size_t begin = cells->used;
+		uint32_t width;
+
+		columns->is_right[i] =
+			column->word ? column->word->put(p, event, cells) :
+				       columns_put_value(cells, columns_find(column, event));
+		if (cells->used == begin && !columns->csv)
+			pen_char(cells, '-');
+		columns->ends[i] = cells->used;
+		width = print_width(cells->buf + begin, cells->used - begin);
+		column->width = MAX(column->width, MIN(width, CELL_WIDTH_MAX));
+	}
+}
+
+void print_columns(struct printer *p, const struct event *event)
+{
+	struct columns *columns = p->style.table;
+	size_t begin = 0;
+
+	columns_fill(columns, p, event);
+	if (!p->style.longest)
+		columns_begin(columns, &p->pen);
+	for (size_t i = 0; i < columns->nr; i++) {
+		const char *cell = columns->cells.buf + begin;
+		size_t len = columns->ends[i] - begin;
+
+		columns_put_cell(columns, i, &p->pen, cell, len);
+		begin = columns->ends[i];
+	}
+	p->last_ns = event->ns;
+	p->any = true;
+}
