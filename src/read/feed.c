@@ -279,12 +279,25 @@ void feed_receive(struct feed *f, uint8_t *bytes, size_t len)
 	f->tally->sum.bytes += len;
 }
 
+void feed_grow(struct feed *f, uint64_t size)
+{
+	uint64_t more = size - f->window.limit;
+
+	f->window.limit = size;
+	f->rescan_left += RESCANS * more;
+	f->window.holes_left += more;
+	f->source->reporter->bytes += more;
+	f->tally->sum.bytes += more;
+	f->reader.slots =
+		xrealloc(f->reader.slots, (f->source->tc->nr_slots + 1) * sizeof(*f->reader.slots));
+}
+
 static int feed_await(struct feed *f)
 {
 	int r;
 
 	f->ns = MAX(f->ns, f->until_ns);
-	r = live_next(f);
+	r = f->source->live->ops->next(f);
 	if (r == LIVE_LATER)
 		f->ns = MAX(f->ns, f->until_ns);
 	return r;

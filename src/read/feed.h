@@ -83,6 +83,9 @@ int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST
 /** The next packet of a live stream; @bytes: passed on. */
 void feed_receive(struct feed *feed, uint8_t *bytes, size_t len);
 
+/** Of a file that grows the first @size bytes, more than before, are complete. */
+void feed_grow(struct feed *feed, uint64_t size);
+
 struct verify_index;
 
 /** Check all packets, without storing events. Return: 0 or negative errno. */

@@ -45,7 +45,7 @@ static bool has_checksum(const struct feed *f)
 {
 	const struct packet *packet = &f->packet;
 
-	return !f->source->live && packet_has(packet, ROLE_CRC32C) &&
+	return !f->source->from_relay && packet_has(packet, ROLE_CRC32C) &&
 	       packet_has(packet, ROLE_RECORDED) && packet->head_bits % 8 == 0 &&
 	       packet->head_bits / 8 > CRC_BYTES;
 }
@@ -76,7 +76,7 @@ static int check_packet(struct feed *f, uint64_t *ret_events)
 {
 	uint64_t at = f->packet.head_bits, expected, events = 0;
 	int result = has_checksum(f) ? check_sum(f) : READ_OK;
-	bool counts = !f->source->live; /* a tunnel adds packets of its own */
+	bool counts = !f->source->from_relay; /* a tunnel adds packets of its own */
 	const char *why = counts ? tally_contradiction(f->tally, &f->packet) : NULL;
 
 	if (!result && why)

@@ -217,7 +217,7 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 		f->rescan_left -= MIN(f->rescan_left, checked);
 		return feed_find_skip_damaged(f, offset, f->why);
 	}
-	if (!f->source->live) /* a tunnel adds packets of its own */
+	if (!f->source->from_relay) /* a tunnel adds packets of its own */
 		report_oddity(f, offset);
 	f->last_clock = f->reader.clock;
 	f->search_from = offset + (f->packet.content_bits + 7) / 8;

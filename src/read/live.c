@@ -30,14 +30,15 @@ struct live_part {
 };
 
 /**
- * struct live
+ * struct live_relay
  * @parts: the @nr_parts sessions that have not ended.
  * @view: that it belongs to.
  * @broken: the connection was lost.
  * @fresh: streams that the view does not have yet, from @taken on.
  * @rest_ms: of the next wait: longer if there was nothing the last time.
  */
-struct live {
+struct live_relay {
+	struct live base;
 	struct live_session session;
 	struct live_part *parts;
 	uint32_t nr_parts;
@@ -49,22 +50,27 @@ struct live {
 	int rest_ms;
 };
 
+static struct live_relay *live_of(struct live *base)
+{
+	return container_of(base, struct live_relay, base);
+}
+
 /* --- the connection ------------------------------------------------------------------------- */
 
-static bool live_is_stopped(const struct live *live)
+static bool live_is_stopped(const struct live_relay *live)
 {
 	return live->session.stop && *live->session.stop;
 }
 
 /* The events so far. */
-static void live_show(const struct live *live)
+static void live_show(const struct live_relay *live)
 {
 	if (live->view->idle)
 		live->view->idle(live->view->idle_priv);
 }
 
 /* A signal may come just before the wait: it is not for ever. Return: 0 or negative errno. */
-static int live_ready(const struct live *live, short events)
+static int live_ready(const struct live_relay *live, short events)
 {
 	struct pollfd pfd = { .fd = live->session.fd, .events = events };
 	int nr;
@@ -79,7 +85,7 @@ static int live_ready(const struct live *live, short events)
 	return nr < 0 ? -errno : 0;
 }
 
-static int live_get(struct live *live, void *data, size_t len)
+static int live_get(struct live_relay *live, void *data, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		int r = live_ready(live, POLLIN);
@@ -96,7 +102,7 @@ static int live_get(struct live *live, void *data, size_t len)
 	return 0;
 }
 
-static int live_put(struct live *live, const void *data, size_t len)
+static int live_put(struct live_relay *live, const void *data, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		int r = live_ready(live, POLLOUT);
@@ -113,7 +119,7 @@ static int live_put(struct live *live, const void *data, size_t len)
 	return 0;
 }
 
-static int live_ask(struct live *live, uint32_t command, const void *body, size_t len)
+static int live_ask(struct live_relay *live, uint32_t command, const void *body, size_t len)
 {
 	struct view_request request = { .bytes = htobe64(len), .command = htobe32(command) };
 	int r = live_put(live, &request, sizeof(request));
@@ -121,13 +127,13 @@ static int live_ask(struct live *live, uint32_t command, const void *body, size_
 	return r || !len ? r : live_put(live, body, len);
 }
 
-static int live_ask_about(struct live *live, uint32_t command, uint64_t id)
+static int live_ask_about(struct live_relay *live, uint32_t command, uint64_t id)
 {
 	id = htobe64(id);
 	return live_ask(live, command, &id, sizeof(id));
 }
 
-static void live_rest(struct live *live)
+static void live_rest(struct live_relay *live)
 {
 	live_show(live);
 	if (!live_is_stopped(live))
@@ -136,7 +142,7 @@ static void live_rest(struct live *live)
 }
 
 /* The outcome of a request that failed: the view ends. */
-static int live_lost(struct live *live, int error)
+static int live_lost(struct live_relay *live, int error)
 {
 	if (error == -ENOMEM)
 		return error;
@@ -149,18 +155,18 @@ static int live_lost(struct live *live, int error)
 
 /* --- traces and their metadata ---------------------------------------------------------------- */
 
-static struct source *live_trace(struct live *live, uint64_t id, const char *path)
+static struct source *live_trace(struct live_relay *live, uint64_t id, const char *path)
 {
 	struct view *view = live->view;
 
 	for (size_t i = 0; i < view->nr_sources; i++)
 		if (view->sources[i]->live_id == id)
 			return view->sources[i];
-	return view_add_source(view, source_new_live(live, id, path, &view->reporter));
+	return view_add_source(view, source_new_live(&live->base, id, path, &view->reporter));
 }
 
 /* Text that was added to the metadata. */
-static int live_read_text(struct live *live, struct source *source)
+static int live_read_text(struct live_relay *live, struct source *source)
 {
 	struct view_metadata reply = { .status = htobe32(VIEW_METADATA) };
 	size_t before = source->text_len;
@@ -184,7 +190,7 @@ static int live_read_text(struct live *live, struct source *source)
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-static void live_add_stream(struct live *live, struct live_part *part,
+static void live_add_stream(struct live_relay *live, struct live_part *part,
 			    const struct view_stream_entry *entry)
 {
 	char path[sizeof(entry->path) + 1], channel[sizeof(entry->channel) + 1];
@@ -209,7 +215,7 @@ static void live_add_stream(struct live *live, struct live_part *part,
 }
 
 /* The answer to a request to attach, or for new streams. */
-static int live_read_streams(struct live *live, struct live_part *part, uint32_t *ret_status)
+static int live_read_streams(struct live_relay *live, struct live_part *part, uint32_t *ret_status)
 {
 	struct view_streams head;
 	struct view_stream_entry entry;
@@ -230,7 +236,7 @@ static int live_read_streams(struct live *live, struct live_part *part, uint32_t
 }
 
 /* A session that has ended leaves the list. @all: or only those that have no streams. */
-static int live_read_new_streams(struct live *live, bool all)
+static int live_read_new_streams(struct live_relay *live, bool all)
 {
 	int r = 0;
 
@@ -248,15 +254,17 @@ static int live_read_new_streams(struct live *live, bool all)
 	return r;
 }
 
-static void live_end_stream(struct live *live, const struct feed *feed)
+static void live_end_stream(struct live_relay *live, const struct feed *feed)
 {
 	for (uint32_t i = 0; i < live->nr_parts; i++)
 		if (live->parts[i].id == feed->source->live_session)
 			live->parts[i].nr_streams--;
 }
 
-struct feed *live_take_new(struct live *live)
+static struct feed *live_take_new(struct live *base)
 {
+	struct live_relay *live = live_of(base);
+
 	if (live->taken < live->nr_fresh)
 		return live->fresh[live->taken++];
 	live->taken = live->nr_fresh = 0;
@@ -264,8 +272,9 @@ struct feed *live_take_new(struct live *live)
 	return NULL;
 }
 
-int live_await_stream(struct live *live)
+static int live_await_stream(struct live *base)
 {
+	struct live_relay *live = live_of(base);
 	int r;
 
 	if (live->broken || live_is_stopped(live))
@@ -284,8 +293,8 @@ int live_await_stream(struct live *live)
 /* --- packets ---------------------------------------------------------------------------------- */
 
 /* @bytes: @len of them. Return: 0; 1: the relay has lost the packet; negative errno. */
-static int live_read_bytes(struct live *live, uint64_t stream, uint64_t offset, uint8_t *bytes,
-			   size_t len)
+static int live_read_bytes(struct live_relay *live, uint64_t stream, uint64_t offset,
+			   uint8_t *bytes, size_t len)
 {
 	struct view_packet reply;
 	int r = 0;
@@ -324,7 +333,8 @@ static void live_pass(struct feed *feed, const struct view_index *index)
 			MAX(feed->until_ns, clock_ns(sc->clock, be64toh(index->timestamp_end)));
 }
 
-static int live_read_packet(struct live *live, struct feed *feed, const struct view_index *index)
+static int live_read_packet(struct live_relay *live, struct feed *feed,
+			    const struct view_index *index)
 {
 	uint64_t len = be64toh(index->packet_size) / 8;
 	uint8_t *bytes;
@@ -359,7 +369,8 @@ static bool live_lacks_class(const struct feed *feed, const struct view_index *i
 }
 
 /* After its relay was restarted a tunnel has packets whose text it gets a moment later. */
-static int live_learn(struct live *live, const struct feed *feed, const struct view_index *index)
+static int live_learn(struct live_relay *live, const struct feed *feed,
+		      const struct view_index *index)
 {
 	int r = live_read_text(live, feed->source);
 
@@ -370,7 +381,8 @@ static int live_learn(struct live *live, const struct feed *feed, const struct v
 	return r;
 }
 
-static int live_take_index(struct live *live, struct feed *feed, const struct view_index *index)
+static int live_take_index(struct live_relay *live, struct feed *feed,
+			   const struct view_index *index)
 {
 	bool announces = index->flags & htobe32(VIEW_NEW_STREAM);
 	int r = announces ? live_read_new_streams(live, true) : 0;
@@ -402,9 +414,9 @@ static int live_take_index(struct live *live, struct feed *feed, const struct vi
 	return 0;
 }
 
-int live_next(struct feed *feed)
+static int live_next(struct feed *feed)
 {
-	struct live *live = feed->source->live;
+	struct live_relay *live = live_of(feed->source->live);
 	struct view_index index;
 	int r;
 
@@ -421,7 +433,7 @@ int live_next(struct feed *feed)
 
 /* --- open ------------------------------------------------------------------------------------- */
 
-static int live_create(struct live *live)
+static int live_create(struct live_relay *live)
 {
 	uint32_t status;
 	int r = live_ask(live, VIEW_CREATE_SESSION, NULL, 0);
@@ -430,7 +442,7 @@ static int live_create(struct live *live)
 	return r ? r : be32toh(status) == VIEW_CREATED ? 0 : -EPROTO;
 }
 
-static int live_attach(struct live *live, uint64_t id)
+static int live_attach(struct live_relay *live, uint64_t id)
 {
 	struct live_part *part = &live->parts[live->nr_parts++];
 	struct view_attach attach = {
@@ -445,11 +457,29 @@ static int live_attach(struct live *live, uint64_t id)
 	return r ? r : status == VIEW_ATTACHED ? 0 : -ENOENT;
 }
 
+static void live_free(struct live *base)
+{
+	struct live_relay *live = live_of(base);
+
+	close_fd(live->session.fd);
+	free(live->session.ids);
+	free(live->parts);
+	free(live->fresh);
+	free(live);
+}
+
+static const struct live_ops live_relay_ops = {
+	.next = live_next,
+	.take_new = live_take_new,
+	.await_stream = live_await_stream,
+	.free = live_free,
+};
+
 int view_open_live(const struct live_session *session, view_report_fn fn, void *priv,
 		   struct view **ret_view)
 {
 	struct view *view = xalloc(sizeof(*view));
-	struct live *live = xalloc(sizeof(*live));
+	struct live_relay *live = xalloc(sizeof(*live));
 	int r;
 
 	live->session = *session;
@@ -457,7 +487,8 @@ int view_open_live(const struct live_session *session, view_report_fn fn, void *
 	live->parts = xalloc((session->nr + 1) * sizeof(*live->parts));
 	live->view = view;
 	live->rest_ms = MIN(REST_MS, live->session.rest_ms);
-	view->live = live;
+	live->base.ops = &live_relay_ops;
+	view->live = &live->base;
 	view->dir = "";
 	view->reporter = (struct reporter){ .fn = fn, .priv = priv };
 	view->peeked = true;
@@ -469,15 +500,4 @@ int view_open_live(const struct live_session *session, view_report_fn fn, void *
 	else
 		*ret_view = view;
 	return r;
-}
-
-void live_free(struct live *live)
-{
-	if (!live)
-		return;
-	close_fd(live->session.fd);
-	free(live->session.ids);
-	free(live->parts);
-	free(live->fresh);
-	free(live);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * live.h - reads live sessions from a relay, or from an ltt-tunnel to one, by the protocol of
- * viewers (proto/viewproto.h). Streams are feeds whose packets arrive one by one; while one has
- * none, its feed's time is the one up to which the relay knows that there are no events. Belongs to
- * a view, runs in its thread and waits there. The relay is not trusted: its data is checked as that
- * of a file is, but for checksums, as relays change headers for their viewers.
+ * live.h - traces that grow while they are read, and of these live sessions, from a relay or an
+ * ltt-tunnel, by the protocol of viewers (proto/viewproto.h); tail.h has those of a local
+ * directory. Streams are feeds whose packets arrive one by one; while one has none, its feed's time
+ * is the one up to which the relay knows that there are no events. Belongs to a view, runs in its
+ * thread and waits there. The relay is not trusted: its data is checked as that of a file is, but
+ * for checksums, as relays change headers for their viewers.
  */
 #ifndef READ_LIVE_H
 #define READ_LIVE_H
@@ -41,19 +42,29 @@ int view_open_live(const struct live_session *session, view_report_fn report, vo
 struct feed;
 struct live;
 
-/** Outcome of live_next(), besides 0: the stream has ended; and negative errno. */
+/** Outcome of live_ops.next(), besides 0: the stream has ended; and negative errno. */
 enum {
 	LIVE_PACKET = 1, /* it is at feed->next_packet */
 	LIVE_LATER = 2,	 /* feed->ns may have changed, and there may be new streams */
 };
 
-/** Get the next packet of a stream, or wait for a moment. */
-int live_next(struct feed *feed) MUST_CHECK;
-/** A stream that began since the last call; NULL: there is none. */
-struct feed *live_take_new(struct live *live);
-/** No stream is there: wait for one for a moment. Return: 1; 0: the session has ended; negative
- *  errno. */
-int live_await_stream(struct live *live) MUST_CHECK;
-void live_free(struct live *live);
+/**
+ * struct live_ops - a kind of trace that grows while it is read.
+ * @next: get the next packet of a stream, or wait for a moment.
+ * @take_new: a stream that began since the last call; NULL: there is none.
+ * @await_stream: no stream is there: wait for one for a moment. Return: 1; 0: the session has
+ *                ended; negative errno.
+ */
+struct live_ops {
+	int (*next)(struct feed *feed);
+	struct feed *(*take_new)(struct live *live);
+	int (*await_stream)(struct live *live);
+	void (*free)(struct live *live);
+};
+
+/** struct live - the begin of each kind's own struct. */
+struct live {
+	const struct live_ops *ops;
+};
 
 #endif

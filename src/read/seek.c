@@ -162,3 +162,16 @@ int seek_index(const struct seek *seek, struct seek_entry *ret_entry)
 	*ret_entry = entry;
 	return r;
 }
+
+int seek_last(int fd, struct seek_entry *ret_entry)
+{
+	struct index_file index = { .fd = fd };
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	index.bytes = MAX((uint64_t)st.st_size, (uint64_t)INDEX_HEADER);
+	if (index_read_header(&index) < 0 || !index.nr)
+		return 0;
+	return index_entry(&index, index.nr - 1, ret_entry) == 0;
+}

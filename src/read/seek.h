@@ -43,5 +43,7 @@ struct seek {
  * Return: an outcome: @ret_entry is set if it is not 0; negative errno.
  */
 int seek_index(const struct seek *seek, struct seek_entry *ret_entry) MUST_CHECK;
+/** The last whole entry of an index that is being written. Return: 1; 0: there is none. */
+int seek_last(int fd, struct seek_entry *ret_entry) MUST_CHECK;
 
 #endif

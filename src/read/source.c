@@ -126,6 +126,7 @@ struct source *source_new_live(struct live *live, uint64_t id, const char *path,
 	struct source *s = source_new(-1, path, reporter);
 
 	s->live = live;
+	s->from_relay = true;
 	s->live_id = id;
 	s->tc = arena_alloc(&s->arena, sizeof(*s->tc));
 	return s;
@@ -157,6 +158,57 @@ int source_take_text(struct source *s)
 	r = metadata_unpack(text, &len, where, reporter);
 	r = r ? r : parse_metadata(s, text, len, where, reporter);
 	return r == -EPROTO ? 0 : r;
+}
+
+static uint64_t source_metadata_size(const struct source *s)
+{
+	struct stat st;
+
+	return fstatat(s->dir_fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) == 0 ?
+		       (uint64_t)st.st_size :
+		       0;
+}
+
+int source_open_growing(struct live *live, int dir_fd, const char *label, struct reporter *reporter,
+			struct source **ret_source)
+{
+	struct source *s = source_new(dir_fd, label, reporter);
+	int r;
+
+	s->live = live;
+	s->metadata_size = source_metadata_size(s);
+	r = read_metadata(s);
+	if (r < 0)
+		source_free(s);
+	else
+		*ret_source = s;
+	return r;
+}
+
+/* As source_take_text(). A trace that a clear has removed keeps the metadata that it had. */
+int source_read_growth(struct source *s)
+{
+	uint64_t size = source_metadata_size(s);
+	struct reporter again = { 0 }, *reporter = s->reporter;
+	int r;
+
+	if (size <= s->metadata_size)
+		return 0;
+	s->reporter = &again;
+	r = read_metadata(s);
+	s->reporter = reporter;
+	if (r == 0)
+		s->metadata_size = size;
+	return r == -ENOMEM ? r : 0;
+}
+
+struct feed *source_add_growing_feed(struct source *s, const char *name, uint64_t size)
+{
+	struct feed *feed = feed_add(s, name, size);
+
+	feed->ns = feed->until_ns = INT64_MIN;
+	source_tally(s, feed);
+	return feed;
 }
 
 int source_open(int dir_fd, const char *label, struct reporter *reporter,

@@ -21,17 +21,20 @@
  * @lossy_until_ns: end of the latest packet read so far in which, or before which, events are
  *      missing.
  * @until_ns: end of the latest packet read or passed so far; INT64_MIN: none has one.
- * @live: NULL: it is in a directory. @live_session, @live_id, @metadata_id: the ids of its session,
- * of itself and of its metadata at the relay.
- * @text: metadata as received so far, @text_len bytes.
+ * @live: NULL: it does not grow. @from_relay: it is in no directory here.
+ * @live_session, @live_id, @metadata_id: the ids of its session, of itself and of its metadata at
+ * the relay.
+ * @text: metadata as received so far, @text_len bytes. @metadata_size: of the file that was read.
  */
 struct source {
 	struct live *live;
+	bool from_relay;
 	uint64_t live_session;
 	uint64_t live_id;
 	uint64_t metadata_id;
 	char *text;
 	size_t text_len;
+	uint64_t metadata_size;
 	struct reporter *reporter;
 	char *label;
 	char *host;
@@ -65,6 +68,14 @@ struct source *source_free(struct source *source);
 /** A live trace, without metadata and streams yet. @path: as the relay names it. */
 struct source *source_new_live(struct live *live, uint64_t id, const char *path,
 			       struct reporter *reporter);
+/** A trace in a directory that grows, without streams. @dir_fd: owned by the source, also on
+ *  failure. Return: as source_open(). */
+int source_open_growing(struct live *live, int dir_fd, const char *label, struct reporter *reporter,
+			struct source **ret_source) MUST_CHECK;
+/** Read its metadata again if that has grown. Return: 0 or negative errno. */
+int source_read_growth(struct source *source) MUST_CHECK;
+/** A stream of it, of which the first @size bytes are written. */
+struct feed *source_add_growing_feed(struct source *source, const char *name, uint64_t size);
 struct feed *source_add_live_feed(struct source *source, const char *name, uint64_t id);
 /** @source->text has grown: packets are read by it from now on. Return: 0 or -ENOMEM. */
 int source_take_text(struct source *source) MUST_CHECK;

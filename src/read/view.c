@@ -346,7 +346,8 @@ struct view *view_free(struct view *view)
 	values_fini(&view->values);
 	task_names_fini(&view->tasks);
 	where_fini(&view->where);
-	live_free(view->live);
+	if (view->live)
+		view->live->ops->free(view->live);
 	free((void *)view->summary.streams);
 	free((void *)view->summary.names);
 	free((void *)view->summary.conflicts);
@@ -407,9 +408,9 @@ static int view_await_feeds(struct view *view)
 	int r = 1;
 
 	do
-		while ((feed = live_take_new(view->live)))
+		while ((feed = view->live->ops->take_new(view->live)))
 			merge_add(&view->merge, feed);
-	while (!merge_first(&view->merge) && (r = live_await_stream(view->live)) > 0);
+	while (!merge_first(&view->merge) && (r = view->live->ops->await_stream(view->live)) > 0);
 	return r;
 }
 

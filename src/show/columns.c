@@ -190,8 +190,7 @@ static bool columns_is_provided_name(const struct value *value, const char *name
 
 	if (full)
 		return strcmp(full, name) == 0;
-	return strlen(provider) == strlen(name) &&
-	       strcspn(provider, "_") == strcspn(name, ":") &&
+	return strlen(provider) == strlen(name) && strcspn(provider, "_") == strcspn(name, ":") &&
 	       strcmp(provider + MIN(strlen(provider), strcspn(provider, "_") + 1),
 		      name + MIN(strlen(name), strcspn(name, ":") + 1)) == 0;
 }

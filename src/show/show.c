@@ -15,12 +15,14 @@
 #include "read/guest.h"
 #include "read/live.h"
 #include "read/pairs.h"
+#include "read/tail.h"
 #include "columns.h"
 #include "screen.h"
 
 /** A trace that is shown. */
 struct show {
 	const char *path; /* NULL: of a live session */
+	bool grows;	  /* it is being recorded */
 	const struct show_options *options;
 	const struct view_host *host;
 	struct view_select selection;
@@ -538,7 +540,7 @@ static enum show_result show_conclude(const struct show *show, struct view_style
 static int show_check_names(const struct show *show, struct err *err)
 {
 	char *unknown AUTO_FREE =
-		show->columns && show->path ? columns_unknown(show->columns, show->view) : NULL;
+		show->columns && !show->grows ? columns_unknown(show->columns, show->view) : NULL;
 
 	return unknown ? err_set(err, ERR_INVALID, "%s", unknown) : 0;
 }
@@ -634,7 +636,7 @@ static int open_with_guests(struct show *show, const char *path, struct err *err
 enum show_result show_live(const struct live_session *session, const struct show_options *options,
 			   const struct view_host *host, struct err *err)
 {
-	struct show show = { .options = options, .host = host };
+	struct show show = { .grows = true, .options = options, .host = host };
 	enum show_result result = SHOW_FAILED;
 	int rc = view_open_live(session, host->warn, host->priv, &show.view);
 
@@ -643,6 +645,28 @@ enum show_result show_live(const struct live_session *session, const struct show
 			err_set(err, ERR_NO_SESSION, "the relay does not have this live session");
 		else
 			err_errno(err, ERR_OUTPUT, -rc, "can't follow the live session");
+		return SHOW_FAILED;
+	}
+	show_make_parts(&show);
+	result = show_events(&show, err);
+	pairs_free(show.pairs);
+	columns_free(show.columns);
+	view_free(show.view);
+	return result;
+}
+
+enum show_result show_growing(const char *path, const struct tail_session *session,
+			      const struct show_options *options, const struct view_host *host,
+			      struct err *err)
+{
+	struct show show = {
+		.path = path, .grows = true, .options = options, .host = host
+	};
+	enum show_result result = SHOW_FAILED;
+	int rc = view_open_tail(path, session, host->warn, host->priv, &show.view);
+
+	if (rc) {
+		view_open_failed(path, rc, err);
 		return SHOW_FAILED;
 	}
 	show_make_parts(&show);

@@ -47,6 +47,13 @@ enum show_result show_trace(const char *path, const struct show_options *options
 enum show_result show_live(const struct live_session *session, const struct show_options *options,
 			   const struct view_host *host, struct err *err) MUST_CHECK;
 
+struct tail_session;
+
+/** The same of a trace that is being written, until its session ends (tail.h). */
+enum show_result show_growing(const char *path, const struct tail_session *session,
+			      const struct show_options *options, const struct view_host *host,
+			      struct err *err) MUST_CHECK;
+
 /** The events that the options select, of @view, which reads the traces below @path. Return: 0, or
  *  the code in @err. @pairs: for their durations; or NULL. */
 int show_select(struct view *view, const char *path, const struct show_options *options,

@@ -12,6 +12,7 @@
 #include "ctl/own.h"
 #include "ctl/print/print.h"
 #include "ctl/symbols.h"
+#include "ctl/tailing.h"
 #include "ctl/viewing.h"
 #include "read/live.h"
 #include "show/screen.h"
@@ -19,7 +20,7 @@
 
 static struct {
 	char *viewer, *trace_path, *in_tunnel;
-	int live, wait, from_start, clear_text;
+	int live, follow, wait, from_start, clear_text;
 } opt;
 
 static struct show_options show;
@@ -28,6 +29,8 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("trace-path", 't', &opt.trace_path, "view what is below this directory", "DIR"),
 	OPTION_TEXT("viewer", 'e', &opt.viewer, "run this program on the trace instead", "READER"),
 	OPTION_FLAG("live", 0, &opt.live, "follow a live session, by its name or net:// URL"),
+	OPTION_FLAG("follow", 0, &opt.follow,
+		    "go on while the trace is being written, until its session stops"),
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
 	OPTION_FLAG("from-start", 0, &opt.from_start,
@@ -232,9 +235,10 @@ static const char *needs_whole_trace(void)
 		bool given;
 		const char *name;
 	} all[] = {
-		{ opt.trace_path, "trace-path" },
-		{ show.begin, "begin" },
-		{ show.end, "end" },
+		{ opt.live && opt.trace_path, "trace-path" },
+		{ opt.live && show.begin, "begin" },
+		{ opt.live && show.end, "end" },
+		{ opt.follow && opt.viewer, "viewer" },
 		{ show.symbols, "symbols" },
 		{ show.summary, "summary" },
 		{ show.relay_clock, "relay-clock" },
@@ -254,11 +258,13 @@ static enum status view_verb_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
 	else if (opt.from_start && !opt.live)
 		err_set(&ctl->err, ERR_INVALID, "--from-start: only with --live");
-	else if (opt.live && needs_whole_trace())
+	else if (opt.live && opt.follow)
+		err_set(&ctl->err, ERR_INVALID, "--live and --follow exclude each other");
+	else if ((opt.live || opt.follow) && needs_whole_trace())
 		err_set(&ctl->err, ERR_INVALID,
-			"--%s: not with --live, as it needs all of a trace; view the trace when "
+			"--%s: not with --%s, as it needs all of a trace; view the trace when "
 			"the session has ended",
-			needs_whole_trace());
+			needs_whole_trace(), opt.live ? "live" : "follow");
 	else if (ctl->nr_operands > 1 && !opt.in_tunnel)
 		err_set(&ctl->err, ERR_INVALID, "one session or directory can be viewed at a time");
 	else if (opt.trace_path && operand(ctl, 0))
@@ -292,6 +298,31 @@ static enum status view_verb_show(struct ctl *ctl, const char *path)
 	return (enum status)show_exit_status(result);
 }
 
+static enum status view_verb_follow(struct ctl *ctl, const char *path)
+{
+	const struct view_host host = {
+		.warn = view_verb_warn,
+		.note = view_verb_note,
+		.priv = ctl,
+	};
+	struct tailing tailing;
+	const struct tail_session session = {
+		.cut = tailing_cut,
+		.priv = &tailing,
+		.stop = &live_stop,
+	};
+	enum show_result result;
+
+	if (tailing_begin(ctl, path, &tailing) != 0)
+		return STATUS_ERROR;
+	if (!tailing.session)
+		print_note(ctl, "no session writes %s now: this is all of it", path);
+	live_catch_signals();
+	result = show_growing(path, &session, &show, &host, &ctl->err);
+	tailing_end(&tailing);
+	return (enum status)show_exit_status(result);
+}
+
 static enum status view_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE = NULL;
@@ -307,7 +338,7 @@ static enum status view_verb_run(struct ctl *ctl)
 		print_verbose(ctl, "showing %s", path);
 	if (opt.viewer)
 		return run_viewer(ctl, (const char *const[]){ NULL }, opt.viewer, path);
-	return view_verb_show(ctl, path);
+	return opt.follow ? view_verb_follow(ctl, path) : view_verb_show(ctl, path);
 }
 
 const struct verb verb_view = {
