@@ -91,8 +91,6 @@ enum tail_cut tailing_cut(void *priv)
 	uint64_t spooled;
 	bool ended;
 
-	if (!t->session)
-		return TAIL_ENDED;
 	poll(NULL, 0, REST_MS);
 	ended = tailing_has_ended(t, &err);
 	if (err.code || ended)

@@ -315,8 +315,10 @@ static enum status view_verb_follow(struct ctl *ctl, const char *path)
 
 	if (tailing_begin(ctl, path, &tailing) != 0)
 		return STATUS_ERROR;
-	if (!tailing.session)
+	if (!tailing.session) {
 		print_note(ctl, "no session writes %s now: this is all of it", path);
+		return view_verb_show(ctl, path);
+	}
 	live_catch_signals();
 	result = show_growing(path, &session, &show, &host, &ctl->err);
 	tailing_end(&tailing);
