@@ -14,8 +14,6 @@
 
 #define PEEK_BYTES 4096u
 #define PEEK_PACKETS 8
-/* next_at of an event whose payload was not read yet */
-#define NOT_PASSED UINT64_MAX
 /* Damaged packets are searched for others behind them as long as this many times
  * the file's data has not been read: a hostile file can't make us go on forever. */
 #define RESCANS 8u
@@ -30,6 +28,7 @@ struct feed *feed_new(struct source *source, const char *name, uint64_t size)
 	feed->window.limit = size;
 	source->reporter->bytes += size;
 	feed->cut_at = UINT64_MAX;
+	feed->marks_most = MARKS_LEAST;
 	return feed;
 }
 
@@ -41,6 +40,8 @@ static void feed_close(struct feed *f)
 	packet_fini(&f->packet);
 	f->window.limit = limit;
 	free(TAKE(f->reader.slots));
+	free(TAKE(f->marks));
+	f->size_marks = f->nr_marks = f->mark = 0;
 	f->in_packet = false;
 }
 
@@ -233,18 +234,11 @@ static void give_up_packet(struct feed *f)
 	f->in_packet = false;
 }
 
-static int feed_pass(struct feed *f)
-{
-	struct feed_scopes unused;
-
-	return f->next_at != NOT_PASSED ? READ_OK : feed_payload(f, f->payload_at, NULL, &unused);
-}
-
-void feed_set_time(struct feed *f)
+void feed_set_time(struct feed *f, uint64_t clock)
 {
 	int64_t last = f->ns;
 
-	f->ns = clock_ns(f->clock, f->reader.clock);
+	f->ns = clock_ns(f->clock, clock);
 	if (f->ns >= last || f->reported_backwards)
 		return;
 	f->reported_backwards = true;
@@ -255,18 +249,19 @@ void feed_set_time(struct feed *f)
 /* The next event of the present packet. Return: 1, 0: there is none. */
 static int feed_next_in_packet(struct feed *f)
 {
-	int r = feed_pass(f);
+	const struct feed_mark *mark;
+	int r = f->mark == f->nr_marks ? feed_mark_more(f) : READ_OK;
 
-	if (!r && f->next_at >= f->packet.content_bits)
-		return 0;
-	r = r ? r : feed_header(f, f->next_at);
-	if (r == READ_DAMAGED) {
+	if (r == READ_DAMAGED)
 		give_up_packet(f);
-		return 0;
-	}
-	f->next_at = NOT_PASSED;
-	feed_set_time(f);
-	return r < 0 ? r : 1;
+	if (r || f->mark == f->nr_marks)
+		return MIN(r, 0);
+	mark = &f->marks[f->mark++];
+	f->payload_at = mark->at;
+	f->ec = mark->ec;
+	f->reader.clock = mark->clock;
+	feed_set_time(f, mark->clock);
+	return 1;
 }
 
 void feed_receive(struct feed *f, uint8_t *bytes, size_t len)
@@ -345,8 +340,11 @@ int feed_verify(struct feed *f, size_t preferred, struct verify_index *index)
 
 int feed_decode(struct feed *f, struct values *values, struct feed_scopes *ret_scopes)
 {
-	int r = feed_payload(f, f->payload_at, values, ret_scopes);
+	uint64_t at = f->payload_at;
+	int r = f->packet.sc->header_is_referred ? feed_header(f, at) : READ_OK;
 
+	r = r ? r : feed_payload(f, f->payload_at, values, ret_scopes);
+	f->payload_at = at;
 	if (r == READ_DAMAGED) {
 		give_up_packet(f);
 		return 0;

@@ -14,6 +14,16 @@
 
 struct source;
 
+#define MARKS_LEAST 1024u
+
+/** struct feed_mark - an event of a packet, found by the check. @at: in bits from the begin of the
+ *  packet: its payload, or, where types in that depend on the event header, this. */
+struct feed_mark {
+	uint64_t at;
+	uint64_t clock;
+	struct ctf_event_class *ec;
+};
+
 /**
  * struct feed
  * @ns: time of the current event; while the file is not open, a lower bound of it. Key of the
@@ -21,8 +31,9 @@ struct source;
  * @sc: stream class of the first packet; NULL: its header can't be read.
  * @entry: the packet to begin with, by the index; its size is 0: there is none.
  * @next_packet: offset of the packet after the current one.
- * @event_at, @payload_at, @next_at: positions in bits, from the packet's begin; next_at is
- *      UINT64_MAX until the payload was read or skipped.
+ * @payload_at, @next_at: of the current event, positions in bits from the packet's begin.
+ * @marks: of the next events of the packet, @marks_most at once; @mark: the first one that was not
+ *      taken. @walked_at, @walked_clock: where and at which time the events behind them begin.
  * @search_from: end of the content of the last good packet, regardless of its
  *      packet size: start of the search for packets if there is none behind
  *      that size.
@@ -46,9 +57,13 @@ struct feed {
 	uint64_t next_packet;
 	uint64_t search_from;
 	uint64_t last_clock;
-	uint64_t event_at;
 	uint64_t payload_at;
 	uint64_t next_at;
+	struct feed_mark *marks;
+	uint32_t nr_marks, size_marks, marks_most;
+	uint32_t mark;
+	uint64_t walked_at;
+	uint64_t walked_clock;
 	uint64_t rescan_left;
 	uint64_t skipped_bytes;
 	uint64_t cut_at; /* offset of a packet that the file's end cuts off; UINT64_MAX: none */

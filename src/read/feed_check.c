@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Is a packet whole? Every event is passed without being decoded. If the tracer stores the number
- * of events in a packet, one whose timestamps go backwards is damaged; else that is reported, as by
- * the reader of events. */
+/* Is a packet whole? Every event is passed without being decoded, and marked for the reader of
+ * events, which goes on from there. If the tracer stores the number of events in a packet, one
+ * whose timestamps go backwards is damaged; else that is reported, as by the reader of events. */
 #include <errno.h>
 
+#include "base/mem.h"
 #include "feed_priv.h"
 #include "source.h"
 #include "trace/crc32c.h"
@@ -22,21 +23,69 @@ static int check_time(struct feed *f, uint64_t last)
 			return feed_damaged(f, "it has an event later than its end");
 	}
 	if (f->strict)
-		feed_set_time(f);
+		feed_set_time(f, now);
 	return READ_OK;
 }
 
-static int check_event(struct feed *f, uint64_t at)
+/* The events from @at on are marked by and by. */
+static void begin_marks(struct feed *f, uint64_t at)
+{
+	f->nr_marks = f->mark = 0;
+	f->walked_at = at;
+	f->walked_clock = f->reader.clock;
+}
+
+/* Mark the event that was passed, if it is behind the last mark and there is room. */
+static void add_mark(struct feed *f, uint64_t at)
+{
+	if (at != f->walked_at || f->nr_marks == f->marks_most)
+		return;
+	if (f->nr_marks == f->size_marks) {
+		f->size_marks = MIN(2 * f->size_marks + MARKS_LEAST, f->marks_most);
+		f->marks = xrealloc(f->marks, f->size_marks * sizeof(*f->marks));
+	}
+	f->marks[f->nr_marks++] = (struct feed_mark){
+		.at = f->packet.sc->header_is_referred ? at : f->payload_at,
+		.clock = f->reader.clock,
+		.ec = f->ec,
+	};
+	f->walked_at = f->next_at;
+	f->walked_clock = f->reader.clock;
+}
+
+/* Go past an event. @checked: its time, too. */
+static int pass_event(struct feed *f, uint64_t at, bool checked)
 {
 	struct feed_scopes unused;
 	uint64_t last = f->reader.clock;
 	int result = feed_header(f, at);
 
-	result = result ? result : check_time(f, last);
+	if (!result && checked)
+		result = check_time(f, last);
 	result = result ? result : feed_payload(f, f->payload_at, NULL, &unused);
 	if (!result && f->next_at == at)
 		return feed_damaged(f, "an event has no size");
+	if (!result)
+		add_mark(f, at);
 	return result;
+}
+
+/* Up to the end of the window: a file is not read farther than its events are decoded. Damage is
+ * met again when the events before it have been taken. */
+int feed_mark_more(struct feed *f)
+{
+	uint64_t at = f->walked_at;
+	int result = READ_OK;
+
+	f->reader.clock = f->walked_clock;
+	begin_marks(f, at);
+	while (!result && at < f->packet.content_bits && f->nr_marks < f->marks_most &&
+	       (!f->nr_marks || f->reader.end - at >= FILL_LEAST * 8 ||
+		f->reader.end == f->packet.content_bits)) {
+		result = pass_event(f, at, false);
+		at = f->next_at;
+	}
+	return result == READ_DAMAGED && f->nr_marks ? READ_OK : result;
 }
 
 /* Our packets end their context with it; of another tracer's nothing is known. A relay has checked
@@ -82,8 +131,10 @@ static int check_packet(struct feed *f, uint64_t *ret_events)
 	if (!result && why)
 		result = feed_damaged(f, "%s", why);
 	result = result ? result : feed_fill(f, 0, FILL_LEAST);
+	f->next_at = at;
+	begin_marks(f, at);
 	while (!result && at < f->packet.content_bits) {
-		result = check_event(f, at);
+		result = pass_event(f, at, true);
 		at = f->next_at;
 		events++;
 	}

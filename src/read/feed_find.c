@@ -227,10 +227,7 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 			MAX(f->source->lossy_until_ns,
 			    clock_ns(f->clock, f->packet.end));
 	f->tally->sum.events += events;
-	f->reader.clock = begin;
-	f->next_at = f->packet.head_bits;
-	r = feed_fill(f, f->next_at, FILL_LEAST);
-	return r == READ_DAMAGED ? feed_find_skip_damaged(f, offset, f->why) : r < 0 ? r : 1;
+	return 1;
 }
 
 int feed_find(struct feed *f, const int64_t *begin_ns)

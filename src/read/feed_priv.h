@@ -18,12 +18,14 @@ int feed_payload(struct feed *feed, uint64_t at, struct values *values,
 const char *feed_read_error(int error);
 int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
 
-/** feed.c: set the feed's time to that of the event whose header was read; the first one that is
- *  earlier than the event before it is reported. */
-void feed_set_time(struct feed *feed);
+/** feed.c: set the feed's time to @clock, that of an event; the first one that is earlier than the
+ *  event before it is reported. */
+void feed_set_time(struct feed *feed, uint64_t clock);
 
-/** feed_check.c: check the whole packet. Return: as above. */
+/** feed_check.c: check the whole packet, and mark its first events. Return: as above. */
 int feed_check(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
+/** Mark the events behind the last marks; none is left if the packet ends there. */
+int feed_mark_more(struct feed *feed) MUST_CHECK;
 
 /** feed_find.c: make the next packet the current one.
  *  Return: 1, 0 (end of the file), negative errno. */

@@ -62,13 +62,21 @@ static int feed_read_outcome(struct feed *f, int result)
 	return result == READ_DAMAGED ? feed_damaged(f, "an event can't be decoded") : result;
 }
 
+/* Have the window there if it is behind @at; if it is before that, reading moves it. */
+static int go_back(struct feed *f, uint64_t at)
+{
+	return at >> 3 < f->reader.base ? feed_fill(f, at, FILL_LEAST) : READ_OK;
+}
+
 /* The header at @at; sets ec, reader.clock and payload_at. */
 int feed_header(struct feed *f, uint64_t at)
 {
 	const struct ctf_stream_class *sc = f->packet.sc;
 	uint64_t clock = f->reader.clock;
-	int result;
+	int result = go_back(f, at);
 
+	if (result)
+		return result;
 	f->reader.values = NULL;
 	for (;;) {
 		f->reader.pos = at;
@@ -83,7 +91,6 @@ int feed_header(struct feed *f, uint64_t at)
 		if (result)
 			return result;
 	}
-	f->event_at = at;
 	f->payload_at = f->reader.pos;
 	f->ec = stream_class_event(sc, f->reader.event_id);
 	if (!f->ec)
@@ -104,8 +111,10 @@ static int scope(struct feed *f, const struct ctf_type *type, int32_t *ret_index
 
 int feed_payload(struct feed *f, uint64_t at, struct values *values, struct feed_scopes *ret_scopes)
 {
-	int result;
+	int result = go_back(f, at);
 
+	if (result)
+		return result;
 	f->reader.values = values;
 	for (;;) {
 		f->reader.pos = at;

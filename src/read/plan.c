@@ -23,6 +23,7 @@ enum plan_kind {
 	PLAN_ARRAY,
 	PLAN_SEQUENCE,
 	PLAN_STRUCT,
+	PLAN_END,
 };
 
 /* One value of a struct. @count, @stride: of an array, elements and bytes of each. */
@@ -33,9 +34,17 @@ struct plan_op {
 	uint8_t stride;
 };
 
+/* How a struct is skipped: @bytes, and then a value that has to be read: one of a slot, or one of
+ * an unknown size. */
+struct plan_step {
+	uint64_t bytes;
+	const struct plan_op *op; /* NULL: the struct ends */
+};
+
 /* Its values in their order, that of the struct itself first. */
 struct plan {
 	const struct ctf_type *type;
+	const struct plan_step *steps;
 	uint32_t nr;
 	struct plan_op ops[];
 };
@@ -119,6 +128,24 @@ static bool plan_struct(struct planner *p, const struct ctf_type *type,
 	return true;
 }
 
+static void plan_steps(struct arena *arena, struct plan *plan)
+{
+	struct plan_step *steps = arena_alloc(arena, plan->nr * sizeof(*steps)), *step = steps;
+
+	for (uint32_t i = 1; i < plan->nr; i++) {
+		const struct plan_op *op = &plan->ops[i];
+
+		if (op->kind == PLAN_STRING || op->kind == PLAN_SEQUENCE ||
+		    (op->kind < PLAN_STRING && op->field->slot != NO_SLOT))
+			(step++)->op = op;
+		else if (op->kind == PLAN_ARRAY)
+			step->bytes += (uint64_t)op->count * op->stride;
+		else if (op->kind != PLAN_STRUCT)
+			step->bytes += op->field->type->size_bits / 8;
+	}
+	plan->steps = steps;
+}
+
 void plan_make_struct(struct arena *arena, struct ctf_type *type)
 {
 	struct planner p;
@@ -131,6 +158,7 @@ void plan_make_struct(struct arena *arena, struct ctf_type *type)
 	plan->type = type;
 	plan->nr = p.nr;
 	memcpy(plan->ops, p.ops, p.nr * sizeof(*p.ops));
+	plan_steps(arena, plan);
 	type->plan = plan;
 }
 
@@ -260,6 +288,53 @@ int plan_read(struct reader *r, const struct plan *plan)
 	}
 	r->pos = (r->base + (uint64_t)(at - r->bytes)) * 8;
 	return READ_OK;
+}
+
+/* Return: the bytes of a value; SIZE_MAX: there are fewer. */
+static size_t skip_value(struct reader *r, const struct plan_op *op, const uint8_t *at, size_t left)
+{
+	const struct ctf_type *type = op->field->type;
+	const uint8_t *nul;
+
+	if (op->kind == PLAN_STRING) {
+		nul = left ? memchr(at, 0, left) : NULL;
+		return nul ? (size_t)(nul - at) + 1 : SIZE_MAX;
+	}
+	if (op->kind == PLAN_SEQUENCE) {
+		uint64_t count = r->slots[type->slot];
+
+		return count > UINT32_MAX || left < count * op->stride ? SIZE_MAX :
+									 count * op->stride;
+	}
+	if (left < type->size_bits / 8)
+		return SIZE_MAX;
+	r->slots[op->field->slot] = load_scalar(op, type, at);
+	return type->size_bits / 8;
+}
+
+int plan_skip(struct reader *r, const struct plan *plan)
+{
+	uint64_t pos = align_up(r->pos, 8);
+	const uint8_t *at, *end = r->bytes + (r->end >> 3) - r->base;
+
+	if (pos > r->end)
+		return READ_SHORT;
+	at = r->bytes + (pos >> 3) - r->base;
+	for (const struct plan_step *step = plan->steps;; step++) {
+		size_t size;
+
+		if ((size_t)(end - at) < step->bytes)
+			return READ_SHORT;
+		at += step->bytes;
+		if (!step->op) {
+			r->pos = (r->base + (uint64_t)(at - r->bytes)) * 8;
+			return READ_OK;
+		}
+		size = skip_value(r, step->op, at, (size_t)(end - at));
+		if (size == SIZE_MAX)
+			return READ_SHORT;
+		at += size;
+	}
 }
 
 /* --- headers -------------------------------------------------------------- */

@@ -15,8 +15,17 @@
 /** Make the plan of a struct in @arena, and set @type->plan, if it can have one. */
 void plan_make_struct(struct arena *arena, struct ctf_type *type);
 
+/** Whether a plan is right where the reader is: it counts bytes. */
+static inline bool plan_fits(const struct reader *reader, const struct ctf_type *type)
+{
+	return type->plan && (!(reader->pos & 7) || type->align == 8);
+}
+
 /** Decode a struct by its plan; @reader has values. Return: READ_*. */
 int plan_read(struct reader *reader, const struct plan *plan);
+
+/** Skip a struct by its plan; of its values only those of slots are read. Return: READ_*. */
+int plan_skip(struct reader *reader, const struct plan *plan);
 
 /** The same for an event header, and @sc->header_plan. */
 void plan_make_header(struct arena *arena, struct ctf_stream_class *sc);

@@ -189,6 +189,7 @@ struct ctf_stream_class {
 	bool broken;
 	const struct ctf_type *header;
 	const struct header_plan *header_plan; /* NULL: it has none */
+	bool header_is_referred; /* types of contexts or fields depend on values in it */
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_context;
 	const struct ctf_clock *clock;	/* of the event header's timestamp */

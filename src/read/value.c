@@ -339,8 +339,9 @@ int reader_struct(struct reader *reader, const struct ctf_type *type)
 
 	if (!type)
 		return READ_OK;
-	if (type->plan && reader->values)
-		return plan_read(reader, type->plan);
+	if (plan_fits(reader, type))
+		return reader->values ? plan_read(reader, type->plan) :
+					plan_skip(reader, type->plan);
 	if (!reader->values && type->fixed_bits != SIZE_VARIES)
 		return skip_fixed(reader, type);
 	reader->steps_left = READ_MAX_STEPS;

@@ -17,9 +17,12 @@
 #include "view_priv.h"
 
 /* Memory for windows, shared by the feeds. */
-#define WINDOWS_TOTAL (64u << 20)
+#define WINDOWS_TOTAL (48u << 20)
 #define WINDOW_LEAST (16u << 10)
 #define WINDOW_MOST (1u << 20)
+/* Marks of events likewise, see feed.h. */
+#define MARKS_TOTAL ((16u << 20) / sizeof(struct feed_mark))
+#define MARKS_MOST (1u << 17)
 
 /* --- open and free -------------------------------------------------------- */
 
@@ -111,11 +114,17 @@ static int by_label(const void *a, const void *b)
 
 static void count_feeds(struct view *view)
 {
-	uint32_t order = 0;
+	uint32_t order = 0, nr = 1;
 
 	for (size_t i = 0; i < view->nr_sources; i++)
-		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
-			view->sources[i]->feeds[k]->order = order++;
+		nr += view->sources[i]->nr_feeds;
+	for (size_t i = 0; i < view->nr_sources; i++)
+		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++) {
+			struct feed *feed = view->sources[i]->feeds[k];
+
+			feed->order = order++;
+			feed->marks_most = MAX(MIN(MARKS_TOTAL / nr, MARKS_MOST), MARKS_LEAST);
+		}
 	view->preferred = MAX(MIN(WINDOWS_TOTAL / (order + 1), WINDOW_MOST), WINDOW_LEAST);
 }
 

@@ -96,6 +96,8 @@ static int find_slot(struct binder *b, const char *path, struct ctf_field **ret_
 		return tsdl_fail(b->p, "'%s' is referred to, but is not a field before it", path);
 	if (field->type->kind != TYPE_INT && field->type->kind != TYPE_ENUM)
 		return tsdl_fail(b->p, "'%s' is neither an integer nor an enumeration", path);
+	if (root == ROOT_EVENT_HEADER && b->root != root)
+		b->sc->header_is_referred = true;
 	*ret_field = field;
 	return field->slot == NO_SLOT ? tsdl_give_slot(b, root, field) : 0;
 }

@@ -31,6 +31,7 @@ enum root {
  * @open: structs that contain the one that is being copied, outermost first.
  * @root: the scope of @open.
  * @next_outer, @next_inner: next free slots, below and above OUTER_SLOTS.
+ * @sc: of the scopes but the packet header; NULL: of that.
  */
 struct binder {
 	struct tsdl *p;
@@ -40,6 +41,7 @@ struct binder {
 	enum root root;
 	uint32_t *next_outer;
 	uint32_t next_inner;
+	struct ctf_stream_class *sc;
 };
 
 /** Replace the type of a scope by a bound one; *@type NULL: no such scope. Return: 0, or negative

@@ -218,6 +218,7 @@ static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
 	int r;
 
 	b.next_outer = &next_outer;
+	b.sc = sc;
 	r = tsdl_bind_root(&b, ROOT_PACKET_CONTEXT, &sc->packet_context);
 
 	r = r ? r : tsdl_bind_root(&b, ROOT_EVENT_HEADER, &sc->header);
