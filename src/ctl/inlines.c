@@ -10,10 +10,15 @@
 #define INLINES_DEPTH 64u /* of entries in entries */
 #define INLINES_ENTRIES_MOST (1u << 24) /* of a unit: a damaged one may go round */
 
-/** Code of a function, not of one inlined in it. */
+/** Code of a function, not of one inlined in it; or of a unit, at addresses of the module. */
 struct inlines_range {
 	uint64_t begin, end;
 	Dwarf_Die function;
+};
+
+struct inlines_ranges {
+	struct inlines_range *all; /* sorted */
+	size_t nr, room;
 };
 
 /** A compilation unit: its functions are listed once, as a library can have 100,000. */
@@ -21,15 +26,18 @@ struct inlines_unit {
 	struct idmap_node node;
 	struct inlines_unit *next;
 	Dwarf_Die die;
-	struct inlines_range *ranges; /* sorted */
-	size_t nr, room, entries;
+	struct inlines_ranges ranges;
+	size_t entries;
 };
 
+/** @code: of all units; read if the module's table of them lacks an address. */
 struct inlines {
 	const struct libdw *lib;
 	Dwfl_Module *module;
 	struct idmap units_map;
 	struct inlines_unit *units;
+	struct inlines_ranges code;
+	bool has_code;
 };
 
 struct inlines *inlines_new(const struct libdw *lib, Dwfl_Module *module)
@@ -51,34 +59,30 @@ void inlines_free(struct inlines *inlines)
 	idmap_fini(&inlines->units_map);
 	while ((unit = inlines->units)) {
 		inlines->units = unit->next;
-		free(unit->ranges);
+		free(unit->ranges.all);
 		free(unit);
 	}
+	free(inlines->code.all);
 	free(inlines);
 }
 
 /* --- units ---------------------------------------------------------------------------------- */
 
-static void inlines_add(struct inlines_unit *unit, const Dwarf_Die *function, uint64_t begin,
-			uint64_t end)
-{
-	if (begin >= end || unit->nr == INLINES_ENTRIES_MOST)
-		return;
-	if (unit->nr == unit->room) {
-		unit->room = unit->room ? 2 * unit->room : 64;
-		unit->ranges = xrealloc(unit->ranges, unit->room * sizeof(*unit->ranges));
-	}
-	unit->ranges[unit->nr++] = (struct inlines_range){ begin, end, *function };
-}
-
-static void inlines_add_function(const struct libdw *lib, struct inlines_unit *unit,
-				 Dwarf_Die *function)
+static void inlines_add(const struct libdw *lib, struct inlines_ranges *to, Dwarf_Die *die,
+			uint64_t bias)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t at = 0;
 
-	while ((at = lib->dwarf_ranges(function, at, &base, &begin, &end)) > 0)
-		inlines_add(unit, function, begin, end);
+	while ((at = lib->dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
+		if (begin >= end || to->nr == INLINES_ENTRIES_MOST)
+			continue;
+		if (to->nr == to->room) {
+			to->room = to->room ? 2 * to->room : 64;
+			to->all = xrealloc(to->all, to->room * sizeof(*to->all));
+		}
+		to->all[to->nr++] = (struct inlines_range){ begin + bias, end + bias, *die };
+	}
 }
 
 /* Functions are also in namespaces, classes and the functions that their classes are in. */
@@ -97,7 +101,7 @@ static void inlines_collect(const struct libdw *lib, struct inlines_unit *unit, 
 			return;
 
 		if (tag == DW_TAG_subprogram)
-			inlines_add_function(lib, unit, &die);
+			inlines_add(lib, &unit->ranges, &die, 0);
 		if (tag != DW_TAG_inlined_subroutine)
 			inlines_collect(lib, unit, &die, depth + 1);
 	}
@@ -108,6 +112,12 @@ static int inlines_compare(const void *a, const void *b)
 	const struct inlines_range *x = a, *y = b;
 
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static void inlines_sort(struct inlines_ranges *ranges)
+{
+	if (ranges->nr)
+		qsort(ranges->all, ranges->nr, sizeof(*ranges->all), inlines_compare);
 }
 
 static struct inlines_unit *inlines_unit_of(struct inlines *inlines, const Dwarf_Die *die)
@@ -124,27 +134,26 @@ static struct inlines_unit *inlines_unit_of(struct inlines *inlines, const Dwarf
 	unit = xalloc(sizeof(*unit));
 	unit->die = *die;
 	inlines_collect(inlines->lib, unit, &unit->die, 0);
-	if (unit->nr)
-		qsort(unit->ranges, unit->nr, sizeof(*unit->ranges), inlines_compare);
+	inlines_sort(&unit->ranges);
 	unit->next = inlines->units;
 	inlines->units = unit;
 	idmap_add(&inlines->units_map, &unit->node, hash);
 	return unit;
 }
 
-static struct inlines_range *inlines_range_of(const struct inlines_unit *unit, uint64_t pc)
+static struct inlines_range *inlines_range_of(const struct inlines_ranges *ranges, uint64_t pc)
 {
-	size_t low = 0, high = unit->nr;
+	size_t low = 0, high = ranges->nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (unit->ranges[middle].begin <= pc)
+		if (ranges->all[middle].begin <= pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && pc < unit->ranges[low - 1].end ? &unit->ranges[low - 1] : NULL;
+	return low && pc < ranges->all[low - 1].end ? &ranges->all[low - 1] : NULL;
 }
 
 /* --- addresses ------------------------------------------------------------------------------ */
@@ -158,6 +167,65 @@ static bool inlines_has(const struct libdw *lib, Dwarf_Die *die, uint64_t pc)
 		if (pc >= begin && pc < end)
 			return true;
 	return false;
+}
+
+/* Whether the code of a unit, if that is known, has the address. */
+static bool inlines_covers(struct inlines *inlines, Dwarf_Die *unit, uint64_t pc)
+{
+	Dwarf_Addr base, begin, end;
+
+	return inlines_range_of(&inlines_unit_of(inlines, unit)->ranges, pc) ||
+	       inlines_has(inlines->lib, unit, pc) ||
+	       inlines->lib->dwarf_ranges(unit, 0, &base, &begin, &end) <= 0;
+}
+
+static void inlines_read_code(struct inlines *inlines)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = NULL;
+
+	inlines->has_code = true;
+	while ((unit = inlines->lib->dwfl_module_nextcu(inlines->module, unit, &bias)))
+		inlines_add(inlines->lib, &inlines->code, unit, bias);
+	inlines_sort(&inlines->code);
+}
+
+/*
+ * The module's table of units (.debug_aranges) is libdw's. Compilers of the LLVM family write none,
+ * and that of a Go program has its units of C alone: for libdw, the last of them has the rest of
+ * the code. Return: NULL: the address is in none.
+ */
+static Dwarf_Die *inlines_unit_at(struct inlines *inlines, uint64_t address, Dwarf_Addr *ret_bias)
+{
+	const struct libdw *lib = inlines->lib;
+	Dwarf_Die *unit = lib->dwfl_module_addrdie(inlines->module, address, ret_bias);
+	struct inlines_range *range;
+
+	if (unit && inlines_covers(inlines, unit, address - *ret_bias))
+		return unit;
+	if (!inlines->has_code)
+		inlines_read_code(inlines);
+	range = inlines_range_of(&inlines->code, address);
+	if (!range)
+		return NULL;
+	/* the bias of a module's DWARF is that of all of its units */
+	unit = lib->dwfl_module_nextcu(inlines->module, NULL, ret_bias);
+	return unit ? &range->function : NULL;
+}
+
+void inlines_line(struct inlines *inlines, uint64_t address, struct symbol *symbol)
+{
+	const struct libdw *lib = inlines->lib;
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = inlines_unit_at(inlines, address, &bias);
+	Dwarf_Line *line = unit ? lib->dwarf_getsrc_die(unit, address - bias) : NULL;
+	int number = 0;
+
+	if (!line)
+		return;
+	symbol->file = lib->dwarf_linesrc(line, NULL, NULL);
+	if (lib->dwarf_lineno(line, &number) == 0 && number > 0)
+		symbol->line = (uint32_t)number;
 }
 
 /* Step into the block or inlined function in @die that has the address. */
@@ -224,9 +292,10 @@ uint32_t inlines_find(struct inlines *inlines, uint64_t address, struct symbol *
 	const struct libdw *lib = inlines->lib;
 	Dwarf_Die all[SYMBOL_INLINED_MOST], die;
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = lib->dwfl_module_addrdie(inlines->module, address, &bias);
+	Dwarf_Die *unit = inlines_unit_at(inlines, address, &bias);
 	struct inlines_range *range =
-		unit ? inlines_range_of(inlines_unit_of(inlines, unit), address - bias) : NULL;
+		unit ? inlines_range_of(&inlines_unit_of(inlines, unit)->ranges, address - bias) :
+		       NULL;
 	uint32_t nr = 0;
 
 	if (!range)

@@ -283,14 +283,11 @@ static struct symbol_file *symbols_file(struct symbols *symbols, const struct ob
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-static void symbols_find_inlined(const struct libdw *lib, struct symbol_file *file,
-				 struct symbol_row *row)
+static void symbols_find_inlined(struct symbol_file *file, struct symbol_row *row)
 {
 	struct symbol_inline all[SYMBOL_INLINED_MOST];
 	struct symbol *symbol = &row->symbol;
 
-	if (!file->inlines)
-		file->inlines = inlines_new(lib, file->module);
 	symbol->nr_inlined = inlines_find(file->inlines, row->address, symbol, all);
 	if (!symbol->nr_inlined)
 		return;
@@ -305,23 +302,20 @@ static void symbols_find(const struct libdw *lib, struct symbol_file *file, stru
 	uint64_t address = row->address;
 	GElf_Off offset = 0;
 	GElf_Sym sym;
-	Dwfl_Line *line;
-	int number = 0;
 
 	if (!file->module)
 		return;
+	if (!file->inlines)
+		file->inlines = inlines_new(lib, file->module);
 	ret->function =
 		lib->dwfl_module_addrinfo(file->module, address, &offset, &sym, NULL, NULL, NULL);
 	if (ret->function && sym.st_shndx == SHN_ABS) /* as versions are: no address */
 		ret->function = NULL;
-	line = lib->dwfl_module_getsrc(file->module, address);
-	if (line)
-		ret->file = lib->dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+	inlines_line(file->inlines, address, ret);
 	if (ret->function)
 		ret->offset = offset;
-	ret->line = number > 0 ? (uint32_t)number : 0;
 	if (ret->function && ret->file)
-		symbols_find_inlined(lib, file, row);
+		symbols_find_inlined(file, row);
 }
 
 static void symbols_demangle(struct symbol_row *row)
