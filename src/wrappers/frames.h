@@ -6,7 +6,8 @@
  *
  * Frame pointers are followed where they fit the code. Where they don't, the stack is searched a
  * little for return addresses of the program itself: behind a call of the function that is known
- * to be below.
+ * to be below. That of a Go program's thread is not: Go's scheduler keeps lists of such addresses
+ * there, and the code that calls C has a stack of its own.
  */
 #ifndef WRAPPERS_FRAMES_H
 #define WRAPPERS_FRAMES_H
@@ -41,10 +42,11 @@ struct frames {
 	uint8_t nr;
 };
 
-/** @depth: 0 and 1: no callers. @begin, @end: code of the program. */
+/** @depth: 0 and 1: no callers. @begin, @end: code of the program. @is_go: it is a Go program. */
 static struct {
 	unsigned int depth;
 	uintptr_t begin, end;
+	bool is_go;
 } frames_of;
 
 /** A thread's stack. @end: 0: not yet known; 1: unknown. */
@@ -136,17 +138,40 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *ret,
 	return error;
 }
 
+/* Whether these notes of a program have that of Go's linker. */
+static bool frames_has_go(uintptr_t at, uintptr_t end)
+{
+	static const char go[4] = "Go\0";
+	ElfW(Nhdr) note;
+
+	while (end - at > sizeof(note) + sizeof(go)) {
+		memcpy(&note, (const void *)at, sizeof(note));
+		at += sizeof(note);
+		if (note.n_namesz == sizeof(go) && memcmp((const void *)at, go, sizeof(go)) == 0)
+			return true;
+		if (note.n_namesz > end - at || note.n_descsz > end - at)
+			return false;
+		at += (note.n_namesz + 3u) / 4 * 4 + (note.n_descsz + 3u) / 4 * 4;
+		if (at > end)
+			return false;
+	}
+	return false;
+}
+
 /* The first object is the program. */
 static int frames_find_code(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	(void)size, (void)unused;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + segment->p_vaddr;
 
+		if (segment->p_type == PT_NOTE && frames_has_go(at, at + segment->p_filesz))
+			frames_of.is_go = true;
 		if (segment->p_type != PT_LOAD ||
 		    (segment->p_flags & (PF_X | PF_R)) != (PF_X | PF_R))
 			continue;
-		frames_of.begin = info->dlpi_addr + segment->p_vaddr;
+		frames_of.begin = at;
 		frames_of.end = frames_of.begin + segment->p_memsz;
 	}
 	return 1;
@@ -334,7 +359,7 @@ static void frames_walk(struct frames *to, const uintptr_t *frame)
 		bool safe = sound && frames_is_program(((const uintptr_t *)pointer)[1]);
 
 		/* code of libraries has no frame pointers, or passes them on */
-		found = safe && frames_is_program(inner) ?
+		found = frames_of.is_go || (safe && frames_is_program(inner)) ?
 				0 :
 				frames_search(from, safe ? pointer : frames_stack.end, inner);
 		if (found) {
