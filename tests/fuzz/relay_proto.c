@@ -108,7 +108,7 @@ static struct blob random_id(uint8_t buf[16])
 static void introduce(int fd, const char *name, struct blob session)
 {
 	MUST_HOLD(ASK(fd, rel_hello, { "fuzz", 0 }) == 0);
-	MUST_HOLD(ASK(fd, rel_session, { "host", name, "stamp", session, 20000, SYNC_PACKET, 0 }) == 0);
+	MUST_HOLD(ASK(fd, rel_session, { "host", name, "stamp", session, 20000, SYNC_PACKET, 0, "" }) == 0);
 	MUST_HOLD(ASK(fd, rel_trace, { 1, "ust", id, 0, 0 }) == 0);
 	MUST_HOLD(ASK(fd, rel_stream, { .trace = 1, .stream = 1, .channel = "chan" }) == 0);
 }

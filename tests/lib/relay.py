@@ -51,6 +51,7 @@ class Relay:
     scheme = "tcp"
     live_scheme = None  # the same
     err = None  # a file for its stderr; None: that of the test
+    env = None  # for the next start
 
     def __init__(self, t, *options, out="relay"):
         self.t = t
@@ -67,7 +68,7 @@ class Relay:
             self.proc = self.t.spawn(*self.program, "-o", self.out,
                                      "-C", f"{self.scheme}://127.0.0.1:{self.port}",
                                      "-L", f"{self.live_scheme or self.scheme}://127.0.0.1:{self.live_port}",
-                                     *self.options, **said)
+                                     *self.options, env=self.env, **said)
         ltt.until(lambda: self.proc.poll() is not None or
                   (listens(self.port) and listens(self.live_port)), 10, "the relay")
         ltt.equal("exit status of the relay, which should run", self.proc.poll(), None)

@@ -89,7 +89,7 @@ static bool is_mute(int fd)
 static void ask_session(int fd, const char *name)
 {
 	const struct blob id = { sender_id, sizeof(sender_id) };
-	const struct req_rel_session req = { "host", name, "stamp", id, 0, SYNC_NONE, 0 };
+	const struct req_rel_session req = { "host", name, "stamp", id, 0, SYNC_NONE, 0, "" };
 	uint8_t buf[1024];
 	struct encoder enc;
 

@@ -55,11 +55,14 @@ static int relay_turn(struct sink *sink, const char *name, bool clear)
 	return ret;
 }
 
+/* A snapshot is there once the relay has acknowledged its end; of others, all packets were. */
 static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
 {
-	(void)err;
-	if (how != SINK_LEFT)
-		relay_conn_end(sink->link, how == SINK_ABANDONED);
+	const char *problem = relay_conn_problem(sink->link);
+	int ret = how == SINK_LEFT ? 0 : relay_conn_end(sink->link, how == SINK_ABANDONED);
+
+	if (ret < 0 && how == SINK_ENDED && relay_conn_is_snapshot(sink->link))
+		err_set(err, ERR_OUTPUT, "%s", *problem ? problem : strerror(-ret));
 }
 
 /* --- traces --------------------------------------------------------------------- */

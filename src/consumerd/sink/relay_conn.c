@@ -143,6 +143,11 @@ bool relay_conn_is_live(const struct relay_conn *link)
 	return link->config.live_us;
 }
 
+bool relay_conn_is_snapshot(const struct relay_conn *link)
+{
+	return link->config.snapshot;
+}
+
 const char *relay_conn_problem(const struct relay_conn *link)
 {
 	return link->err.text;
@@ -357,6 +362,7 @@ static int send_session(struct relay_conn *link)
 		.live_us = link->config.live_us,
 		.sync = (uint8_t)link->config.sync,
 		.sync_us = link->config.sync_us,
+		.snapshot = link->config.snapshot ? link->config.snapshot : "",
 	};
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_session rep;
@@ -378,10 +384,8 @@ static int send_session(struct relay_conn *link)
 
 static int send_trace(struct relay_conn *link, struct chunk_trace *dir)
 {
-	const char *snapshot = link->config.snapshot;
-	AUTO_FREE char *path = snapshot ? xasprintf("%s/%s", snapshot, dir->path) : NULL;
 	struct req_rel_trace req = { dir->id,
-				     path ? path : dir->path,
+				     dir->path,
 				     { dir->uuid, sizeof(dir->uuid) },
 				     dir->metadata_bytes,
 				     link->config.spool };
@@ -592,11 +596,21 @@ static int connect_any(struct relay_conn *link)
 	return ret;
 }
 
+/* With its connection, the relay drops a snapshot: there is no other one. */
+static int snapshot_is_cut(struct relay_conn *link)
+{
+	if (link->wire.chan.fd < 0)
+		return relay_conn_not_connected(link);
+	return relay_conn_fail(link, -ECONNRESET, NULL);
+}
+
 int relay_conn_open(struct relay_conn *link)
 {
 	if (link->shut_down || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
 		return relay_conn_not_connected(link);
-	return relay_conn_is_open(link) ? 0 : connect_any(link);
+	if (relay_conn_is_open(link))
+		return 0;
+	return link->config.snapshot && link->epoch ? snapshot_is_cut(link) : connect_any(link);
 }
 
 int relay_conn_trace(struct relay_conn *link, struct chunk_trace *dir)
@@ -910,18 +924,20 @@ bool relay_conn_stream_end(struct relay_conn *link, const struct relay_conn_plac
 	return relay_conn_call(link, &enc, &dec) == 0;
 }
 
-void relay_conn_end(struct relay_conn *link, bool unfinished)
+int relay_conn_end(struct relay_conn *link, bool unfinished)
 {
 	struct req_rel_end req = { unfinished };
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
-
 	/* a relay that was restarted meanwhile has to know, too, that no sender reconnects */
-	if (relay_conn_open(link) < 0)
-		return;
+	int ret = relay_conn_open(link);
+
+	if (ret < 0)
+		return ret;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_end);
 	req_rel_end_encode(&enc, &req);
-	(void)!relay_conn_call(link, &enc, &dec);
+	ret = relay_conn_call(link, &enc, &dec);
 	wire_close(&link->wire);
+	return ret;
 }

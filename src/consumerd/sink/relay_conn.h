@@ -55,6 +55,9 @@ int relay_conn_open(struct relay_conn *link) MUST_CHECK;
 /** Difference between the relay's CLOCK_REALTIME and this host's when the last connection began.
  *  Any thread. @ret_error_ns: its uncertainty; 0: the difference is unknown. */
 void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
+/** Whether it sends a snapshot, which the relay drops if the connection ends before
+ *  relay_conn_end(). */
+bool relay_conn_is_snapshot(const struct relay_conn *link);
 /** Whether viewers may follow the session at the relay. */
 bool relay_conn_is_live(const struct relay_conn *link);
 /** The reason why the last request failed, a sentence. */
@@ -153,7 +156,7 @@ int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
 /** End a stream at the relay. Return: whether that was sent, or no request will be sent. */
 bool relay_conn_stream_end(struct relay_conn *link, const struct relay_conn_place *place);
 /** End the session at the relay, after all of its data was sent. @unfinished: it has not ended
- *  here, and there is no more data of it. */
-void relay_conn_end(struct relay_conn *link, bool unfinished);
+ *  here, and there is no more data of it. Return: 0 or negative errno: it may not know. */
+int relay_conn_end(struct relay_conn *link, bool unfinished);
 
 #endif

@@ -325,7 +325,7 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 				(unsigned long long)spool->sink.waiting,
 				spool->error ? spool->problem :
 					       "they could not be sent in time");
-		relay_conn_end(spool->sink.link, spool->unfinished);
+		(void)!relay_conn_end(spool->sink.link, spool->unfinished);
 		if (!spool->fills)
 			spool_remove(spool);
 	}

@@ -170,12 +170,10 @@ static int on_rel_turn(const struct relconn_request *rq, struct req_rel_turn *re
 
 static int on_rel_end(const struct relconn_request *rq, struct req_rel_end *req, struct err *err)
 {
-	(void)err;
-	rq->conn->session->unfinished = req->unfinished;
-	rq->conn->session->ended = true;
+	(void)relsession_end(rq->conn->session, req->unfinished, err);
 	relconn_end_session(rq->conn);
 	loop_timer_set(&rq->conn->timer, RELCONN_SILENT_US);
-	return 0;
+	return err->code;
 }
 
 /* In a session it has a body, and conn.c takes it. */

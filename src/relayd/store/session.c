@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/dir.h"
 #include "base/log.h"
@@ -27,6 +28,7 @@
 #define MAX_NAMESAKES 99u   /* sessions of one name, made in one second */
 #define ID_FILE ".session"  /* in a session's directory: its owner */
 #define ENDED_MARK "E"
+#define SNAPSHOT_HIDDEN ".snapshot" /* the directory of a snapshot, until it is whole */
 #define CLOCKS_FILE \
 	"clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
 #define CLOCKS_MAX_BYTES (64 << 10)
@@ -110,6 +112,16 @@ static int relay_session_identify(const struct relconn *conn, struct req_rel_ses
 		       own.nodename, req->host);
 }
 
+static int relay_session_check_path(const char *path, struct err *err)
+{
+	if (chunk_check_path(path, err))
+		return err->code;
+	if (strcspn(path, "/") == strlen(RELTURN_ARCHIVES) &&
+	    strncmp(path, RELTURN_ARCHIVES, strlen(RELTURN_ARCHIVES)) == 0)
+		return err_set(err, ERR_INVALID, "'" RELTURN_ARCHIVES "' is no trace's directory");
+	return 0;
+}
+
 static int relay_session_check_names(const struct req_rel_session *req, struct err *err)
 {
 	const struct {
@@ -129,7 +141,7 @@ static int relay_session_check_names(const struct req_rel_session *req, struct e
 		return err_set(err, ERR_INVALID, "the names are too long for a directory");
 	if (req->id.len != RELAY_ID_BYTES)
 		return err_set(err, ERR_INVALID, "a session's id has %u bytes", RELAY_ID_BYTES);
-	return 0;
+	return *req->snapshot ? relay_session_check_path(req->snapshot, err) : 0;
 }
 
 /* Behind the id: no sender that knows it will come. */
@@ -267,6 +279,26 @@ static void relay_session_show(struct relsession *session, const struct req_rel_
 				  req->host, req->name, req->live_us, open, old);
 }
 
+/* The traces of a snapshot, of which an earlier sender may have left a part. */
+static int relay_session_hide(struct relsession *session, const char *name, struct err *err)
+{
+	const struct chunk_place place = { session->fd, SNAPSHOT_HIDDEN, name };
+	struct relay *relay = session->relay;
+	int ret;
+
+	if (relay_reserve_fds(relay, session->conn->peer, 1, err))
+		return err->code;
+	if (chunk_has(session->fd, SNAPSHOT_HIDDEN))
+		retention_erase(relay, session->fd, SNAPSHOT_HIDDEN);
+	ret = chunk_open(&session->chunk, &place, &session->conn->worker->disk);
+	if (ret == 0)
+		return 0;
+	chunk_fini(&session->chunk);
+	relay_release_fds(relay, session->conn->peer, 1);
+	return err_errno(err, ERR_OUTPUT, -ret, "can't make the directory of a snapshot in %s",
+			 session->path);
+}
+
 int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		   struct relsession **ret, struct err *err)
 {
@@ -332,7 +364,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		relay_session_show(session, req);
 	log_info("%s: receiving", session->path);
 	relay_count_sessions(relay, 1);
-	return 0;
+	return *req->snapshot ? relay_session_hide(session, req->snapshot, err) : 0;
 }
 
 static void relay_session_end_stream(struct relsession *session, struct relstream *stream)
@@ -343,26 +375,70 @@ static void relay_session_end_stream(struct relsession *session, struct relstrea
 	relay_session_refund(session->relay, session->conn->peer, RELQUOTA_STREAMS);
 }
 
-void relsession_free(struct relsession *session)
+static void relay_session_end_streams(struct relsession *session)
 {
-	const struct chunk_trace *trace;
 	struct relstream *stream, *tmp;
 
-	if (!session)
-		return;
-	log_info("%s: not connected any more", session->path);
 	list_for_each_safe(stream, tmp, &session->streams, node) {
 		if (session->ended)
 			relstream_drop_parts(stream);
 		relay_session_end_stream(session, stream);
 	}
+}
+
+bool relsession_is_snapshot(const struct relsession *session)
+{
+	return session->chunk.place.name;
+}
+
+/* In place of one whose sender was killed before it had the answer. */
+static int relay_session_reveal(struct relsession *session)
+{
+	const char *name = session->chunk.place.name;
+	bool sync = session->conn->sync_us != SYNCER_NONE;
+
+	if (sync && syncfs(session->fd) < 0)
+		return -errno;
+	if (chunk_has(session->fd, name))
+		retention_erase(session->relay, session->fd, name);
+	return chunk_close(&session->chunk);
+}
+
+int relsession_end(struct relsession *session, bool unfinished, struct err *err)
+{
+	int ret = 0;
+
+	session->ended = true;
+	relay_session_end_streams(session);
+	mark_ended(session->fd);
+	if (!unfinished)
+		ret = relsession_is_snapshot(session) ? relay_session_reveal(session) :
+							chunk_close(&session->chunk);
+	if (ret < 0 && relsession_is_snapshot(session))
+		err_errno(err, ERR_OUTPUT, -ret, "can't give the snapshot in %s its name",
+			  session->path);
+	return err->code;
+}
+
+static void relay_session_drop_snapshot(struct relsession *session)
+{
+	if (session->chunk.state != CHUNK_CLOSED)
+		retention_erase(session->relay, session->fd, SNAPSHOT_HIDDEN);
+	relay_release_fds(session->relay, session->conn->peer, 1);
+}
+
+void relsession_free(struct relsession *session)
+{
+	const struct chunk_trace *trace;
+
+	if (!session)
+		return;
+	log_info("%s: not connected any more", session->path);
+	relay_session_end_streams(session);
 	list_for_each(trace, &session->chunk.traces, node)
 		relay_session_refund(session->relay, session->conn->peer, RELQUOTA_TRACES);
-	if (session->ended) {
-		mark_ended(session->fd);
-		if (!session->unfinished)
-			(void)!chunk_close(&session->chunk);
-	}
+	if (relsession_is_snapshot(session))
+		relay_session_drop_snapshot(session);
 	chunk_fini(&session->chunk);
 	live_session_close(session->live, session->ended);
 	relay_session_refund(session->relay, session->conn->peer, RELQUOTA_SESSIONS);
@@ -410,11 +486,8 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 
 	if (req->uuid.len != 16)
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
-	if (chunk_check_path(req->path, err))
+	if (relay_session_check_path(req->path, err))
 		return err->code;
-	if (strcspn(req->path, "/") == strlen(RELTURN_ARCHIVES) &&
-	    strncmp(req->path, RELTURN_ARCHIVES, strlen(RELTURN_ARCHIVES)) == 0)
-		return err_set(err, ERR_INVALID, "'" RELTURN_ARCHIVES "' is no trace's directory");
 	if (is_path_in_use(session, req->path))
 		return err_set(err, ERR_INVALID, "the trace %s is open", req->path);
 	for (const char *at = req->path; *at; at++)

@@ -23,13 +23,12 @@ struct relsession {
 	char *path;	      /* of its directory, below the relay's output */
 	uint8_t id[RELAY_ID_BYTES];
 	int fd;
-	struct chunk chunk; /* in that directory */
+	struct chunk chunk; /* in that directory; of a snapshot: in a hidden one there */
 	struct list_node streams;
 	struct idmap trace_ids, trace_paths;   /* of the chunk's traces */
 	struct idmap stream_ids, stream_files; /* of streams */
 	struct live_session *live;	       /* NULL: viewers may not follow it */
 	bool ended;			       /* its sender has reported its end */
-	bool unfinished;		       /* but not that of its recording, which failed */
 };
 
 enum {
@@ -44,7 +43,11 @@ int relsession_status_of_dir(int dir_fd);
  *  which calls this again. Return: 0 or the code in @err. */
 int relsession_new(struct relconn *conn, const struct req_rel_session *req, struct relsession **ret,
 		   struct err *err);
-/** Files are closed; their contents stay. */
+/** Its sender has reported its end. A snapshot gets its name. Return: 0 or the code in @err. */
+int relsession_end(struct relsession *session, bool unfinished, struct err *err);
+/** Whether its traces are those of a snapshot. */
+bool relsession_is_snapshot(const struct relsession *session);
+/** Files are closed; their contents stay, but not those of a snapshot that has not ended. */
 void relsession_free(struct relsession *session);
 
 int relsession_trace(struct relsession *session, const struct req_rel_trace *req,

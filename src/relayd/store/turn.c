@@ -556,6 +556,8 @@ int relturn(struct relsession *session, const struct req_rel_turn *req, struct r
 	*ret_broken = false;
 	if (turn_check(req, err))
 		return err->code;
+	if (relsession_is_snapshot(session))
+		return err_set(err, ERR_STATE, "a snapshot has no turns");
 	memcpy(turn.name, req->name, strlen(req->name));
 	result = archive_open(&archive, session->fd, &turn);
 	if (result == 0 && was_done(session->fd, req->name)) {

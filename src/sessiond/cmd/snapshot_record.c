@@ -258,7 +258,7 @@ static void snapshot_record_done(void *data, const struct con_answer *answer)
 {
 	struct snapshot_request *request = data;
 
-	if (request->again && (request->own || (answer->code && *request->relay)))
+	if (request->again && request->own)
 		snapshot_record_refuse(request, ERR_CONSUMER,
 				       "the consumer daemon ended while it sent the snapshot, of "
 				       "which the relay has a part; take another one");

@@ -69,7 +69,8 @@ int sender_begin(int fd, const char *name, enum sync_mode sync, uint32_t live_us
 	int ret = SENDER_ASK(fd, rel_hello, { "test", 0 });
 
 	if (ret == 0)
-		ret = SENDER_ASK(fd, rel_session, { "host", name, "stamp", id, live_us, sync, 0 });
+		ret = SENDER_ASK(fd, rel_session, { "host", name, "stamp", id, live_us, sync, 0,
+						     "" });
 	if (ret == 0)
 		ret = SENDER_ASK(fd, rel_trace, { 1, "ust", id, 0, 0 });
 	if (ret == 0)
