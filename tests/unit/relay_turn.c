@@ -5,11 +5,13 @@
  * finished, or undone; one that can't be made leaves the session as it was.
  */
 #include <endian.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,7 +29,16 @@ static struct relay relay;
 static struct retention retention;
 static struct loop *loop;
 static int out_fd;
-static atomic_bool over;
+static atomic_bool over, no_reserve;
+
+/* In place of libc's: the disk may be full. */
+int fallocate(int fd, int mode, off_t offset, off_t len)
+{
+	if (!atomic_load(&no_reserve))
+		return (int)syscall(SYS_fallocate, fd, mode, offset, len);
+	errno = ENOSPC;
+	return -1;
+}
 
 static void tick(struct loop_timer *timer)
 {
@@ -164,6 +175,32 @@ static void test_clear(int fd)
 	CHECK(!exists(".removed"));
 }
 
+static bool has_gap(const char *entry)
+{
+	int fd = openat(out_fd, SESSION "archives/.gaps", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0);
+	close(fd);
+	return strstr(text, entry);
+}
+
+/* A clear is refused where its number could not be noted later: it would count as a loss. */
+static void test_clear_on_full_disk(int fd)
+{
+	atomic_store(&no_reserve, true);
+	for (int i = 0; i < 2; i++)
+		CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/cleared-4", 1 }), ==, ERR_OUTPUT);
+	CHECK(!exists(SESSION ".next") && !exists(SESSION ".cleared") && !has_gap("4"));
+	CHECK_IS(stored(""), ==, 2);
+	atomic_store(&no_reserve, false);
+	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/cleared-4", 1 }), ==, 0);
+	CHECK(has_gap("\n4//"));
+	CHECK_IS(stored(""), ==, 1);
+	send_packet(fd, 8);
+	retention_await_erased(&relay);
+}
+
 /* The stream that had no packet before. */
 static void test_reconnected(int fd, int again)
 {
@@ -173,9 +210,9 @@ static void test_reconnected(int fd, int again)
 	CHECK_IS(SENDER_ASK(again, rel_turn, { "archives/three", 0 }), ==, 0); /* nothing in it */
 	CHECK_IS(stored("archives/two/"), ==, 2);
 	CHECK_IS(stored("archives/three/"), ==, 1);
-	send_packet(again, 9);
+	send_packet(again, 11);
 	CHECK_IS(stored(""), ==, 2);
-	CHECK_IS(packet_of("", 0).packet_seq_num, ==, 8);
+	CHECK_IS(packet_of("", 0).packet_seq_num, ==, 10);
 }
 
 /* --- cut turns ----------------------------------------------------------------------------- */
@@ -328,7 +365,7 @@ static void test_retention(int fd)
 	CHECK_IS(retention_start(&retention), ==, 0);
 	while (exists(SESSION "archives/one") || exists(SESSION "archives/three"))
 		usleep(1000);
-	send_packet(fd, 10);
+	send_packet(fd, 12);
 	CHECK_IS(stored(""), ==, 3);
 }
 
@@ -351,6 +388,7 @@ int main(void)
 	test_turn(fds[0]);
 	test_refused(fds[0]);
 	test_clear(fds[0]);
+	test_clear_on_full_disk(fds[0]);
 	test_reconnected(fds[0], fds[1]);
 	test_cut();
 	test_viewer(fds[2]);
