@@ -495,7 +495,7 @@ static void record_verb_embed(struct ctl *ctl, const char *output, struct json_o
 		return;
 	unsetenv("DEBUGINFOD_URLS"); /* nothing is loaded from a network now */
 	if (embed_symbols(output, &here, EMBED_NS_MOST, &done, &err) != 0)
-		print_verbose(ctl, "names are not written beside the trace: %s", err.text);
+		print_note(ctl, "names are not written beside the trace: %s", err.text);
 	else if (done.cut)
 		print_note(ctl,
 			   "only the names of the trace's first events are written beside it; 'lttctl "

@@ -13,7 +13,7 @@ struct start_request {
 	struct rep_session_start rep;
 	bool first;
 	unsigned int left; /* consumers that have not answered yet, or 1 while they are requested */
-	char problem[300]; /* of copying; empty: none */
+	char problem[700]; /* of copying; empty: none */
 };
 
 static const char *session_start_problem(const struct session *session)
@@ -25,14 +25,23 @@ static const char *session_start_problem(const struct session *session)
 	return *problem ? problem : session->troubles[TROUBLE_STATE];
 }
 
+/* Both may be of one full disk: the sentence of the session's own trace does not include that
+ * another one is missing. */
+static void session_start_add_problem(struct start_request *request, const char *problem)
+{
+	AUTO_FREE char *copying = xstrdup(request->problem);
+
+	snprintf(request->problem, sizeof(request->problem), "%s%s%s", problem,
+		 *problem && *copying ? "; " : "", copying);
+	request->rep.problem = request->problem;
+}
+
 static void session_start_answer(struct start_request *request)
 {
 	struct command *cmd = request->cmd;
 	struct session *session = command_session(cmd);
 
-	request->rep.problem = session ? session_start_problem(session) : "";
-	if (!*request->rep.problem)
-		request->rep.problem = request->problem;
+	session_start_add_problem(request, session ? session_start_problem(session) : "");
 	if (session) {
 		items_of_all_conflicts(cmd, session);
 		items_of_refusals(cmd, session, NULL, NULL);
