@@ -68,10 +68,15 @@ def recorder(t, session, *channel):
     t.ctl("start", session)
 
 
-def counts(base):
+def returned(counters):
+    """Calls of the first thread's tracepoint that have returned."""
+    return counts(None, counters)[1]
+
+
+def counts(base, counters=None):
     """(begun, returned): numbers of calls of a writer's tracepoint."""
     try:
-        with open(f"counters-{base}", "rb") as f:
+        with open(counters or f"counters-{base}", "rb") as f:
             return struct.unpack_from("<QQ", f.read(), 64)
     except (FileNotFoundError, struct.error):
         return 0, 0

@@ -59,7 +59,8 @@ static int relay_turn(struct sink *sink, const char *name, bool clear)
 static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
 {
 	const char *problem = relay_conn_problem(sink->link);
-	int ret = how == SINK_LEFT ? 0 : relay_conn_end(sink->link, how == SINK_ABANDONED);
+	bool unfinished = how == SINK_ABANDONED || sink->failed;
+	int ret = how == SINK_LEFT ? 0 : relay_conn_end(sink->link, unfinished);
 
 	if (ret < 0 && how == SINK_ENDED && relay_conn_is_snapshot(sink->link))
 		err_set(err, ERR_OUTPUT, "%s", *problem ? problem : strerror(-ret));

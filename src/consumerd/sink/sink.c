@@ -89,12 +89,17 @@ void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_n
 		relay_conn_clock(sink->link, ret_offset_ns, ret_error_ns);
 }
 
+void sink_note_gap(struct sink *sink)
+{
+	sink->failed = true;
+}
+
 /* Data that stays in a spool is not the end for the relay: it can be sent later. */
 void sink_begin_end(struct sink *sink, bool failing)
 {
 	if (sink->link && (failing || sink_state(sink).trouble || sink->waiting))
 		relay_conn_shutdown(sink->link);
-	sink->failed = failing;
+	sink->failed |= failing;
 	sink->ending = true;
 }
 

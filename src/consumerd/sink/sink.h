@@ -159,7 +159,8 @@ struct sink {
 	struct chunk *chunk;	  /* owned by the worker */
 	struct relay_conn *link;  /* NULL: it has no relay */
 	bool live;		  /* viewers may follow its session at the relay */
-	bool ending, failed;	  /* see sink_begin_end() */
+	bool ending;		  /* see sink_begin_end() */
+	bool failed;		  /* the chunk is not marked as whole: see there, sink_note_gap() */
 	uint64_t turned_bytes;	  /* of the archive that the relay made last */
 	bool turn_made;		  /* the last turn was made, or stored, by this call */
 	uint64_t waiting;	  /* bytes that the relay has not received; atomic */
@@ -244,6 +245,8 @@ static inline uint64_t sink_waiting(const struct sink *sink)
 {
 	return __atomic_load_n(&sink->waiting, __ATOMIC_RELAXED);
 }
+/** A stream ends whose last losses no packet counts. */
+void sink_note_gap(struct sink *sink);
 /** Called before the streams are closed. @failing: the output does not work. */
 void sink_begin_end(struct sink *sink, bool failing);
 

@@ -512,6 +512,8 @@ static void give_up_pending(struct stream *s)
 	if (left && stream_write_packet(s, false) > 0)
 		(void)!stream_await_outcome(s);
 	s->config->disk->accounting = false;
+	if (left && lost_in_all(s) != s->lost_reported)
+		sink_note_gap(s->out->sink);
 }
 
 void stream_fini(struct stream *s)
