@@ -14,7 +14,9 @@
 #include "view_priv.h"
 
 #define ARCHIVES "archives/"
-#define CLEARED_MAX (64u << 20) /* bytes of a list */
+#define CLEARED_PIECE (64u << 10)
+#define RUNS_MOST (1u << 20)
+#define NUMBER_MOST (UINT64_MAX / 100) /* that a further digit may follow */
 
 /* A stream of a trace that is in an archive, or in the session's directory. */
 struct piece {
@@ -112,65 +114,122 @@ static int by_order(const void *one, const void *other)
 
 /* --- archives that were cleared ------------------------------------------------------ */
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+/** Numbers of archives, from the first to the last. */
+struct run {
+	uint64_t first, last;
+};
 
-	return (x > y) - (x < y);
+struct run_list {
+	struct run *runs;
+	size_t nr, cap;
+	uint64_t number; /* of the entry that is being read */
+	enum { ENTRY_NONE, ENTRY_NUMBER, ENTRY_SLASH } state;
+};
+
+static void run_list_fini(struct run_list *list)
+{
+	free(list->runs);
 }
 
-/* Allocated; "": there is none. */
-static char *read_cleared(struct view *view, const struct piece *piece)
+static int run_by_first(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* As a rule, each is the next one. */
+static void run_list_add(struct run_list *list, struct run run)
+{
+	struct run *last = list->nr ? &list->runs[list->nr - 1] : NULL;
+
+	if (last && run.first >= last->first && run.first <= last->last + 1) {
+		last->last = MAX(last->last, run.last);
+		return;
+	}
+	if (list->nr == list->cap) {
+		list->cap = MAX(2 * list->cap, (size_t)64);
+		list->runs = xrealloc(list->runs, list->cap * sizeof(*list->runs));
+	}
+	list->runs[list->nr++] = run;
+}
+
+static void run_list_sort(struct run_list *list)
+{
+	size_t nr = list->nr;
+
+	if (nr)
+		qsort(list->runs, nr, sizeof(*list->runs), run_by_first);
+	list->nr = 0;
+	for (size_t i = 0; i < nr; i++)
+		run_list_add(list, list->runs[i]);
+}
+
+/* An incomplete entry is ignored. */
+static void run_list_read(struct run_list *list, char c)
+{
+	bool slash = c == *TRACELIST_END;
+
+	if (slash && list->state == ENTRY_SLASH)
+		run_list_add(list, (struct run){ list->number, list->number });
+	if (c == '\n') {
+		list->number = 0;
+		list->state = ENTRY_NUMBER;
+	} else if (list->state == ENTRY_NUMBER && slash && list->number) {
+		list->state = ENTRY_SLASH;
+	} else if (list->state == ENTRY_NUMBER && c >= '0' && c <= '9' &&
+		   list->number < NUMBER_MOST) {
+		list->number = 10 * list->number + (uint64_t)(c - '0');
+	} else {
+		list->state = ENTRY_NONE;
+	}
+}
+
+/* By pieces: it has an entry for each clear. Those that follow each other take no memory. */
+static void read_cleared(struct view *view, const char *path, struct run_list *list)
+{
+	AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FREE char *buf = xalloc(CLEARED_PIECE);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	while ((n = read(fd, buf, CLEARED_PIECE)) > 0 && list->nr <= RUNS_MOST)
+		for (ssize_t i = 0; i < n; i++)
+			run_list_read(list, buf[i]);
+	if (list->nr > RUNS_MOST) {
+		report_note(&view->reporter,
+			    "%s: the list of cleared archives is ignored: it has more than %u gaps",
+			    path, RUNS_MOST);
+		list->nr = 0;
+	}
+}
+
+/* Of the archives beside that of @piece; sorted. */
+static struct run_list cleared_numbers(struct view *view, const struct piece *piece)
 {
 	AUTO_FREE char *path = xasprintf("%s/%.*s" CLEAREDLIST_FILE, view->dir, (int)piece->dir_len,
 					 piece->source->label);
-	AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	AUTO_FREE char *text = NULL;
-	struct stat st;
+	struct run_list list = { 0 };
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return xstrdup("");
-	if (st.st_size > CLEARED_MAX) {
-		report_note(&view->reporter,
-			    "%s: the list of cleared archives is ignored: it has %lld bytes, %u "
-			    "are the most",
-			    path, (long long)st.st_size, CLEARED_MAX);
-		return xstrdup("");
-	}
-	text = xalloc((size_t)st.st_size + 1);
-	return pread(fd, text, (size_t)st.st_size, 0) < 0 ? xstrdup("") : TAKE(text);
-}
-
-/* Of the archives beside that of @piece: sorted, allocated. */
-static uint64_t *cleared_numbers(struct view *view, const struct piece *piece, size_t *ret_nr)
-{
-	AUTO_FREE char *text = piece->archive ? read_cleared(view, piece) : xstrdup("");
-	uint64_t *numbers = xalloc((strlen(text) / 2 + 1) * sizeof(*numbers));
-
-	*ret_nr = 0;
-	for (const char *at = text; (at = strchr(at, '\n')); at++) {
-		char *end;
-		uint64_t n = strtoull(at + 1, &end, 10);
-
-		if (strncmp(end, TRACELIST_END, strlen(TRACELIST_END)) == 0)
-			numbers[(*ret_nr)++] = n;
-	}
-	qsort(numbers, *ret_nr, sizeof(*numbers), by_number);
-	return numbers;
+	if (piece->archive)
+		read_cleared(view, path, &list);
+	run_list_sort(&list);
+	return list;
 }
 
 /* Was all that was between them cleared? Traces that are in no archive come behind all of them. */
 static bool is_cleared(struct view *view, const struct piece *a, const struct piece *b)
 {
-	size_t nr;
-	AUTO_FREE uint64_t *numbers = cleared_numbers(view, a, &nr);
-	uint64_t next = a->number + 1;
+	struct run_list list CLEANUP(run_list_fini) = cleared_numbers(view, a);
+	const struct run *run = list.runs;
 
-	for (size_t i = 0; i < nr && numbers[i] <= next; i++)
-		next += numbers[i] == next;
-	if (b->archive)
-		return next == b->number && next > a->number + 1;
-	return next > a->number + 1 && next > numbers[nr - 1];
+	while (run < list.runs + list.nr && run->last <= a->number)
+		run++;
+	if (run == list.runs + list.nr || run->first > a->number + 1)
+		return false;
+	return b->archive ? run->last + 1 == b->number : run + 1 == list.runs + list.nr;
 }
 
 /* --- two that follow each other --------------------------------------------------- */
@@ -296,14 +355,16 @@ static void put_range(char *buf, uint64_t from, uint64_t to)
 }
 
 /* Those from @from to before @to that were not cleared. */
-static void put_missing(char *buf, uint64_t from, uint64_t to, const uint64_t *cleared, size_t nr)
+static void put_missing(char *buf, uint64_t from, uint64_t to, const struct run_list *cleared)
 {
-	for (size_t i = 0; i < nr && from < to; i++) {
-		if (cleared[i] < from)
+	for (size_t i = 0; i < cleared->nr && from < to; i++) {
+		const struct run *run = &cleared->runs[i];
+
+		if (run->last < from)
 			continue;
-		if (MIN(cleared[i], to) > from)
-			put_range(buf, from, MIN(cleared[i], to) - 1);
-		from = cleared[i] + 1;
+		if (MIN(run->first, to) > from)
+			put_range(buf, from, MIN(run->first, to) - 1);
+		from = run->last + 1;
 	}
 	if (from < to)
 		put_range(buf, from, to - 1);
@@ -312,13 +373,12 @@ static void put_missing(char *buf, uint64_t from, uint64_t to, const uint64_t *c
 /* @archives: of one session. */
 static void note_session(struct view *view, const struct piece *archives, size_t nr)
 {
-	size_t nr_cleared;
-	AUTO_FREE uint64_t *cleared = cleared_numbers(view, archives, &nr_cleared);
+	struct run_list cleared CLEANUP(run_list_fini) = cleared_numbers(view, archives);
 	char ranges[RANGES_BYTES] = "";
 	uint64_t next = 1;
 
 	for (size_t i = 0; i < nr; i++) {
-		put_missing(ranges, next, archives[i].number, cleared, nr_cleared);
+		put_missing(ranges, next, archives[i].number, &cleared);
 		next = archives[i].number + 1;
 	}
 	if (*ranges)

@@ -404,6 +404,18 @@ static void check_in(const char *name, uint64_t events, const char *said)
 	seen_fini(&seen);
 }
 
+/* A list that begins with a hole of @hole bytes. */
+static void make_long_gaps(const char *entries, long hole)
+{
+	char path[256];
+	int fd;
+
+	make_path(path, sizeof(path), dir, ".gaps");
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	CHECK_IS(pwrite(fd, entries, strlen(entries), hole), ==, strlen(entries));
+	close(fd);
+}
+
 /* Archives, and the rest: each alone has its own losses; together they are whole, but for one that
  * is missing or there twice. */
 static void test_archives(void)
@@ -433,6 +445,10 @@ static void test_archives(void)
 	make_file(dir, ".gaps", "\n3//\n2/", 7);
 	check_in("s", 8, "events 5 to 8 of ust/ch_0 are missing between archive ");
 	make_file(dir, ".gaps", "\n3//\n2//", 8);
+	check_in("s", 8, "");
+	make_long_gaps("\n4/\n4//", 65u << 20);
+	check_in("s", 8, "events 5 to 8 of ust/ch_0 are missing between archive ");
+	make_long_gaps("\n4/\n2//\n3//", 65u << 20);
 	check_in("s", 8, "");
 
 	/* the first packets were removed in favour of later ones; a list counts the rest */
