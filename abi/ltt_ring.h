@@ -115,6 +115,24 @@ struct ltt_ring_clear {
 };
 
 /**
+ * struct ltt_ring_stored - the end of a packet of a ring that is overwritten, where the next one
+ * goes on: the packet itself does not have its place in the ring.
+ * @next: number of the packet behind it; 0: there is none.
+ * @pos, @count: position, of 64 bits, and number of records at its end.
+ * @overwritten, @skipped: records before its end, and their bytes, that newer ones overwrote: no
+ *                         packet has them.
+ * @lost_full: of the ring.
+ */
+struct ltt_ring_stored {
+	uint64_t next;
+	uint64_t pos;
+	uint64_t count;
+	uint64_t overwritten;
+	uint64_t skipped;
+	uint64_t lost_full;
+};
+
+/**
  * struct ltt_ring_cons - consumer words of one ring, on a page of their own, which
  * a producer can map next to the producer words.
  * @apart, @reserved: unused.
@@ -130,6 +148,8 @@ struct ltt_ring_clear {
  *             recorded, so that the ring's clock goes on. Stored before the bit; it only grows.
  * @clears: number of clears, for the consumer and its successors only: clear[@clears & 1] is the
  *          last one.
+ * @stored: of a ring that is overwritten and written to a trace, for the consumer and its
+ *          successors only: of the last two packets, by the last bit of their numbers.
  */
 struct ltt_ring_cons {
 	uint64_t apart[256];
@@ -143,7 +163,8 @@ struct ltt_ring_cons {
 	uint64_t clock_add;
 	uint64_t clears;
 	struct ltt_ring_clear clear[2];
-	uint64_t reserved[242];
+	struct ltt_ring_stored stored[2];
+	uint64_t reserved[230];
 };
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };

@@ -64,14 +64,16 @@ const char *tally_contradiction(const struct tally *t, const struct packet *pack
 	return NULL;
 }
 
-/* Packets of ltt-control begin where the previous one ended; those of other tracers may leave gaps,
- * but must not overlap. */
+/* Packets of ltt-control begin where the previous one ended, unless events between them were
+ * overwritten; those of other tracers may leave gaps, but must not overlap. */
 static bool is_time_odd(const struct tally *t, const struct packet *packet)
 {
 	if (!packet_has(packet, ROLE_BEGIN) || !packet_has(packet, ROLE_END))
 		return false;
-	return packet->begin < t->last_end || (packet_has(packet, ROLE_RECORDED) &&
-					       !t->damaged_in_row && packet->begin != t->last_end);
+	return packet->begin < t->last_end ||
+	       (packet_has(packet, ROLE_RECORDED) && !t->damaged_in_row &&
+		packet->begin != t->last_end &&
+		packet->lost[VIEW_LOST_FULL] == t->last_lost[VIEW_LOST_FULL]);
 }
 
 const char *tally_oddity(const struct tally *t, const struct packet *packet)

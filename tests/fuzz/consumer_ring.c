@@ -27,7 +27,8 @@ static struct stats_box box;
 
 static void check(const struct ring_reader *r, const struct ring_reader *before)
 {
-	MUST_HOLD(r->released <= r->pos && r->pos - r->released <= r->size);
+	MUST_HOLD(r->released <= r->pos && (r->overwrite || r->pos - r->released <= r->size));
+	MUST_HOLD(r->overwritten <= r->released_count && r->skipped <= r->released);
 	MUST_HOLD(r->pos >= before->pos && r->released >= before->released);
 	MUST_HOLD(r->count >= before->count && r->released_count <= r->count);
 	MUST_HOLD(r->last_ts >= before->last_ts);
@@ -36,13 +37,14 @@ static void check(const struct ring_reader *r, const struct ring_reader *before)
 	MUST_HOLD(r->invalid_bytes >= before->invalid_bytes &&
 		  r->invalid_words >= before->invalid_words);
 	MUST_HOLD(reader_bytes(r) >= r->data && reader_bytes(r) < r->data + r->size);
-	MUST_HOLD(__atomic_load_n(&r->cons->consumed, __ATOMIC_RELAXED) ==
-		  (r->released & LTT_POS_MASK));
+	MUST_HOLD(r->overwrite || __atomic_load_n(&r->cons->consumed, __ATOMIC_RELAXED) ==
+					  (r->released & LTT_POS_MASK));
 }
 
-static void open_set(int *ret_data_fd)
+static void open_set(enum ltt_ring_mode mode, int *ret_data_fd)
 {
-	struct ringset_spec spec = { .desc = { .nr_rings = 1,
+	struct ringset_spec spec = { .desc = { .mode = mode,
+					       .nr_rings = 1,
 					       .num_subbuf = 2,
 					       .subbuf_size = 4096,
 					       .clock = LTT_CLOCK_MONOTONIC },
@@ -117,7 +119,8 @@ static int memory_file(int *ret_fd, uint64_t *bytes, size_t head)
  * the ring. */
 static void check_next(const struct walk_packet *p, const struct walk_packet *last, bool lied)
 {
-	MUST_HOLD(p->seq == last->seq + 1 && p->begin == last->end);
+	MUST_HOLD(p->seq == last->seq + 1 && p->begin >= last->end);
+	MUST_HOLD(p->begin == last->end || p->lost[0] > last->lost[0]);
 	if (lied || p->lost[3] != last->lost[3])
 		MUST_HOLD(p->pos >= last->pos + last->bytes - WALK_HEAD);
 	else
@@ -165,7 +168,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST_HOLD(trace.fd >= 0);
 		sink = sink_new(&sink_config, NULL);
 	}
-	open_set(&data_fd);
+	/* by the last byte, which is a step, too */
+	open_set(size && data[size - 1] >> 7 ? LTT_RING_OVERWRITE : LTT_RING_DISCARD, &data_fd);
 	file = file_sink_file(set->streams[0].out);
 	stream_fd = memory_file(&file->fd, &file->bytes, 0);
 	index_fd = memory_file(&file->index_fd, &file->index_bytes, WALK_INDEX_HEAD);

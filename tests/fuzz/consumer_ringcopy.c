@@ -36,7 +36,8 @@ static void open_set(int *ret_data_fd)
 					       .clock = LTT_CLOCK_MONOTONIC },
 				     .channel = (char *)"c",
 				     .sink = sink,
-				     .boxes = &box };
+				     .boxes = &box,
+				     .kept = true };
 	struct err err = { 0 };
 	struct ringmem_fds fds;
 

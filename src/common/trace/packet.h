@@ -26,9 +26,9 @@ struct packet_header {
 	/* the gap */
 	uint32_t form;		  /* PACKET_FORM */
 	uint32_t crc32c;	  /* of the packet, computed with 0 in this field */
-	uint64_t stream_pos;	  /* position of the first byte, from the ring's creation */
+	uint64_t stream_pos;	  /* bytes of the stream before the first one */
 	uint64_t events_recorded; /* records from the stream's begin to this packet's end */
-	uint64_t lost_full;	  /* causes of loss, cumulative */
+	uint64_t lost_full;	  /* causes of loss, cumulative; or events were overwritten */
 	uint64_t lost_size;
 	uint64_t lost_busy;
 	uint64_t lost_output; /* recorded, but the output failed */

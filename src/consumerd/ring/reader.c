@@ -182,6 +182,26 @@ static void reader_follow(struct ring_reader *r, const struct ring_words *words,
 	r->released_count = r->count;
 }
 
+/* The same of one whose records are written: more may be pending than the ring has. An impossible
+ * number of records can't be counted. */
+static void reader_follow_written(struct ring_reader *r, const struct ring_words *words,
+				  uint64_t elapsed_ns)
+{
+	uint64_t bytes = (words->pub - r->pos) & LTT_POS_MASK, wraps = 0;
+	uint64_t records = words->count - r->raw.count;
+
+	r->raw.pub = words->pub;
+	r->raw.count = words->count;
+	if (!reader_plausible_lost(records, elapsed_ns) || records < least_records(r, bytes)) {
+		drop_all(r, bytes);
+		return;
+	}
+	if (records > bytes / LTT_HDR_COMPACT)
+		wraps = (records * LTT_HDR_COMPACT - bytes + LTT_POS_MASK) >> LTT_POS_BITS;
+	r->pos += bytes + (wraps << LTT_POS_BITS);
+	r->count += records;
+}
+
 static uint64_t reader_switches(const struct ring_reader *r)
 {
 	return __atomic_load_n(&r->prod->switches, __ATOMIC_ACQUIRE);
@@ -198,9 +218,11 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 	now = now_ns();
 	if (r->kept)
 		reader_follow(r, &words, now - r->snapshot_ns);
+	else if (r->overwrite)
+		reader_follow_written(r, &words, now - r->snapshot_ns);
 	else
 		reader_update_pos(r, words.pub);
-	if (r->kept)
+	if (r->kept || r->overwrite)
 		; /* counted */
 	else if (r->invalid_words != invalid_words)
 		r->raw.count = words.count; /* how many were dropped is unknowable */
@@ -283,7 +305,7 @@ uint64_t reader_skip_missing(struct ring_reader *r)
 	struct ring_words words;
 	uint64_t bytes, records;
 
-	if (!reader_read_words(r, &words))
+	if (r->overwrite || !reader_read_words(r, &words))
 		return 0;
 	bytes = (words.pub - r->pos) & LTT_POS_MASK;
 	records = words.count - r->count;

@@ -32,7 +32,8 @@ struct ring_words {
 
 /**
  * struct ring_reader
- * @pos: end of the published records, 64 bits; released <= pos <= released + size, always.
+ * @pos: end of the published records, 64 bits; released <= pos <= released + size, always, but of a
+ *       ring that is overwritten: ring_copy_pending() skips those that it does not have any more.
  * @released: end of the space that was returned to the producer.
  * @count, @last_ts, @lost: at @pos; they never go back.
  * @released_count: @count at @released.
@@ -43,6 +44,8 @@ struct ring_words {
  * @invalid_words: number of ring words with an impossible value; @backward_words: those of them
  *                  that a clock that goes back causes, too.
  * @overwrite: the producer overwrites the oldest records.
+ * @overwritten, @skipped: records that it overwrote before they were released, and their bytes:
+ *                         part of @released_count and @released.
  * @kept: only snapshots take from the ring, as always with @overwrite: no data is ever pending, and
  *        @pos has only the bits of a position in the ring's words.
  */
@@ -60,6 +63,7 @@ struct ring_reader {
 	uint64_t released;
 	uint64_t count;
 	uint64_t released_count;
+	uint64_t overwritten, skipped;
 	uint64_t last_ts;
 	uint64_t lost[LOST_KINDS];
 	uint64_t not_sampled, raw_not_sampled;
@@ -134,6 +138,16 @@ void reader_skip(struct ring_reader *reader);
 /** Where the position is that of files without the last packets, and the producer has overwritten
  *  these since: skip all published data. Return: the number of skipped records. */
 uint64_t reader_skip_missing(struct ring_reader *reader);
+
+/** The oldest of the pending records were overwritten. */
+static inline void reader_skip_overwritten(struct ring_reader *reader, uint64_t bytes,
+					   uint64_t records)
+{
+	reader->released += bytes;
+	reader->released_count += records;
+	reader->skipped += bytes;
+	reader->overwritten += records;
+}
 
 /** Release the space up to @pos, so that the producer can reuse it. */
 void reader_release(struct ring_reader *reader);

@@ -201,21 +201,91 @@ static uint64_t copy_backwards(const struct ring_reader *r, uint64_t pos, uint8_
 	return got;
 }
 
-/* The regions lie behind the data. Return: whether at least half of the records are copied. */
+/* They lie behind the data. */
+static struct ltt_ring_region *copy_regions(const struct ring_copy *copy,
+					    const struct ring_reader *r)
+{
+	struct ltt_ring_region *regions = (struct ltt_ring_region *)(void *)(copy->room + r->size);
+
+	memcpy(regions, r->prod->region, nr_regions(r) * sizeof(*regions));
+	return regions;
+}
+
+/* @since: as for find_entry(). Return: whether at least half of the records are copied. */
+static bool copy_from(struct ring_copy *copy, const struct ring_reader *r,
+		      const struct ring_words *words, const struct ltt_ring_region *regions,
+		      const struct entry *wanted, uint64_t since, struct entry *ret)
+{
+	uint64_t got = copy_backwards(r, words->pub & LTT_POS_MASK, copy->room, wanted->back);
+
+	*ret = got == wanted->back ? *wanted : find_entry(r, regions, words, got, since);
+	copy->at = copy->room + wanted->back - ret->back;
+	return ret->back >= wanted->back / 2;
+}
+
 static bool try_copy(struct ring_copy *copy, const struct ring_reader *r,
 		     const struct ring_words *words, struct entry *ret)
 {
-	struct ltt_ring_region *regions = (struct ltt_ring_region *)(void *)(copy->room + r->size);
+	const struct ltt_ring_region *regions = copy_regions(copy, r);
 	uint64_t since = copy->last ? copy->taken_ts - MIN(copy->last, copy->taken_ts) : 0;
-	uint64_t got, safe = r->size - reach(r);
-	struct entry wanted;
+	uint64_t safe = r->size - reach(r);
+	struct entry wanted = find_entry(r, regions, words,
+					 copy->limit ? MIN(copy->limit, safe) : safe, since);
 
-	memcpy(regions, r->prod->region, nr_regions(r) * sizeof(*regions));
-	wanted = find_entry(r, regions, words, copy->limit ? MIN(copy->limit, safe) : safe, since);
-	got = copy_backwards(r, words->pub & LTT_POS_MASK, copy->room, wanted.back);
-	*ret = got == wanted.back ? wanted : find_entry(r, regions, words, got, since);
-	copy->at = copy->room + wanted.back - ret->back;
-	return ret->back >= wanted.back / 2;
+	return copy_from(copy, r, words, regions, &wanted, since, ret);
+}
+
+/* The newest @records records, which have @bytes, if the ring has them all; or those of them that
+ * it has. */
+static struct entry newest(const struct ring_reader *r, const struct ltt_ring_region *regions,
+			   const struct ring_words *words, uint64_t records, uint64_t bytes)
+{
+	uint64_t safe = r->size - reach(r);
+
+	if (bytes > safe)
+		return find_entry(r, regions, words, safe, 0);
+	return (struct entry){ .back = bytes, .count = words->count - records };
+}
+
+uint64_t ring_overwritten(const struct ring_reader *r, const struct ring_words *words,
+			  uint64_t records, uint64_t bytes, uint64_t *ret_bytes)
+{
+	struct entry e = newest(r, r->prod->region, words, records, bytes);
+
+	*ret_bytes = bytes - MIN(bytes, e.back);
+	return records - MIN(records, words->count - e.count);
+}
+
+/* A record's short clock is completed by that of the record before it. */
+static uint64_t copy_begin(const struct ring_copy *copy, const struct entry *e, uint64_t last_ts)
+{
+	const struct packet_header bounds = { .timestamp_begin = epoch_start(e->pub, last_ts),
+					      .timestamp_end = last_ts };
+
+	return packet_first_ts(&bounds, copy->at, e->back);
+}
+
+void ring_copy_pending(struct ring_copy *copy, struct ring_reader *r)
+{
+	const struct ltt_ring_region *regions;
+	struct entry wanted, entry;
+	uint64_t records;
+
+	for (int i = 1;; i++) {
+		regions = copy_regions(copy, r);
+		wanted = newest(r, regions, &r->raw, reader_pending_count(r), reader_pending(r));
+		if (copy_from(copy, r, &r->raw, regions, &wanted, 0, &entry) || i == TRIES ||
+		    reader_snapshot(r, false) == READER_TORN)
+			break;
+	}
+	records = MIN(r->raw.count - entry.count, reader_pending_count(r));
+	copy->len = entry.back;
+	copy->count = records;
+	copy->end = r->raw.count;
+	copy->end_ts = r->last_ts;
+	copy->begin_ts = entry.back < reader_pending(r) ? copy_begin(copy, &entry, r->last_ts) : 0;
+	reader_skip_overwritten(r, reader_pending(r) - entry.back,
+				reader_pending_count(r) - records);
 }
 
 static void describe(struct ring_copy *copy, const struct ring_reader *r,

@@ -45,6 +45,17 @@ void ring_copy_fini(struct ring_copy *copy);
 void ring_copy_take(struct ring_copy *copy, const struct ring_reader *reader, uint64_t start_ts);
 
 /**
+ * ring_copy_pending() - copy the pending records of a ring that is overwritten, and written to a
+ * trace. Those that the producer has overwritten, or is about to, are counted and no longer
+ * pending; @copy has the others, up to @reader->pos. @copy->begin_ts: 0 if none was overwritten.
+ */
+void ring_copy_pending(struct ring_copy *copy, struct ring_reader *reader);
+/** Number of records of a ring that is overwritten, among the newest @records, which have @bytes,
+ *  that it does not have any more; *@ret_bytes: their bytes. */
+uint64_t ring_overwritten(const struct ring_reader *reader, const struct ring_words *words,
+			  uint64_t records, uint64_t bytes, uint64_t *ret_bytes);
+
+/**
  * ring_copy_rest() - sleep for a moment if this thread has not for 0.4 ms. A thread that copies or
  * writes for long calls it between small parts: where it shares a CPU with a thread that records,
  * that thread goes on at once, and not when the time slice ends, milliseconds later; and at each

@@ -30,7 +30,9 @@ struct stats {
 	uint64_t raw_not_sampled;
 	uint64_t snapshot_ns;
 	uint64_t not_sampled;
-	uint64_t overwritten; /* part of @recorded and of @released, and in no snapshot */
+	uint64_t overwritten; /* part of @recorded and of @released, and in no snapshot or packet */
+	uint64_t held, held_bytes; /* of a ring that is overwritten: of the others, the oldest, of
+				    * which there is a copy */
 	uint64_t cleared;     /* the same: removed by a clear */
 };
 

@@ -65,11 +65,11 @@ static struct ringset *ringset_alloc(const struct ringset_spec *spec)
 	return set;
 }
 
-/* Without a descriptor the packets are written from the mapping. Of rings that are kept only copies
- * are written. */
+/* Without a descriptor the packets are written from the mapping. Of rings that are kept, or
+ * overwritten, only copies are written. */
 static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, int data_fd)
 {
-	if (!spec->splice || set->kept)
+	if (!spec->splice || set->kept || spec->desc.mode == LTT_RING_OVERWRITE)
 		return;
 	set->spliced = fcntl(data_fd, F_DUPFD_CLOEXEC, 0);
 	if (set->spliced < 0)
@@ -81,7 +81,7 @@ static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 			 const struct chunk_trace *trace, int data_fd)
 {
 	set->remembered = spec->remembered;
-	set->kept = spec->kept || spec->remembered || spec->desc.mode == LTT_RING_OVERWRITE;
+	set->kept = spec->kept || spec->remembered;
 	keep_spliced(set, spec, data_fd);
 	set->sink = spec->sink;
 	set->config = (struct stream_config){
@@ -110,7 +110,8 @@ static void free_copies(struct ringset *set)
 	set->copies = NULL;
 }
 
-/* Without them a snapshot takes longer, and has fewer records if a ring goes round meanwhile. */
+/* Without them a snapshot takes longer, and has fewer records if a ring goes round meanwhile; so
+ * does the first packet of a ring that is overwritten. */
 static void make_copies(struct ringset *set)
 {
 	uint32_t nr = set->mem.desc.nr_rings;
@@ -121,9 +122,11 @@ static void make_copies(struct ringset *set)
 	    bytes > MIN(memfile_available(), memgroup_available()))
 		return;
 	disk_leave(set->config.disk);
-	set->copies = xalloc(nr * sizeof(set->copies[0]));
+	if (set->kept)
+		set->copies = xalloc(nr * sizeof(set->copies[0]));
 	for (uint32_t i = 0; i < nr && ret == 0; i++)
-		ret = ring_copy_init(&set->copies[i], &set->streams[i].reader);
+		ret = ring_copy_init(set->kept ? &set->copies[i] : &set->streams[i].copy,
+				     &set->streams[i].reader);
 	if (ret < 0)
 		free_copies(set);
 	disk_progress(set->config.disk);
@@ -445,9 +448,10 @@ static void add_since(const struct ringset *set, struct stats *stats,
 	uint64_t elapsed = now - stats->snapshot_ns;
 	bool stalling = stats->stalling || disk_hangs(set->config.disk, now);
 	uint64_t more = words->count - stats->raw_count;
+	bool laps = ringset_is_kept(set) || set->mem.desc.mode == LTT_RING_OVERWRITE;
 
-	if (ringset_is_kept(set) ? reader_plausible_lost(more, elapsed) :
-				   more <= set->mem.desc.data_size / LTT_HDR_COMPACT)
+	if (laps ? reader_plausible_lost(more, elapsed) :
+		   more <= set->mem.desc.data_size / LTT_HDR_COMPACT)
 		stats->recorded += more;
 	more = not_sampled - stats->raw_not_sampled;
 	stats->not_sampled += reader_plausible_lost(more, elapsed) ? more : 0;
@@ -470,6 +474,20 @@ static void peek_kept(const struct ringset *set, uint32_t ring, const struct rin
 	*ret_used = ring_used(reader, words);
 }
 
+/* Of the records that wait in a ring that is overwritten, without those that were copied.
+ * @waiting: bytes of all of them. */
+static void peek_overwritten(const struct ring_reader *reader, const struct ring_words *words,
+			     struct stats *stats, uint64_t waiting)
+{
+	uint64_t records = stats->recorded - stats->released, bytes;
+
+	records -= MIN(stats->held, records);
+	waiting -= MIN(stats->held_bytes, waiting);
+	records = ring_overwritten(reader, words, records, waiting, &bytes);
+	stats->overwritten += records;
+	stats->released += records;
+}
+
 void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_box *box,
 		  struct stats *ret, uint64_t *ret_used)
 {
@@ -487,6 +505,8 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 		add_since(set, ret, &words, reader_not_sampled(ringmem_prod(&set->mem, ring)));
 	used = (words.pub - used) & LTT_POS_MASK;
 	*ret_used = MIN(used, size);
+	if (consistent && !ringset_is_kept(set) && set->mem.desc.mode == LTT_RING_OVERWRITE)
+		peek_overwritten(&set->streams[ring].reader, &words, ret, used);
 	if (consistent && ringset_is_kept(set))
 		peek_kept(set, ring, &words, ret, ret_used);
 }

@@ -22,8 +22,8 @@ struct ringset {
 	bool remembered; /* a clear leaves its records */
 	struct sink *sink;
 	struct stream_config config;
-	/* Of a set that is overwritten: the room for copies of its rings, as a snapshot has no time
-	 * to populate it; NULL: there was no memory. */
+	/* Of a set that is overwritten, and only in snapshots: the room for copies of its rings, as
+	 * a snapshot has no time to populate it; NULL: there was no memory. */
 	struct ring_copy *copies;
 	uint64_t damage, damage_ns; /* that was reported, and when */
 	struct stream streams[];    /* mem.desc.nr_rings */

@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "consumerd/now.h"
-#include "consumerd/ring/ringcopy.h"
 #include "trace/packet.h"
 
 #define SLOW_NS 100000000u /* of the write of a packet: shown where its ring was full */
@@ -13,6 +12,12 @@
 static uint64_t lost_output(const struct stream *s)
 {
 	return s->lost_output + s->reader.invalid_count;
+}
+
+/* Whether the records of the copy are not written yet. */
+static bool stream_holds(const struct stream *s)
+{
+	return s->copied_pos > s->reader.released;
 }
 
 /* Let other threads see the counters. */
@@ -37,6 +42,9 @@ static void stream_publish(struct stream *s)
 		.slow_bytes = s->slow_bytes,
 		.not_sampled = r->not_sampled,
 		.raw_not_sampled = r->raw_not_sampled,
+		.overwritten = r->overwritten,
+		.held = stream_holds(s) ? s->copied_count - r->released_count : 0,
+		.held_bytes = stream_holds(s) ? s->copied_pos - r->released : 0,
 		.stalling = s->config->disk->stalled,
 	};
 
@@ -113,11 +121,56 @@ static void stream_note_turn(struct stream *s)
 
 /* --- packets ---------------------------------------------------------------- */
 
+/* Those that were overwritten are not among the recorded ones of a packet. */
+static uint64_t lost_full(const struct stream *s)
+{
+	return s->reader.lost[LOST_FULL] + s->reader.overwritten;
+}
+
 static uint64_t lost_in_all(const struct stream *s)
 {
 	const uint64_t *lost = s->reader.lost;
 
-	return lost[LOST_FULL] + lost[LOST_SIZE] + lost[LOST_BUSY] + lost_output(s);
+	return lost_full(s) + lost[LOST_SIZE] + lost[LOST_BUSY] + lost_output(s);
+}
+
+/* The end of the packet with this number, for the next consumer. */
+static void stream_save_end(struct stream *s, uint64_t number, uint64_t pos, uint64_t count)
+{
+	struct ltt_ring_stored *to = &s->reader.cons->stored[number & 1];
+
+	if (!s->reader.overwrite)
+		return;
+	__atomic_store_n(&to->next, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->pos, pos, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->count, count, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->overwritten, s->reader.overwritten, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->skipped, s->reader.skipped, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->lost_full, s->reader.lost[LOST_FULL], __ATOMIC_RELEASE);
+	__atomic_store_n(&to->next, number + 1, __ATOMIC_RELEASE);
+}
+
+/* While a copy waits to be written, the ring goes on. Return: 0 or negative errno. */
+static int stream_hold(struct stream *s)
+{
+	int ret = 0;
+
+	if (!s->reader.overwrite || stream_holds(s) || !reader_pending(&s->reader))
+		return 0;
+	if (!s->copy.room)
+		ret = ring_copy_init(&s->copy, &s->reader);
+	if (ret < 0)
+		return ret;
+	ring_copy_pending(&s->copy, &s->reader);
+	s->copied_pos = s->reader.pos;
+	s->copied_count = s->reader.count;
+	stream_publish(s);
+	return 0;
+}
+
+static const uint8_t *stream_body(const struct stream *s)
+{
+	return s->reader.overwrite ? s->copy.at : reader_bytes(&s->reader);
 }
 
 /* Readers attribute the losses of a packet to the time since the previous one: those of a stream's
@@ -135,16 +188,22 @@ static void stream_make_packet(struct stream *s, bool opening)
 	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
 	const struct ring_reader *r = &s->reader;
 	struct packet_header header = packet_make(&stream);
+	bool holds = stream_holds(s);
 
+	s->sent_pos = holds ? s->copied_pos : r->pos;
+	s->sent_count = holds ? s->copied_count : r->count;
 	header.timestamp_begin = header.timestamp_end = s->end_ts;
 	if (!opening) {
-		packet_set_body(&header, reader_pending(r));
-		header.timestamp_end = r->last_ts;
+		packet_set_body(&header, s->sent_pos - r->released);
+		/* the short clocks behind a gap are those of its end */
+		if (holds)
+			header.timestamp_begin = MAX(s->end_ts, s->copy.begin_ts);
+		header.timestamp_end = holds ? s->copy.end_ts : r->last_ts;
 		header.packet_seq_num = s->packets;
 		header.events_discarded = lost_in_all(s);
-		header.stream_pos = r->released;
-		header.events_recorded = r->count;
-		header.lost_full = r->lost[LOST_FULL];
+		header.stream_pos = r->released - r->skipped;
+		header.events_recorded = s->sent_count - r->overwritten;
+		header.lost_full = lost_full(s);
 		header.lost_size = r->lost[LOST_SIZE];
 		header.lost_busy = r->lost[LOST_BUSY];
 		header.lost_output = lost_output(s);
@@ -152,12 +211,14 @@ static void stream_make_packet(struct stream *s, bool opening)
 		header = packet_opening(&s->last);
 	}
 	if (opening && s->drops) {
-		header.stream_pos = r->pos;
-		header.events_recorded = r->count;
+		header.stream_pos = r->pos - r->skipped;
+		header.events_recorded = r->count - r->overwritten;
+	} else if (opening) {
+		s->sent_pos = r->released;
+		s->sent_count = r->released_count;
 	}
 	s->sent_header = header;
-	s->sent_pos = opening && !s->drops ? r->released : r->pos;
-	s->sent_count = opening && !s->drops ? r->released_count : r->count;
+	stream_save_end(s, header.packet_seq_num, s->sent_pos, s->sent_count);
 }
 
 /* --- writing -------------------------------------------------------------------- */
@@ -196,7 +257,7 @@ static int stream_write_made(struct stream *s)
 {
 	const struct sink_ops *ops = s->out->sink->ops;
 	uint64_t begin = now_ns(), took;
-	int fate = ops->write(s->out, &s->sent_header, reader_bytes(&s->reader));
+	int fate = ops->write(s->out, &s->sent_header, stream_body(s));
 
 	if (fate < 0)
 		return fate;
@@ -232,9 +293,9 @@ static int stream_write_opening(struct stream *s);
 static int stream_write_packet(struct stream *s, bool opening)
 {
 	bool keeps = s->out->sink->ops->way == SINK_SPOOLS;
-	int ret = 0;
+	int ret = opening ? 0 : stream_hold(s);
 
-	if (!opening && needs_opening(s))
+	if (ret == 0 && !opening && needs_opening(s))
 		ret = stream_write_opening(s);
 	if (ret < 0)
 		return ret;
@@ -256,8 +317,25 @@ static int stream_write_opening(struct stream *s)
 	return ret > 0 ? stream_await_outcome(s) : ret;
 }
 
+/* Of the pending records. */
+static void stream_count_overwritten(struct stream *s)
+{
+	struct ring_reader *r = &s->reader;
+	uint64_t held = stream_holds(s) ? s->copied_pos - r->released : 0;
+	uint64_t held_count = held ? s->copied_count - r->released_count : 0, bytes, records;
+
+	if (!r->overwrite)
+		return;
+	records = ring_overwritten(r, &r->raw, reader_pending_count(r) - held_count,
+				   reader_pending(r) - held, &bytes);
+	reader_skip_overwritten(r, bytes, records);
+	s->copied_pos = 0; /* it is not behind them */
+}
+
 void stream_turn(struct stream *s, bool drop)
 {
+	if (drop)
+		stream_count_overwritten(s);
 	s->archived = s->written;
 	s->drops = drop && reader_pending(&s->reader);
 	s->reopens = packet_is_set(&s->last) || s->drops;
@@ -283,6 +361,7 @@ static void set_opening(struct stream *s, const struct packet_header *opening)
 	s->last = *opening;
 	s->packets = opening->packet_seq_num + 1;
 	s->bytes += opening->packet_size / 8;
+	stream_save_end(s, opening->packet_seq_num, s->reader.released, s->reader.released_count);
 }
 
 /* Of a turn that the relay had made before, without an answer, the count is known; or the stream
@@ -301,8 +380,41 @@ void stream_turn_away(struct stream *s)
 
 /* --- position ------------------------------------------------------------------ */
 
+/* Where the packet ends in the ring, and with which counts there. */
+static void stream_continue_ring(struct stream *s, const struct ltt_ring_stored *end,
+				 const struct packet_header *last)
+{
+	struct ring_reader *r = &s->reader;
+
+	reader_continue(r, &(struct ring_words){
+				   .pub = end->pos,
+				   .last_ts = last->timestamp_end,
+				   .count = end->count,
+				   .lost = { end->lost_full, last->lost_size, last->lost_busy },
+			   });
+	r->overwritten = end->overwritten;
+	r->skipped = end->skipped;
+}
+
+/* Its end as a consumer has saved it. An empty packet that a turn wrote has that of the one before.
+ * Without either, the buffer's memory is lost. */
+static struct ltt_ring_stored stream_end_of(const struct stream *s,
+					    const struct packet_header *last)
+{
+	const struct ltt_ring_stored *saved = s->reader.cons->stored;
+	uint64_t next = last->packet_seq_num + 1, pos = last->stream_pos + packet_body_bytes(last);
+	struct ltt_ring_stored end = { next, pos, last->events_recorded, 0, 0, last->lost_full };
+
+	for (uint64_t i = 0; i < 2 && s->reader.overwrite && next > i; i++)
+		if (saved[(next - 1 - i) & 1].next == next - i && (!i || !packet_body_bytes(last)))
+			return saved[(next - 1 - i) & 1];
+	return end;
+}
+
 static void continue_behind(struct stream *s, const struct packet_header *last)
 {
+	const struct ltt_ring_stored end = stream_end_of(s, last);
+
 	s->last = *last;
 	s->end_ts = last->timestamp_end;
 	s->packets = last->packet_seq_num + 1;
@@ -315,13 +427,7 @@ static void continue_behind(struct stream *s, const struct packet_header *last)
 	/* perhaps of a turn without an answer; if there is none, this has no effect */
 	if (s->out->sink->link && !s->turned && s->packets > 1 && !packet_body_bytes(last))
 		stream_note_turn(s);
-	reader_continue(&s->reader,
-			&(struct ring_words){
-				.pub = last->stream_pos + last->packet_size / 8 - sizeof(*last),
-				.last_ts = last->timestamp_end,
-				.count = last->events_recorded,
-				.lost = { last->lost_full, last->lost_size, last->lost_busy },
-			});
+	stream_continue_ring(s, &end, last);
 }
 
 /* Packets that were acknowledged are no longer in the buffer. @last: magic 0: none is left. */
@@ -359,10 +465,26 @@ static void compare(struct stream *s, const struct packet_header *last)
 	stream_on(s, STREAM_IS_ANSWERED);
 }
 
+/* Of a ring that is overwritten: go on behind the packets that were stored for certain, which are
+ * all but the last one. Return: the number of records in those that are not in the files. */
+static uint64_t stream_skip_missing(struct stream *s)
+{
+	const struct ltt_ring_stored *saved = s->reader.cons->stored;
+	const struct ltt_ring_stored end = saved[saved[0].next > saved[1].next];
+	uint64_t has = s->reader.count - s->reader.overwritten;
+
+	if (!s->reader.overwrite)
+		return reader_skip_missing(&s->reader);
+	if (end.next <= s->packets)
+		return 0;
+	stream_continue_ring(s, &end, &s->last);
+	return end.count - end.overwritten - MIN(has, end.count - end.overwritten);
+}
+
 /* Another program has removed or shortened the files: no fault of the application's. */
 static void count_missing(struct stream *s)
 {
-	uint64_t lost = reader_skip_missing(&s->reader);
+	uint64_t lost = stream_skip_missing(s);
 
 	if (!lost)
 		return;
@@ -495,6 +617,7 @@ struct stream *stream_close(struct stream *s, enum sink_end how)
 {
 	(void)sink_stream_close(s->out, how);
 	s->out = NULL;
+	ring_copy_fini(&s->copy);
 	return NULL;
 }
 
@@ -502,8 +625,10 @@ struct stream *stream_close(struct stream *s, enum sink_end how)
  * they would: perhaps there is that. */
 static void give_up_pending(struct stream *s)
 {
-	uint64_t left = reader_pending_count(&s->reader);
+	uint64_t left;
 
+	stream_count_overwritten(s);
+	left = reader_pending_count(&s->reader);
 	s->ended = true;
 	s->lost_output += left;
 	reader_release(&s->reader);

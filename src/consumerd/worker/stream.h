@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "consumerd/ring/reader.h"
+#include "consumerd/ring/ringcopy.h"
 #include "consumerd/ring/stats.h"
 #include "consumerd/sink/sink.h"
 
@@ -40,6 +40,10 @@ struct stream {
 	/* The last packet that was written, while its outcome is not known. */
 	uint64_t sent_pos, sent_count; /* position and number of records at its end */
 	struct packet_header sent_header;
+	/* Of a ring that is overwritten: a packet has the records of a copy, which are written
+	 * before others are copied. */
+	struct ring_copy copy;
+	uint64_t copied_pos, copied_count; /* position and number of records at its end */
 	bool torn_read; /* the last snapshot of the ring words was inconsistent */
 	bool ended;	/* no more data is taken: of a ring that is overwritten, it is gone */
 	bool reopens;	/* its next packet is an empty one, in new files */

@@ -272,6 +272,16 @@ static void show_not_sampled(FILE *out, struct json_object *channel)
 			text_count(all, left_out + taken));
 }
 
+/* Whether only snapshots have its events. */
+static bool show_is_kept(struct json_object *session, struct json_object *channel)
+{
+	const char *output = json_str(session, "output");
+	bool writes = *output && !strstr(output, "://");
+
+	return json_flag(session, "snapshots") || json_flag(channel, "remember") ||
+	       (json_flag(channel, "overwrite") && !writes);
+}
+
 static void show_session(FILE *out, struct json_object *session, bool attributes)
 {
 	show_head(out, session);
@@ -287,12 +297,14 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 		text_form(out, channel, "[    with each event: {contexts?}\n]");
 		show_not_sampled(out, channel);
 		text_form(out, channel, "[{?totals}[    {totals.cleared:n?} cleared\n]]");
-		if (json_flag(session, "snapshots") || json_flag(channel, "overwrite") ||
-		    json_flag(channel, "remember"))
+		if (show_is_kept(session, channel))
 			text_form(out, channel,
 				  "[{?totals}    {totals.overwritten:n} overwritten, "
 				  "{totals.written:n} in snapshots, "
 				  "{totals.waiting:n} others in the buffers\n]");
+		else
+			text_form(out, channel,
+				  "[{?totals}[    {totals.overwritten:n?} overwritten\n]]");
 		ctl_show_rules(out, channel);
 		text_forms(out, channel, "conflicts",
 			   "    marker {name} of process {pid} is not recorded: its format "

@@ -65,8 +65,10 @@ static bool is_encrypted(const struct session *session)
 /* Return: the reason, a phrase; "": packets are spliced. */
 static const char *why_unspliced(const struct session *session, bool overwrites)
 {
-	if (session->snapshots || overwrites)
+	if (session->snapshots)
 		return "snapshots are copied from the buffers first";
+	if (overwrites)
+		return "data is copied from buffers that are overwritten first";
 	if (*session->relay && session->compress)
 		return "data is compressed before it is sent to the relay";
 	if (*session->relay && is_encrypted(session))

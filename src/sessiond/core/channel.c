@@ -161,9 +161,6 @@ int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 		return code;
 	if ((unsigned int)attr->output_type > OUTPUT_TYPE_SPLICE)
 		return err_set(err, ERR_INVALID, "unknown output type %d", (int)attr->output_type);
-	if (attr->overwrite && attr->tracefile_size)
-		return err_set(err, ERR_INVALID,
-			       "a snapshot has one file of each stream: omit --tracefile-size");
 	if (attr->tracefile_count && !attr->tracefile_size)
 		return err_set(err, ERR_INVALID,
 			       "a number of trace files needs their size: add --tracefile-size");

@@ -236,6 +236,11 @@ bool session_has_files(const struct session *session)
 	return (*session->path || *session->relay) && !session->snapshots;
 }
 
+bool session_writes_overwritten(const struct session *session)
+{
+	return session_has_files(session) && !*session->relay;
+}
+
 enum link_state session_link(const struct session *session)
 {
 	if (!*session->relay)
@@ -429,6 +434,9 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       session->name);
 	attr->overwrite = mode == CHANNEL_DEFAULT ? session->snapshots && !attr->remember :
 						    mode == CHANNEL_OVERWRITE;
+	if (attr->overwrite && attr->tracefile_size && !session_writes_overwritten(session))
+		return err_set(err, ERR_INVALID,
+			       "a snapshot has one file of each stream: omit --tracefile-size");
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static struct account_id charge_account_of(const struct ring *ring)
 int ring_charge(struct ring *ring, struct err *err)
 {
 	const struct channel *channel = ring->trace_channel->channel;
-	uint64_t copies = channel->overwrite ? 2 : 1; /* the consumer has room for a snapshot */
+	uint64_t copies = channel->overwrite ? 2 : 1; /* the consumer has room for a copy */
 	uint64_t bytes = copies * channel->subbuf_size * ring_num_subbuf(ring) * ring->nr_rings;
 	struct quotas *quotas = charge_quotas_of(ring);
 	uint64_t fds = RING_FDS(ring->nr_rings);

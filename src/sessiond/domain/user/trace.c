@@ -457,12 +457,14 @@ static void kept_close_oldest(struct kept *kept, struct user_session *us)
 
 static void kept_charge_ring(struct kept_charge *sum, const struct ring *ring)
 {
+	const struct session *session = ring->trace_channel->trace->rec->session;
 	const struct channel *channel = ring->trace_channel->channel;
 
 	sum->account = ring->account;
 	sum->bytes += ring->paid_bytes;
 	sum->fds += ring->paid_fds;
-	sum->is_kept |= channel->overwrite || channel->remember;
+	sum->is_kept |= channel->remember ||
+			(channel->overwrite && !session_writes_overwritten(session));
 	sum->unfit |=
 		!ring_is_usable(ring) || ring_in(ring, 1u << RING_OFFERED | 1u << RING_FAILED);
 }
