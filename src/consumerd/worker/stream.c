@@ -211,6 +211,7 @@ static void stream_make_packet(struct stream *s, bool opening)
 		header = packet_opening(&s->last);
 	}
 	if (opening && s->drops) {
+		header.timestamp_begin = header.timestamp_end = MAX(s->end_ts, r->last_ts);
 		header.stream_pos = r->pos - r->skipped;
 		header.events_recorded = r->count - r->overwritten;
 	} else if (opening) {
