@@ -428,7 +428,8 @@ struct ltt_kmod_track {
 };
 
 enum ltt_kmod_dump_flags {
-	LTT_KMOD_DUMP_WAIT = 1, /* return when the dump is complete */
+	LTT_KMOD_DUMP_WAIT = 1,	  /* return when the dump is complete */
+	LTT_KMOD_DUMP_UNREAD = 2, /* no reader makes room in the channel: do not wait for one */
 };
 
 /**

@@ -23,6 +23,7 @@ struct channel {
 	struct work_struct reaper;
 	struct work_struct dumper;
 	bool closes;
+	bool is_unread; /* LTT_KMOD_DUMP_UNREAD of the last dump */
 	struct ring_set *set;
 	struct text_channel *text; /* NULL: not shown */
 	bool has_recorded; /* or may have: its contexts are fixed */
@@ -366,15 +367,16 @@ static void run_dump(struct work_struct *work)
 {
 	struct channel *channel = container_of(work, struct channel, dumper);
 
-	if (dump_all(channel->set, &channel->closes))
+	if (dump_all(channel->set, &channel->closes, READ_ONCE(channel->is_unread)))
 		pr_warn("ltt: no memory for the state dump\n");
 }
 
 /* Runs asynchronously, because it takes a while. */
-void kmod_channel_dump(struct channel *channel, bool waits)
+void kmod_channel_dump(struct channel *channel, u32 flags)
 {
+	WRITE_ONCE(channel->is_unread, flags & LTT_KMOD_DUMP_UNREAD);
 	queue_work(compat_unbound_wq, &channel->dumper);
-	if (waits)
+	if (flags & LTT_KMOD_DUMP_WAIT)
 		flush_work(&channel->dumper);
 }
 

@@ -61,7 +61,7 @@ void kmod_channels_show(struct seq_file *to);
 int kmod_channel_add_context(struct channel *channel, const struct ltt_kmod_context *context);
 /** As LTT_KMOD_TRACK. */
 int kmod_channel_track(struct channel *channel, const struct ltt_kmod_track *track);
-/** As LTT_KMOD_DUMP. @waits: return when the dump is complete. */
-void kmod_channel_dump(struct channel *channel, bool waits);
+/** As LTT_KMOD_DUMP. @flags: LTT_KMOD_DUMP_*. */
+void kmod_channel_dump(struct channel *channel, u32 flags);
 
 #endif

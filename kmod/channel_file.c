@@ -226,9 +226,9 @@ static int channel_file_dump(struct channel *channel, const void __user *from)
 
 	if (ret)
 		return ret;
-	if (request.flags & ~LTT_KMOD_DUMP_WAIT)
+	if (request.flags & ~(LTT_KMOD_DUMP_WAIT | LTT_KMOD_DUMP_UNREAD))
 		return -EINVAL;
-	kmod_channel_dump(channel, request.flags & LTT_KMOD_DUMP_WAIT);
+	kmod_channel_dump(channel, request.flags);
 	return 0;
 }
 

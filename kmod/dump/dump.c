@@ -162,14 +162,14 @@ bool dump_pause(struct dump *dump)
 
 	cond_resched();
 	for (ms = 0; ms < TIMEOUT_MS && !READ_ONCE(*dump->is_over); ms++) {
-		if (!ring_set_is_crowded(dump->set))
+		if (dump->is_unread || !ring_set_is_crowded(dump->set))
 			break;
 		usleep_range(1000, 1500);
 	}
 	return !READ_ONCE(*dump->is_over);
 }
 
-int dump_all(struct ring_set *set, const bool *is_over)
+int dump_all(struct ring_set *set, const bool *is_over, bool is_unread)
 {
 	struct dump *dump = kvzalloc(sizeof(*dump), GFP_KERNEL);
 	int ret;
@@ -178,6 +178,7 @@ int dump_all(struct ring_set *set, const bool *is_over)
 		return -ENOMEM;
 	dump->set = set;
 	dump->is_over = is_over;
+	dump->is_unread = is_unread;
 	dump_record(dump, DUMP_START);
 	dump_cpus(dump);
 	dump_kvm(dump);

@@ -37,13 +37,14 @@ enum dump_event {
 };
 
 /**
- * struct dump - a dump in progress. @is_over: set when the dump is cancelled. @payload, @len: the
- * next record of dump_record().
+ * struct dump - a dump in progress. @is_over: set when the dump is cancelled. @is_unread: as
+ * LTT_KMOD_DUMP_UNREAD. @payload, @len: the next record of dump_record().
  * @path: buffer for dumps that need a path.
  */
 struct dump {
 	struct ring_set *set;
 	const bool *is_over;
+	bool is_unread;
 	u32 len;
 	u8 payload[PATH_MAX + 512];
 	char path[PATH_MAX];
@@ -52,7 +53,7 @@ struct dump {
 /** Adds the events to the registry. Return: 0 or -ENOMEM. */
 int dump_init(void);
 /** Record the whole state, unless *@is_over is set meanwhile. Return: 0 or -ENOMEM. */
-int dump_all(struct ring_set *set, const bool *is_over);
+int dump_all(struct ring_set *set, const bool *is_over, bool is_unread);
 
 /* --- for the parts of a dump ---------------------------------------------- */
 

@@ -2350,6 +2350,57 @@ def test_snapshot():
     ctl("destroy", "flight")
 
 
+def events_of(path):
+    """Lines of the events, with their times, by a reader that is not ours; by the name of the event."""
+    found = collections.defaultdict(list)
+    for line in run("babeltrace2", "--no-delta", "--clock-seconds", path).stdout.splitlines():
+        found[re.search(r"\] (?:\S+ )?(\w+(?::\w+)?): ", line)[1]].append(line)
+    return found
+
+
+def killed(nr):
+    """The consumer is killed, or the session daemon too, in turn."""
+    kill(*("ltt-sessiond", "ltt-consumerd")[nr % 2:])
+    until(lambda: subprocess.run(["lttctl", "status"], capture_output=True, check=False).returncode in (0, 4, 6),
+          "another daemon")
+
+
+def test_snapshot_discard():
+    """The first events of the kernel, the same in each snapshot; later ones are lost and counted. Daemons are
+    killed, and a clear makes room."""
+    ctl("create", "first", "--snapshot", "-o", "/dev/shm/first")
+    ctl("enable-channel", "-k", "--discard", "c", "--subbuf-size=4k", "--num-subbuf=4")
+    ctl("enable-event", "-k", "-c", "c", "cpu_frequency")
+    ctl("enable-channel", "-k", "last", "--subbuf-size=4k", "--num-subbuf=4")
+    ctl("enable-event", "-k", "-c", "last", "sched_process_exec")
+    ctl("start")
+    emit()
+    first = None
+    for i in range(1, 5):
+        result = ctl("snapshot", "record", status=4)["result"]
+        run("lttctl", "verify", result["directory"])
+        seen = events_of(result["directory"])
+        check(first in (None, seen["cpu_frequency"]), f"snapshot {i} has other events")
+        first = seen["cpu_frequency"]
+        parts = {name: [b for b in result["buffers"] if b["channel"] == name] for name in ("c", "last")}
+        recorded, lost = (sum(b[part] for b in parts["c"]) for part in ("recorded", "lost"))
+        check(len(first) == recorded > 1000 and recorded + lost == i * EMITTED, f"{len(first)} of {i}: {result}")
+        check(len(seen["sched_process_exec"]) == sum(b["recorded"] for b in parts["last"]) > 0, result)
+        killed(i)
+        emit()
+    cleared = ctl("clear", "first")["result"]["sessions"][0]["cleared"]
+    emit()
+    result = ctl("snapshot", "record", status=4)["result"]
+    seen = events_of(result["directory"])["cpu_frequency"]
+    check(len(seen) > 1000 and seen[0] > first[-1], f"after a clear of {cleared}: {len(seen)}")
+    check(len(first) + len(seen) + sum(b["lost"] for b in result["buffers"]) == 6 * EMITTED, f"{result}")
+    total = ctl("stop", status=6)["result"]["sessions"][0]["totals"]
+    check(total["recorded"] == total["written"] + total["overwritten"] + total["cleared"] + total["waiting"], total)
+    result = ctl("snapshot", "record", status=4)["result"]
+    check(events_of(result["directory"])["cpu_frequency"] == seen, "a snapshot of the stopped session")
+    ctl("destroy", "first")
+
+
 def test_snapshot_large():
     """64 MiB of the kernel's events. Of a session that is not for snapshots there are none."""
     ctl("create", "large", "--snapshot", "-o", "/dev/shm/large")
@@ -3205,7 +3256,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
-         test_kill_sessiond, test_snapshot, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
+         test_kill_sessiond, test_snapshot, test_snapshot_discard, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
 

@@ -300,11 +300,14 @@ static void state_is_dumped(void *data, uint32_t apps, uint32_t late, const stru
 	take(data);
 }
 
-/* Records may be far ahead of the published ones, but in buffers that are overwritten. */
+/* Records may be far ahead of the published ones, but in buffers that are overwritten, or of which
+ * nothing is released. */
 static enum cmd_now snapshot_record_check_kernel(struct command *cmd)
 {
 	const struct channel *channel;
 
+	if (cmd->session->snapshots)
+		return CMD_DONE;
 	list_for_each(channel, &cmd->session->channels, node)
 		if (channel->domain == DOMAIN_KERNEL && !channel->overwrite)
 			return command_error(cmd, ERR_UNSUPPORTED,
@@ -418,6 +421,7 @@ int cmd_snapshot_record(struct command *cmd, struct req_snapshot_record *req,
 	request = snapshot_record_new(cmd, req);
 	if (state_save(cmd->sd, cmd->session) < 0)
 		cmd->session->nr_snapshots--; /* their times differ */
+	request->dumps.for_snapshot = true;
 	domains_dump(&cmd->sd->domains, cmd->session, &request->dumps, state_is_dumped, request);
 	return CMD_WAIT;
 }

@@ -404,11 +404,6 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 {
 	if (mode > CHANNEL_DISCARD)
 		return err_set(err, ERR_INVALID, "unknown mode %u of a channel", mode);
-	if (mode == CHANNEL_DISCARD && domain == DOMAIN_KERNEL && session->snapshots)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' is for snapshots (create --snapshot): its buffers of "
-			       "the kernel keep the last events; omit --discard",
-			       session->name);
 	if (mode == CHANNEL_OVERWRITE && domain == DOMAIN_KERNEL && !session->snapshots &&
 	    !session_has_files(session))
 		return err_set(err, ERR_UNSUPPORTED,

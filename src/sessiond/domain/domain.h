@@ -113,8 +113,13 @@ struct domain_track {
 	uint32_t id; /* of TRACK_ADD and TRACK_REMOVE */
 };
 
-/** The channels and applications that dump their state again. */
+/**
+ * struct domain_dumps - the channels and applications that dump their state again. @for_snapshot:
+ * input: channels of the kernel that have its first events are left out, as the state at the start
+ * is among these, and each further dump takes room of them, or is lost.
+ */
 struct domain_dumps {
+	bool for_snapshot;
 	uint32_t channels, applications;
 };
 

@@ -449,15 +449,29 @@ static bool awaits_more(const struct kernel_session *ks)
 	       (traces_busy(&ks->rec) || (ks->rec.recording && has_waits(ks)));
 }
 
+/* Whether the channel has its first events for snapshots. */
+static bool keeps_first(const struct kernel_session *ks, const struct channel *channel)
+{
+	return ks->rec.session->snapshots && !channel->overwrite;
+}
+
 /* The module does it by and by; the state is recorded like any other event. */
 static bool kernel_walk_dump(struct kernel_session *ks, struct kernel_channel *kc)
 {
 	const struct ring *ring = kernel_ring_find(ks, kc->channel);
 	struct ltt_kmod_dump msg = { .size = sizeof(msg) };
+	int ret;
 
 	kc->dump_due = false;
-	return ring && ring->module >= 0 &&
-	       kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DUMP, &msg) == 0;
+	if (!ring || ring->module < 0)
+		return false;
+	if (keeps_first(ks, kc->channel))
+		msg.flags = LTT_KMOD_DUMP_UNREAD;
+	ret = kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DUMP, &msg);
+	if (ret != -EINVAL || !msg.flags)
+		return ret == 0;
+	msg.flags = 0; /* an older module, which waits for a reader */
+	return kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DUMP, &msg) == 0;
 }
 
 static bool tells_state(const struct kernel_domain *kernel, const struct kernel_channel *kc)
@@ -476,7 +490,8 @@ void kernel_dump(struct domain_tracer *domain, const struct session *session,
 
 	if (rec && rec->recording)
 		list_for_each(kc, &ks_of(rec)->channels, node)
-			if (tells_state(kernel_of(domain), kc))
+			if (tells_state(kernel_of(domain), kc) &&
+			    !(ret->for_snapshot && keeps_first(ks_of(rec), kc->channel)))
 				ret->channels += kernel_walk_dump(ks_of(rec), kc);
 	done(data, 0, 0, NULL);
 }
