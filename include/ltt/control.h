@@ -424,7 +424,7 @@ struct ltt_ctl_conflict {
  *	buffers.
  * @totals: NULL: not known.
  * @preset: not 0: created with the attributes of a struct ltt_ctl_preset.
- * @remember: not 0: it keeps the first events of each process.
+ * @remember: not 0: it keeps the first events of each process, or of the kernel.
  */
 struct ltt_ctl_channel {
 	const char *name;
@@ -905,8 +905,8 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  *	machine's free memory permits, up to 64 MiB for each CPU.
  * @output_type: the way in which data is written and sent. LTT_CTL_OUTPUT_TYPE_SPLICE has no effect
  *	in sessions whose data is encrypted, compressed or overwritten, which causes a warning.
- * @remember: not 0: the first events of each process are kept, of 256 kB, and are in each snapshot;
- *	later ones are lost. Only for sessions that write no trace.
+ * @remember: not 0: the first events of each process, or of the kernel, are kept, of 256 kB, and
+ *	are in each snapshot; later ones are lost. Only for sessions that write no trace.
  */
 struct ltt_ctl_channel_options {
 	size_t size;

@@ -521,7 +521,7 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	job->snapshot.dir_fd = TAKE_FD(req->dir);
 	job->snapshot.max_size = req->max_size;
 	job->snapshot.last = req->last;
-	job->snapshot.remembered = req->remembered != 0;
+	job->snapshot.remembered = req->remembered;
 	job->snapshot.to = req->to;
 	if (req->to)
 		control_mix(job->snapshot.to_id, req);

@@ -522,14 +522,19 @@ static void bad_rules(void)
 	CHECK_IS(spec_code("a", LOGLEVEL_AT_LEAST, -1), ==, ERR_INVALID);
 }
 
-static int resolve(struct channel_attr *attr)
+static int resolve_in(struct channel_attr *attr, enum domain_id domain)
 {
 	const struct channel_limits limits = { 2, 4ull << 30 };
 	struct err err = { 0 };
-	int code = channel_attr_resolve(attr, DOMAIN_USER, &limits, &err);
+	int code = channel_attr_resolve(attr, domain, &limits, &err);
 
 	CHECK_IS(!code, ==, !err.text[0]);
 	return code;
+}
+
+static int resolve(struct channel_attr *attr)
+{
+	return resolve_in(attr, DOMAIN_USER);
 }
 
 static struct channel_attr roomy(uint64_t bytes, unsigned int nr_cpus)
@@ -615,6 +620,10 @@ static void attributes(void)
 	a = (struct channel_attr){ .remember = true };
 	CHECK_IS(resolve(&a), ==, 0);
 	CHECK(a.ownership == OWNERSHIP_PROCESS && a.num_subbuf == 4);
+	CHECK(a.subbuf_size >= 4096 && a.subbuf_size <= 64 << 10);
+	a = (struct channel_attr){ .remember = true };
+	CHECK_IS(resolve_in(&a, DOMAIN_KERNEL), ==, 0);
+	CHECK(a.ownership == OWNERSHIP_GLOBAL && a.num_subbuf == 4);
 	CHECK(a.subbuf_size >= 4096 && a.subbuf_size <= 64 << 10);
 	a = (struct channel_attr){ .remember = true, .overwrite = true };
 	CHECK_IS(resolve(&a), ==, ERR_INVALID);

@@ -617,6 +617,37 @@ static void filtered_places(void)
 	harness_end();
 }
 
+static void kernel_event(int client, const char *session, const char *channel, const char *pattern)
+{
+	CHECK_IS(HARNESS_CALL(client, event_enable, .session = session, .domain = DOMAIN_KERNEL,
+			      .channel = channel, .pattern = pattern, .exclude = "")
+			 .code,
+		 ==, 0);
+	HARNESS_SEND(client, session_start, .session = session);
+	kernel_fake_settle();
+	CHECK_IS(harness_answer(client).code, ==, 0);
+}
+
+/* Beside a later trace of the kernel, and not beside one of applications. */
+static void remembers(int client)
+{
+	unsigned int before = harness.consumer.calls[MSG_con_snapshot];
+
+	CHECK_IS(HARNESS_CALL(client, session_create, .name = "r", .outdir = -1).code, ==, 0);
+	for (int i = 0; i < 2; i++)
+		CHECK_IS(HARNESS_CALL(client, channel_enable, .session = "r",
+				      .domain = i ? DOMAIN_USER : DOMAIN_KERNEL, .name = "r",
+				      .subbuf_size = 1 << 20, .remember = 1)
+				 .code,
+			 ==, 0);
+	kernel_event(client, "r", "r", "sched_wakeup");
+	CHECK(harness.consumer.kept == RING_REMEMBERED &&
+	      harness.consumer.mode == LTT_RING_DISCARD);
+	kernel_event(client, "s", "", "irq_handler_entry");
+	CHECK_IS(harness.consumer.calls[MSG_con_snapshot], ==, before + 1);
+	CHECK_IS(harness.consumer.remembered, ==, REMEMBERED_KERNEL);
+}
+
 /* The order of LTTng's manual: the session has no output, and its first channels overwrite. */
 static void snapshots(void)
 {
@@ -657,6 +688,7 @@ static void snapshots(void)
 	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0 && harness.consumer.clears);
 	CHECK_IS(HARNESS_CALL(client, snapshot_output, .session = "m").code, ==, 0);
+	remembers(client);
 	/* too late, or beside a channel that discards */
 	CHECK_IS(HARNESS_CALL(client, session_create, .name = "n", .outdir = -1).code, ==, 0);
 	CHECK_IS(HARNESS_CALL(client, channel_enable, .session = "n", .domain = DOMAIN_USER,

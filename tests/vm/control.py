@@ -2401,6 +2401,86 @@ def test_snapshot_discard():
     ctl("destroy", "first")
 
 
+def test_remember():
+    """The state at the start, and chosen events, are in each snapshot however many others there are, and however
+    daemons are killed; and beside each later trace of the kernel, and in its snapshots, with their times."""
+    nr = EMITTED // 1000 * 20
+    ctl("create", "always", "--no-output")
+    for state in "start", "end", "module", "process_*":  # (babeltrace2 takes an empty text for the one before)
+        ctl("enable-event", "-k", "--remember", f"lttng_statedump_{state}")
+    ctl("enable-event", "-k", "--remember", "cpu_frequency", "-f", "state < 20")
+    ctl("enable-event", "-u", "--remember", "alternate:*")
+    ctl("enable-channel", "-k", "--overwrite", "last", "--subbuf-size=4k", "--num-subbuf=4")
+    ctl("enable-event", "-k", "-c", "last", "cpu_frequency", "-f", "state >= 20")
+    channel = next(c for c in ctl("list", "always")["result"]["channels"] if c["remember"] and c["domain"] == "kernel")
+    check((channel["name"], channel["overwrite"]) == ("remembered", False) and
+          channel["subbuf_size"] * channel["num_subbuf"] * os.cpu_count() == 256 << 10, channel)
+    ctl("start")
+    alternate(50)
+
+    def taken(name):
+        result = ctl("snapshot", "record", "-s", "always", f"/dev/shm/{name}")["result"]
+        run("lttctl", "verify", result["directory"])
+        check(len(names(result["directory"])) == result["recorded"], result)
+        return result["directory"]
+
+    def own(directory):  # without those of the overwritten channel
+        lines = events_of(directory)
+        return [line for name in sorted(lines) for line in lines[name]
+                if name != "cpu_frequency" or int(re.search(r"\bstate = (\d+)", line)[1]) < 20]
+
+    until(lambda: events_of(taken("at-first"))["lttng_statedump_end"], "the end of the state", 30)
+    state = [line for line in own(taken("state")) if "statedump_" in line]
+    marks = [line for line in own(taken("marks")) if "alternate:mark" in line]
+    check(len(state) > 100 and len(marks) == 50, f"{len(state)} of the state, {marks}")
+    for i in range(1, 4):
+        emit()
+        seen = own(taken(f"nr-{i}"))
+        check([line for line in seen if "statedump_" in line] == state, f"the state in snapshot {i}")
+        check(sum(" cpu_frequency: " in line for line in seen) == i * nr, f"events in snapshot {i}")
+        killed(i)
+    first = own(taken("all"))
+    kernel = [line for line in first if "alternate:" not in line]
+    # beside others: those of the domains that they record
+    for name, rule, want in (("later", ("-k", "sched_process_exec"), kernel),
+                             ("apps", ("-u", "alternate:*"), [line for line in first if "alternate:" in line]),
+                             ("both", None, first)):
+        out = begin(name, *([rule] if rule else [("-k", "sched_process_exec"), ("-u", "alternate:*")]))
+        check(own(f"{out}/remembered-always") == want, f"what is beside {name}")
+        run("/bin/true")
+        if name == "later":
+            killed(1)
+            run("/bin/true")
+        finish(name, out)
+        check(names(out).count("cpu_frequency") == (3 * nr if name != "apps" else 0), f"of {name}")
+    ctl("create", "snap", "--snapshot", "-o", "/dev/shm/snap")
+    ctl("enable-event", "-k", "sched_process_exec")
+    ctl("start")
+    start = subprocess.Popen(["lttctl", "--json", "snapshot", "record"], stdout=subprocess.PIPE, text=True)
+    kill("ltt-consumerd")
+    result = json.loads(start.communicate()[0])["result"]
+    check(result["remembered"] == len(kernel) and own(f"{result['directory']}/remembered-always") == kernel, f"{result}")
+    ctl("destroy", "snap")
+    ctl("clear", "always")
+    check(own(taken("cleared")) == first, "after a clear")
+    ctl("destroy", "always")
+    # beyond the room there is a count
+    ctl("create", "full", "--snapshot", "-o", "/dev/shm/full")
+    ctl("enable-event", "-k", "--remember", "cpu_frequency")
+    ctl("start")
+    for i in range(1, 5):
+        emit()
+    result = ctl("snapshot", "record", status=4)["result"]
+    check(result["recorded"] + result["lost"] == 4 * EMITTED and result["lost"] and result["bytes"] <= 257 << 10, result)
+    check(len(names(result["directory"])) == result["recorded"] > 10000, result)
+    ctl("stop", "full", status=6)
+    ctl("destroy", "full")
+    ctl("create", "whole", "-o", "/dev/shm/whole")
+    why = ctl("enable-event", "-k", "--remember", "cpu_frequency", status=1)["error"]["text"]
+    check("writes its events, and has to remember none" in why, why)
+    ctl("destroy", "whole")
+
+
 def test_snapshot_large():
     """64 MiB of the kernel's events. Of a session that is not for snapshots there are none."""
     ctl("create", "large", "--snapshot", "-o", "/dev/shm/large")
@@ -3256,7 +3336,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
-         test_kill_sessiond, test_snapshot, test_snapshot_discard, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
+         test_kill_sessiond, test_snapshot, test_snapshot_discard, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
 

@@ -45,6 +45,12 @@ enum ring_kept {
 	RING_REMEMBERED,
 };
 
+/** Whose remembered events are copied: a sum of these. */
+enum remembered_domain {
+	REMEMBERED_USER = 1,
+	REMEMBERED_KERNEL = 2,
+};
+
 /** The way in which the packets of a channel get from its buffers to the output. */
 enum output_type {
 	OUTPUT_TYPE_DEFAULT = 0, /* in requests: mmap */

@@ -81,7 +81,7 @@ struct job_snapshot {
 	struct relay_conn_config relay; /* addr not NULL: the relay to which it is sent instead */
 	uint64_t max_size;	   /* bytes; 0: no limit */
 	uint64_t last;		   /* of the rings' clock, before now; 0: no limit */
-	bool remembered;	   /* only of ring sets that are remembered */
+	uint8_t remembered;	   /* not 0: only of these domains' sets that are remembered */
 	uint64_t to;		   /* not 0: the output whose worker sends the copies; */
 	uint8_t to_id[16];	   /* of its session at the relay; */
 	struct snapshot *copied;   /* these; owned; NULL: they are not made yet */

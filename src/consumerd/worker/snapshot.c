@@ -99,7 +99,10 @@ static int add_set(struct snapshot *s, const struct ringset *set)
 
 static bool snapshot_takes(const struct snapshot *s, const struct ringset *set)
 {
-	return set->remembered || !s->job->snapshot.remembered;
+	uint8_t wanted = s->job->snapshot.remembered;
+	uint8_t domain = set->module >= 0 ? REMEMBERED_KERNEL : REMEMBERED_USER;
+
+	return !wanted || (set->remembered && wanted & domain);
 }
 
 /* All memory before the first copy, so that all copies are made at nearly the same time. Sets that
@@ -490,7 +493,7 @@ static int snapshot_send_trace(struct worker *w, struct snapshot *s, const struc
 		ring.config.trace = to;
 		ring.config.disk = &w->disk;
 		ret = snapshot_write_ring(w->sink, &ring, parts->part[i].answer.cpu,
-					  s->job->snapshot.remembered);
+					  s->job->snapshot.remembered != 0);
 		worker_cut_all(w, STREAM_TAKE); /* the session goes on meanwhile */
 	}
 	if (to && !sink_state(w->sink).behind) /* else with the session: the spool needs it */

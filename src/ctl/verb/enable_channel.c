@@ -46,7 +46,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("overwrite", 0, &opt.overwrite,
 		    "drop the oldest if full; only snapshots have its events"),
 	OPTION_FLAG("remember", 0, &opt.remember,
-		    "keep the first events of each process for all snapshots"),
+		    "keep the first events (of each process) for all snapshots"),
 	OPTION_FLAG("buffers-global", 0, &opt.global,
 		    "as --buffer-ownership=system, for the kernel"),
 	OPTION_TEXT("buffer-allocation", 0, &opt.allocation, "only per-cpu is supported", "POLICY"),

@@ -48,7 +48,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("function", 0, &opt.function, "with -k: entry and exit of a function",
 		    "SYMBOL"),
 	OPTION_FLAG("remember", 0, &opt.remember,
-		    "keep the first ones of each process for all snapshots"),
+		    "keep the first ones (of each process) for all snapshots"),
 	OPTION_FLAG("count", 0, &opt.count, "count them instead of recording; lttctl stats"),
 	OPTION_TEXT("histogram", 0, &opt.histogram, "the same, and the sizes of a field", "FIELD"),
 	OPTION_TEXT(

@@ -89,14 +89,14 @@ static bool channel_enable_keeps_all(const struct session *session)
 	return true;
 }
 
-/* Buffers of the kernel are overwritten in sessions for snapshots alone. As LTTng's manual has it,
- * a session without output whose channels are all such ones is for snapshots. */
+/* Buffers of the kernel are overwritten, and remember, in sessions for snapshots alone. As LTTng's
+ * manual has it, a session without output whose channels are all such ones is for snapshots. */
 static void channel_enable_choose_snapshots(struct session *session,
 					    const struct req_channel_enable *req)
 {
-	if (req->domain != DOMAIN_KERNEL || req->overwrite != CHANNEL_OVERWRITE ||
-	    *session->path || *session->relay || !channel_enable_keeps_all(session) ||
-	    run_output_open(session->run))
+	if (req->domain != DOMAIN_KERNEL ||
+	    (req->overwrite != CHANNEL_OVERWRITE && !req->remember) || *session->path ||
+	    *session->relay || !channel_enable_keeps_all(session) || run_output_open(session->run))
 		return;
 	session->snapshots = true;
 	session->kernel_consumer = false;

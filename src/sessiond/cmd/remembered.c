@@ -5,30 +5,29 @@
 
 #include "trace/streamlist.h"
 
-static bool remembered_finds(const struct session *session, bool remember)
+/* Domains of the channels, or of those that remember: a sum of enum remembered_domain. */
+static uint8_t remembered_domains(const struct session *session, bool remember)
 {
 	const struct channel *channel;
+	uint8_t domains = 0;
 
 	list_for_each(channel, &session->channels, node)
-		if (channel->domain == DOMAIN_USER && (channel->remember || !remember))
-			return true;
-	return false;
-}
-
-bool remembered_is_wanted(const struct session *session)
-{
-	return remembered_finds(session, false);
+		if (channel->remember || !remember)
+			domains |= channel->domain == DOMAIN_KERNEL ? REMEMBERED_KERNEL :
+								      REMEMBERED_USER;
+	return domains;
 }
 
 const struct session *remembered_next(const struct sessions *sessions, const struct session *to,
 				      uint64_t after)
 {
 	const struct session *from, *next = NULL;
+	uint8_t wanted = remembered_domains(to, false);
 
 	list_for_each(from, &sessions->list, node)
 		if (from != to && from->uid == to->uid && from->id > after &&
 		    (!next || from->id < next->id) && from->state != SESSION_DESTROYING &&
-		    remembered_finds(from, true) && run_output_open(from->run))
+		    (remembered_domains(from, true) & wanted) && run_output_open(from->run))
 			next = from;
 	return next;
 }
@@ -38,7 +37,7 @@ void remembered_name(const struct session *session, char ret[REMEMBERED_NAME_BYT
 	snprintf(ret, REMEMBERED_NAME_BYTES, BESIDE_PREFIX "%.200s", session->name);
 }
 
-struct req_con_snapshot remembered_request(const struct session *from)
+struct req_con_snapshot remembered_request(const struct session *from, const struct session *to)
 {
 	return (struct req_con_snapshot){
 		.output = from->id,
@@ -48,6 +47,6 @@ struct req_con_snapshot remembered_request(const struct session *from)
 		.relay_stamp = "",
 		.relay_host = "",
 		.relay_url = "",
-		.remembered = 1,
+		.remembered = remembered_domains(from, true) & remembered_domains(to, false),
 	};
 }

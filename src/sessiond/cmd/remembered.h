@@ -10,15 +10,13 @@
 
 #define REMEMBERED_NAME_BYTES 256u
 
-/** Whether the session records programs. */
-bool remembered_is_wanted(const struct session *session);
 /** The next session, behind the one with the id @after (0: the first), whose events are copied for
- *  @to; NULL: there is none. */
+ *  @to: it remembers some of programs, or of the kernel, and @to records these. NULL: none. */
 const struct session *remembered_next(const struct sessions *sessions, const struct session *to,
 				      uint64_t after);
 /** The directory of the session's events. */
 void remembered_name(const struct session *session, char ret[REMEMBERED_NAME_BYTES]);
 /** A request to the consumer of @from for these events; without a place to which they go. */
-struct req_con_snapshot remembered_request(const struct session *from);
+struct req_con_snapshot remembered_request(const struct session *from, const struct session *to);
 
 #endif

@@ -64,10 +64,9 @@ static void remembered_copied(void *data, const struct con_answer *answer)
 		session_start_answer(request);
 }
 
-/* Beside the trace of a session that records programs. */
 static bool session_start_wants(const struct start_request *request, const struct session *session)
 {
-	return request->first && session_has_files(session) && remembered_is_wanted(session) &&
+	return request->first && session_has_files(session) &&
 	       (*session->relay || run_outdir(session->run) >= 0);
 }
 
@@ -77,7 +76,7 @@ static void copy_remembered(struct start_request *request, const struct session 
 	const struct session *from = NULL;
 
 	while ((from = remembered_next(sessions, to, from ? from->id : 0))) {
-		struct req_con_snapshot req = remembered_request(from);
+		struct req_con_snapshot req = remembered_request(from, to);
 		char name[REMEMBERED_NAME_BYTES];
 
 		remembered_name(from, name);

@@ -188,9 +188,8 @@ static void snapshot_record_remembered(void *data, const struct con_answer *answ
 static const struct session *snapshot_record_from(const struct snapshot_request *request,
 						  const struct session *session)
 {
-	if (!remembered_is_wanted(session) ||
-	    (request->dir < 0 && !*request->relay && !request->own &&
-	     run_outdir(session->run) < 0))
+	if (request->dir < 0 && !*request->relay && !request->own &&
+	    run_outdir(session->run) < 0)
 		return NULL;
 	return remembered_next(&request->cmd->sd->sessions, session, request->from);
 }
@@ -226,7 +225,7 @@ static void remember_next(struct snapshot_request *request)
 	request->one_remembered = request->one_bytes = 0;
 	remembered_name(from, one);
 	snprintf(name, sizeof(name), "%s/%s", request->directory, one);
-	req = remembered_request(from);
+	req = remembered_request(from, session);
 	req.name = name;
 	req.dir = request->dir < 0 ? run_outdir(session->run) : request->dir;
 	req.max_size = snapshot_record_rest(request);

@@ -16,7 +16,7 @@
 #define KERNEL_SUBBUF_SIZE (1u << 20)
 #define PROCESS_SUBBUF_SIZE (16u << 10)
 #define NUM_SUBBUF 4u
-#define REMEMBERED_BYTES (256u << 10) /* of a process */
+#define REMEMBERED_BYTES (256u << 10) /* of a process, or of the kernel */
 
 /* Of `lttctl record`: more for a CPU is a delay at the start that no burst is worth. */
 #define ROOMY_SUBBUF_SIZE (1u << 20)
@@ -125,18 +125,16 @@ static int check_ownership(const struct channel_attr *attr, enum domain_id domai
 	return 0;
 }
 
-/* In buffers of each process: in shared ones a process could take all the room. */
+/* Of applications in buffers of each process: in shared ones a process could take all the room. */
 static int core_channel_check_remember(struct channel_attr *attr, enum domain_id domain,
 				       struct err *err)
 {
-	if (domain == DOMAIN_KERNEL)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "only events of applications can be remembered yet; omit "
-			       "--remember");
 	if (attr->overwrite)
 		return err_set(err, ERR_INVALID,
 			       "events that are remembered are not overwritten: omit --overwrite, "
 			       "or --remember");
+	if (domain == DOMAIN_KERNEL) /* check_ownership() */
+		return 0;
 	if (attr->ownership != OWNERSHIP_DEFAULT && attr->ownership != OWNERSHIP_PROCESS)
 		return err_set(err, ERR_INVALID,
 			       "events are remembered in buffers of each process; omit "

@@ -404,12 +404,12 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 {
 	if (mode > CHANNEL_DISCARD)
 		return err_set(err, ERR_INVALID, "unknown mode %u of a channel", mode);
-	if (mode == CHANNEL_OVERWRITE && domain == DOMAIN_KERNEL && !session->snapshots &&
-	    !session_has_files(session))
+	if ((mode == CHANNEL_OVERWRITE || attr->remember) && domain == DOMAIN_KERNEL &&
+	    !session->snapshots && !session_has_files(session))
 		return err_set(err, ERR_UNSUPPORTED,
 			       "session '%s' was started, or has channels that discard: enable "
-			       "those of the kernel that overwrite before, or use create "
-			       "--snapshot",
+			       "those of the kernel that overwrite or remember before, or use "
+			       "create --snapshot",
 			       session->name);
 	if (mode == CHANNEL_OVERWRITE && domain == DOMAIN_KERNEL && !session->snapshots)
 		return err_set(err, ERR_UNSUPPORTED,

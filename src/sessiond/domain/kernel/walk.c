@@ -452,7 +452,7 @@ static bool awaits_more(const struct kernel_session *ks)
 /* Whether the channel has its first events for snapshots. */
 static bool keeps_first(const struct kernel_session *ks, const struct channel *channel)
 {
-	return ks->rec.session->snapshots && !channel->overwrite;
+	return channel->remember || (ks->rec.session->snapshots && !channel->overwrite);
 }
 
 /* The module does it by and by; the state is recorded like any other event. */
