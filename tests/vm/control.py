@@ -2814,6 +2814,62 @@ def test_kernel_consumer():
     check(not glob.glob("/run/ltt/consumer-kernel*"), "its socket is left")
 
 
+def test_rotate_both():
+    """One rotation over two consumers, that of the user and that of the kernel, while both record: each archive
+    has both and is read alone, and together they have all events once. Each consumer is killed amid one, then
+    the session daemon with both."""
+    nr, out = 400, begin("turns", ("-k", "cpu_frequency"), ("-k", "--syscall", "getpgid"), ("-u", "alternate:*"))
+    await_consumer("kernel")
+    emitted, over = [0, 0], threading.Event()
+
+    def record():
+        while not over.is_set():
+            emit()
+            alternate(nr)
+            emitted[0] += EMITTED
+            emitted[1] += nr
+
+    recorder = threading.Thread(target=record, daemon=True)
+    recorder.start()
+    for victims in (), ("kernel",), (0,), ("kernel", 0, "ltt-sessiond"), ():
+        before = emitted[0]
+        until(lambda: emitted[0] > before, "events of both")  # pylint: disable=cell-var-from-loop
+        turn = subprocess.Popen(["lttctl", "--json", "rotate", "turns"], stdout=subprocess.PIPE, text=True)
+        for victim in victims:
+            for pid in pids(victim) if isinstance(victim, str) and victim != "kernel" else [consumers()[victim]]:
+                os.kill(pid, signal.SIGKILL)
+        turn.communicate()
+        if turn.returncode:  # the session daemon was killed
+            check("ltt-sessiond" in victims, f"rotate after {victims}: status {turn.returncode}")
+            until(lambda: run("lttctl", "rotate", "turns", status=None).returncode == 0, "a rotation")
+        await_consumer("kernel")
+    over.set()
+    recorder.join()
+    total = ctl("stop")["result"]["sessions"][0]["totals"]
+    check((total["recorded"], total["lost"]) == (emitted[0] + 3 * emitted[1], 0), f"{total} of {emitted}")
+    archives = sorted(glob.glob(f"{out}/archives/[0-9]*"), key=lambda path: int(path.rsplit("-", 1)[1]))
+    check(len(archives) >= 5, archives)
+    seen = collections.Counter()
+    for path in archives + [f"{out}/kernel", f"{out}/ust"]:
+        found = run("lttctl", "verify", path).stdout
+        check("none was lost" in found and "older events" not in found, f"{path}: {found}")
+        there = collections.Counter(names(path))
+        if path in archives:
+            check(sorted(os.listdir(path))[-2:] == ["kernel", "ust"] and there["cpu_frequency"] and there["alternate:mark"],
+                  f"{path}: {os.listdir(path)}, {there}")
+        seen += there
+    check(seen == {"cpu_frequency": emitted[0], **dict.fromkeys(
+        ("alternate:mark", "syscall_entry_getpgid", "syscall_exit_getpgid"), emitted[1])}, f"{seen} of {emitted}")
+    for path in out, f"{out}/archives":
+        found = run("lttctl", "verify", path).stdout
+        check("none was lost" in found and "older events" not in found, f"{path}: {found}")
+    os.rename(archives[1], "/dev/shm/missing")
+    found = run("lttctl", "verify", out, status=3).stderr
+    for part in "kernel", "ust":
+        check(re.search(rf"of {part}/\S+ are missing between archive \S+-1 and archive \S+-3$", found, re.M), found)
+    ctl("destroy", "turns")
+
+
 def test_kernel_consumer_few():
     """A session with a greatest size has one writer, as the size is of all its files."""
     ctl("create", "sized", "-o", "/dev/shm/sized", "--max-size=8M")
@@ -3335,7 +3391,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_discard, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
