@@ -663,6 +663,14 @@ enum ltt_ctl_point_kind {
 	LTT_CTL_POINT_KERNEL = 3,
 };
 
+/** enum ltt_ctl_way - how an event of the kernel is recorded. */
+enum ltt_ctl_way {
+	LTT_CTL_WAY_NATIVE = 1,	 /* by a probe of the kernel module */
+	LTT_CTL_WAY_PERF = 2,	 /* through perf, which takes some three times as long */
+	LTT_CTL_WAY_SYSCALL = 3, /* by the probe that all system calls share */
+	LTT_CTL_WAY_STATE = 4,	 /* by reading the kernel's state, when recording begins */
+};
+
 /** struct ltt_ctl_field - a field of an event. @type: to be displayed, for example "integer".
  *  @recorded: 0: for filters only. */
 struct ltt_ctl_field {
@@ -680,6 +688,7 @@ struct ltt_ctl_field {
  * @loglevel: 0 (EMERG) to 14 (DEBUG), of an application's points.
  * @pid, @uid: of the application.
  * @active: number of sessions that record it now.
+ * @way: of the kernel's points; 0: of others, or not known to an older session daemon.
  */
 struct ltt_ctl_point {
 	const char *name;
@@ -696,6 +705,7 @@ struct ltt_ctl_point {
 	uint32_t active;
 	size_t nr_fields;
 	const struct ltt_ctl_field *const *fields;
+	enum ltt_ctl_way way;
 };
 
 /** struct ltt_ctl_preset - a channel that a module of the kernel, or a library in applications of

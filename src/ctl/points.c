@@ -81,7 +81,7 @@ static void point_text(FILE *out, struct json_object *point)
 
 	text_form(out, point,
 		  "  {name}[{?refused} ({kind})|[{domain=user} ({kind}, {loglevel})]]"
-		  "[{?active} recorded]");
+		  "[ ({way?})][{?active} recorded]");
 	if (active > 1)
 		fprintf(out, " by %" PRIu64 " sessions", active);
 	text_form(out, point,

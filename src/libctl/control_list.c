@@ -98,6 +98,7 @@ static void control_fill_point(struct pool *pool, struct ltt_ctl_point *p,
 		.pid = m->pid,
 		.uid = m->uid,
 		.active = m->active,
+		.way = (enum ltt_ctl_way)m->way,
 	};
 	control_take_fields(pool, p, m->fields);
 }

@@ -167,6 +167,15 @@ def test_list():
     check([f["name"] for f in switch[0]["field_list"]][:2] == ["prev_comm", "prev_pid"], switch)
     calls = ctl("list", "-k", "--syscall")["result"]["points"]
     check("syscall_entry_openat" in {p["name"] for p in calls}, f"{len(calls)} calls")
+    ways = {p["name"]: p.get("way") for p in points}
+    want = {"sched_switch": "native", "syscall_entry_openat": "syscall", "syscall_exit_openat": "syscall",
+            "lttng_statedump_start": "state"}
+    check({name: ways[name] for name in want} == want, {name: ways.get(name) for name in want})
+    through = {name for name in ways if ways[name] == "perf"}
+    check(through and {p["way"] for p in points} == {"native", "perf", "syscall", "state"}, f"{len(through)} by perf")
+    text = run("lttctl", "list", "-k").stdout.splitlines()
+    check("  sched_switch (native)" in text and "  syscall_entry_openat (syscall)" in text and
+          sum(line.endswith(" (perf)") for line in text) == len(through), text[:20])
     wrong = ctl("enable-event", "-k", "sched_swich", status=1)["error"]["text"]
     check("did you mean 'sched_switch'?" in wrong, wrong)
     ctl("destroy", "slip")

@@ -396,6 +396,10 @@ struct json_object *json_preset(const struct ltt_ctl_preset *m)
 struct json_object *json_point(const struct ltt_ctl_point *p)
 {
 	static const char *const kinds[] = { [1] = "tracepoint", [2] = "marker", [3] = "kernel" };
+	static const char *const ways[] = { [LTT_CTL_WAY_NATIVE] = "native",
+					    [LTT_CTL_WAY_PERF] = "perf",
+					    [LTT_CTL_WAY_SYSCALL] = "syscall",
+					    [LTT_CTL_WAY_STATE] = "state" };
 	struct json_object *o = json_object_new_object();
 
 	JSON_COPY(o, p, name);
@@ -409,5 +413,7 @@ struct json_object *json_point(const struct ltt_ctl_point *p)
 		json_append(o, "field_list", point_field(p->fields[i]));
 	if (*p->refused)
 		json_set_str(o, "refused", p->refused);
+	if (p->way)
+		json_set_str(o, "way", WORD(ways, p->way));
 	return o;
 }

@@ -155,6 +155,7 @@ static void point_list_send(struct listing *listing, const struct domain_point *
 		.file = point->file,
 		.line = point->line,
 		.active = point->active,
+		.way = point->way,
 	};
 
 	if (listing->fields && shape)

@@ -64,6 +64,9 @@ struct domain_counted_ops {
 	void (*key)(const struct domain_counted_key *key, void *data);
 };
 
+/** How the kernel's events are recorded; as in `point` (client.def). */
+enum domain_way { WAY_NATIVE = 1, WAY_PERF, WAY_SYSCALL, WAY_STATE };
+
 /** One instrumentation point, for a listing. */
 struct domain_point {
 	uint32_t pid;
@@ -72,6 +75,7 @@ struct domain_point {
 	const char *file;
 	uint32_t line;
 	uint32_t active; /* recording sessions that have it armed */
+	uint8_t way;	 /* enum domain_way, of the kernel's */
 	const struct shape *shape;
 	const char *refused; /* reason why it can't be recorded; NULL: it can */
 	/* Of a refused point, which has no shape. */

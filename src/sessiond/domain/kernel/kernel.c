@@ -158,6 +158,14 @@ static uint32_t kernel_count_points(struct domain_tracer *domain, const struct s
 	return nr;
 }
 
+static enum domain_way way_of(uint32_t flags)
+{
+	return flags & LTT_KMOD_BY_PERF ? WAY_PERF :
+	       flags & LTT_KMOD_SYSCALL ? WAY_SYSCALL :
+	       flags & LTT_KMOD_STATE	? WAY_STATE :
+					  WAY_NATIVE;
+}
+
 /* Its system, in the place of a process. */
 static void show_event(struct kernel_domain *kernel, struct kernel_event *event,
 		       void (*fn)(const struct domain_point *point, void *data), void *data)
@@ -169,6 +177,7 @@ static void show_event(struct kernel_domain *kernel, struct kernel_event *event,
 		.process = system ? system : "",
 		.file = "",
 		.active = kernel_count_active(kernel, event->index),
+		.way = (uint8_t)way_of(event->flags),
 		.shape = kernel_event_shape(kernel, event),
 	};
 
