@@ -106,3 +106,46 @@ uint32_t enum_find(const struct ctf_type *type, uint64_t value, uint32_t start)
 	}
 	return type->nr_mappings;
 }
+
+void enum_begin(const struct ctf_type *type, uint64_t value, struct enum_labels *ret)
+{
+	*ret = (struct enum_labels){ .type = type, .value = value };
+}
+
+/* Bits of a set that a label decides: of one among the mask's bits all of these. */
+static uint64_t enum_bits(const struct ctf_type *type, uint64_t label)
+{
+	return label & ~type->mask ? label : type->mask;
+}
+
+/* A label of no bits is that of the value 0. */
+static const char *enum_next_of_set(struct enum_labels *labels)
+{
+	const struct ctf_type *type = labels->type;
+
+	while (labels->at < type->nr_mappings) {
+		const struct ctf_mapping *m = &type->mappings[labels->at++];
+		uint64_t bits = enum_bits(type, m->first);
+
+		if (m->first != m->last || strchr(m->label, '|') || bits & labels->taken ||
+		    (labels->value & bits) != m->first ||
+		    (!bits && (labels->value || labels->taken)))
+			continue;
+		labels->value &= ~bits;
+		labels->taken |= bits;
+		return m->label;
+	}
+	return NULL;
+}
+
+const char *enum_next(struct enum_labels *labels)
+{
+	const struct ctf_type *type = labels->type;
+	uint32_t at;
+
+	if (type->is_set)
+		return enum_next_of_set(labels);
+	at = enum_find(type, labels->value, labels->at);
+	labels->at = at + 1;
+	return at < type->nr_mappings ? type->mappings[at].label : NULL;
+}

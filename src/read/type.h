@@ -118,7 +118,8 @@ struct ctf_clock {
  *              always has SIZE_VARIES, as its members must be read.
  * @order: as declared; @big_endian: the resulting byte order.
  * @text: elements of an array or sequence make up a string.
- * @fields: of a struct or variant. @mappings: of an enumeration.
+ * @fields: of a struct or variant. @mappings: of an enumeration, or names of an integer's values.
+ * @is_set, @mask: of an enumeration, as in trace/layout.h.
  * @ref: path to the length or tag, as written; @slot: slot of that field.
  * @option_of: of a variant: for each mapping of its tag the option, or -1.
  * @plan: of a struct that is read by itself, plan.h; NULL: it has none.
@@ -131,6 +132,7 @@ struct ctf_type {
 	bool is_signed;
 	bool big_endian;
 	bool text;
+	bool is_set;
 	uint32_t align;
 	uint32_t slot;
 	uint32_t nr_fields;
@@ -139,6 +141,7 @@ struct ctf_type {
 	uint64_t fixed_bits;
 	struct ctf_field *fields;
 	struct ctf_mapping *mappings;
+	uint64_t mask;
 	const char *ref;
 	const struct ctf_type *elem;
 	const struct ctf_type *tag;
@@ -208,6 +211,7 @@ struct ctf_trace_class {
 	bool hides; /* packets have fields of this tracer in a gap (trace/packet.h) */
 	uint8_t uuid[16];
 	const struct ctf_type *packet_header;
+	const struct ctf_type *results; /* METADATA_RESULTS, or NULL */
 	struct ctf_env *env;
 	struct ctf_clock *clocks;
 	struct ctf_stream_class *streams;
@@ -239,6 +243,19 @@ static inline struct ctf_event_class *stream_class_event(const struct ctf_stream
 
 /** The first mapping, from @start on, that contains @value. Return: its index, or nr_mappings. */
 uint32_t enum_find(const struct ctf_type *type, uint64_t value, uint32_t start);
+
+/** struct enum_labels - the labels of a value, one after the other. @value: of a set, bits that
+ *  have none yet; @taken: those that have one. */
+struct enum_labels {
+	const struct ctf_type *type;
+	uint64_t value, taken;
+	uint32_t at;
+};
+
+/** Begin: @ret is for enum_next(). */
+void enum_begin(const struct ctf_type *type, uint64_t value, struct enum_labels *ret);
+/** Return: the next label, or NULL; then @labels->value has the bits of a set without a label. */
+const char *enum_next(struct enum_labels *labels);
 
 static inline uint64_t align_up(uint64_t v, uint64_t align)
 {

@@ -170,7 +170,7 @@ static void where_count(void *priv, const struct value *value, const char *prefi
 
 	sizes->nr_fields++;
 	sizes->text += strlen(prefix) + value->field->shown_len + 1;
-	for (uint32_t i = 0; type->kind == TYPE_ENUM && i < type->nr_mappings; i++) {
+	for (uint32_t i = 0; i < type->nr_mappings; i++) {
 		sizes->nr_labels++;
 		sizes->text += strlen(type->mappings[i].label) + 1;
 	}
@@ -184,8 +184,10 @@ static void where_add(void *priv, const struct value *value, const char *prefix)
 	const struct ctf_type *type = value->type;
 
 	field.name = name;
+	field.is_set = type->kind == TYPE_ENUM && type->is_set;
+	field.mask = type->mask;
 	layout_add_field(priv, &field);
-	for (uint32_t i = 0; type->kind == TYPE_ENUM && i < type->nr_mappings; i++)
+	for (uint32_t i = 0; i < type->nr_mappings; i++)
 		layout_add_label(priv, type->mappings[i].label, (int64_t)type->mappings[i].first,
 				 (int64_t)type->mappings[i].last);
 }

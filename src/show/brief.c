@@ -14,17 +14,35 @@ static const struct value *brief_put_value(struct pen *pen, const struct value *
 
 /* --- values: each function returns the value behind the written one ------- */
 
-/* The labels; of none, the number. */
+/* The labels; of none, the number, as bits of a set that have none. */
 static void brief_put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
-	uint32_t first = enum_find(type, v, 0), nr = type->nr_mappings;
+	struct enum_labels labels;
+	const char *label;
+	bool any = false;
 
-	if (first == nr)
+	for (enum_begin(type, v, &labels); (label = enum_next(&labels)); any = true) {
+		pen_bytes(pen, "|", any);
+		pen_name(pen, label);
+	}
+	if (!any) {
 		print_integer(pen, type, v);
-	for (uint32_t i = first; i < nr; i = enum_find(type, v, i + 1)) {
-		if (i != first)
-			pen_char(pen, '|');
-		pen_name(pen, type->mappings[i].label);
+	} else if (type->is_set && labels.value) {
+		pen_char(pen, '|');
+		print_integer(pen, type, labels.value);
+	}
+}
+
+/* -2 (ENOENT) */
+static void brief_put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
+{
+	uint32_t named = type->nr_mappings ? enum_find(type, v, 0) : 0;
+
+	print_integer(pen, type, v);
+	if (named < type->nr_mappings) {
+		pen_text(pen, " (");
+		pen_name(pen, type->mappings[named].label);
+		pen_char(pen, ')');
 	}
 }
 
@@ -35,7 +53,7 @@ static void brief_put_scalar(struct pen *pen, const struct value *value)
 	else if (value->type->kind == TYPE_ENUM)
 		brief_put_enum(pen, value->type, value->u);
 	else
-		print_integer(pen, value->type, value->u);
+		brief_put_integer(pen, value->type, value->u);
 }
 
 /* [1 2 3] */

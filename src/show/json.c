@@ -33,14 +33,14 @@ static void view_json_put_integer(struct pen *pen, const struct ctf_type *type, 
 /* {"labels":["A"],"value":0} */
 static void view_json_put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
-	uint32_t nr = 0;
+	struct enum_labels labels;
+	const char *label;
+	bool any = false;
 
 	pen_text(pen, "{\"labels\":[");
-	for (uint32_t i = enum_find(type, v, 0); i < type->nr_mappings;
-	     i = enum_find(type, v, i + 1)) {
-		if (nr++)
-			pen_char(pen, ',');
-		view_json_put_string(pen, type->mappings[i].label);
+	for (enum_begin(type, v, &labels); (label = enum_next(&labels)); any = true) {
+		pen_bytes(pen, ",", any);
+		view_json_put_string(pen, label);
 	}
 	pen_text(pen, "],\"value\":");
 	view_json_put_integer(pen, type, v);

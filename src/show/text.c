@@ -37,17 +37,35 @@ static void put_label(struct pen *pen, const char *label)
 	pen_quoted(pen, (const uint8_t *)label, strlen(label));
 }
 
-/* ( "A" : container = 0 ), or ( "A", "B" : container = 0 ) */
+/* "A" or "A", "B"; of a set "A" | "B" | 4, with the bits that have no label. */
+static void put_labels(struct pen *pen, const struct ctf_type *type, uint64_t v)
+{
+	struct enum_labels labels;
+	const char *label;
+	bool any = false;
+
+	for (enum_begin(type, v, &labels); (label = enum_next(&labels)); any = true) {
+		pen_text(pen, !any ? "" : type->is_set ? " | " : ", ");
+		put_label(pen, label);
+	}
+	if (!any) {
+		pen_text(pen, "<unknown>");
+	} else if (type->is_set && labels.value) {
+		pen_text(pen, " | ");
+		print_integer(pen, type, labels.value);
+	}
+}
+
+/* ( "A" : container = 0 ). As in babeltrace2, a value of a set may have a label of its own. */
 static void view_text_put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
-	uint32_t first = enum_find(type, v, 0), nr = type->nr_mappings;
+	uint32_t own = type->is_set ? enum_find(type, v, 0) : type->nr_mappings;
 
-	pen_text(pen, first == nr ? "( <unknown>" : "( ");
-	for (uint32_t i = first; i < nr; i = enum_find(type, v, i + 1)) {
-		if (i != first)
-			pen_text(pen, ", ");
-		put_label(pen, type->mappings[i].label);
-	}
+	pen_text(pen, "( ");
+	if (own < type->nr_mappings)
+		put_label(pen, type->mappings[own].label);
+	else
+		put_labels(pen, type, v);
 	pen_text(pen, " : container = ");
 	print_integer(pen, type, v);
 	pen_text(pen, " )");

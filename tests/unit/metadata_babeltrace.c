@@ -63,7 +63,7 @@ static void field(struct layout *l, const char *name, enum ltt_field_kind kind, 
 
 static struct layout *all_kinds(void)
 {
-	struct layout *l = layout_new(32, 8, 1024);
+	struct layout *l = layout_new(32, 16, 1024);
 
 	field(l, "i8", LTT_KIND_INT, 8, LTT_FIELD_SIGNED, 10, 0);
 	field(l, "u16", LTT_KIND_INT, 16, 0, 16, 0);
@@ -86,6 +86,14 @@ static struct layout *all_kinds(void)
 	field(l, "eu", LTT_KIND_ENUM, 64, 0, 10, 0);
 	CHECK(layout_add_label(l, "huge", -2, -1)); /* the bits of 2^64-2 and 2^64-1 */
 	field(l, "bare", LTT_KIND_ENUM, 16, 0, 10, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		field(l, i ? "more flags" : "flags", LTT_KIND_ENUM, 32, 0, 16, 0);
+		l->fields[l->nr_fields - 1].is_set = true;
+		l->fields[l->nr_fields - 1].mask = 3;
+		CHECK(layout_add_label(l, "RDWR", 2, 2));
+		CHECK(layout_add_label(l, "CLOEXEC", 0x80000, 0x80000));
+		CHECK(layout_add_label(l, "RDWR|CLOEXEC", 0x80002, 0x80002));
+	}
 	CHECK(!layout_check(l));
 	return l;
 }
@@ -189,6 +197,8 @@ static void all_payload(struct bytes *b)
 	PUT(b, int8_t, -1);
 	PUT(b, uint64_t, UINT64_MAX);
 	PUT(b, uint16_t, 9);
+	PUT(b, uint32_t, 0x80002);
+	PUT(b, uint32_t, 0x80003);
 }
 
 static void write_stream(const char *name, uint32_t class, const struct bytes *records,
@@ -272,6 +282,8 @@ static void fields_and_headers(void)
 	expect(out, "none = [ ]");
 	expect(out, "e = ( \"a \\\"quoted\\\" \\\\ one\" : container = -1 )");
 	expect(out, "eu = ( \"huge\" : container = 18446744073709551615 ), bare = 9");
+	expect(out, "flags = ( \"RDWR|CLOEXEC\" : container = 0x80002 ), "
+		    "more_flags = ( <unknown> : container = 0x80003 )");
 	CHECK(!strstr(out, "hidden"));
 	expect(out, "{ cpu_id = 1 }, ");
 	run("--clock-seconds --fields=loglevel,emf,trace:procname,trace:vpid", out, sizeof(out));

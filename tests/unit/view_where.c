@@ -160,7 +160,11 @@ static const char filter_metadata[] = MAKE_HEAD
 	"    integer { size = 32; align = 8; signed = true; } _after; string _star; string _empty;\n"
 	"    uint16_t _fseq_length;\n"
 	"    floating_point { exp_dig = 8; mant_dig = 24; align = 8; } _fseq[ _fseq_length ];\n"
-	"    uint8_t _in; string _peer; uint16_t _last; }; };\n";
+	"    uint8_t _in;\n"
+	"    enum ltt_set_3_flags : integer { size = 32; align = 8; signed = false; base = 16; } {\n"
+	"      RDONLY = 0, WRONLY = 1, RDWR = 2, SYNC = 0x101000, CREAT = 0x40, CLOEXEC = 0x80000,\n"
+	"      \"WRONLY|CREAT\" = 0x41 } _flags;\n"
+	"    string _peer; uint16_t _last; }; };\n";
 
 static char filter_dir[200];
 
@@ -238,6 +242,66 @@ static void check_filter_case(const char *expected, const char *expression)
 	seen_fini(&seen);
 }
 
+/* A set whose value has no label of its own, and one bit without any. */
+static void check_set(void)
+{
+	static const struct {
+		struct view_style style;
+		const char *flags;
+	} forms[] = {
+		{ { .format = VIEW_TEXT }, ", flags = ( \"RDWR\" | \"CLOEXEC\" | 0x400000 : container = 0x480002 ), " },
+		{ { .tasks = true, .brief = true }, " flags=RDWR|CLOEXEC|0x400000 " },
+		{ { .format = VIEW_JSON }, ",\"flags\":{\"labels\":[\"RDWR\",\"CLOEXEC\"],\"value\":4718594}," },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct seen seen;
+
+		CHECK_IS(see_style(&seen, filter_dir, NULL, &forms[i].style), ==, 0);
+		if (!strstr(seen.text, forms[i].flags))
+			fprintf(stderr, "not in %s: %s\n", seen.text, forms[i].flags);
+		CHECK(strstr(seen.text, forms[i].flags));
+		seen_fini(&seen);
+	}
+}
+
+static const char exit_metadata[] = MAKE_HEAD
+	"enum ltt_errno : integer { size = 64; align = 8; signed = true; } { EPERM = -1, ENOENT = -2 };\n"
+	"event { id = 1; stream_id = 0; name = \"syscall_exit_openat\";\n"
+	"  fields := struct { integer { size = 64; align = 8; signed = true; } _ret; }; };\n"
+	"event { id = 2; stream_id = 0; name = \"mine\";\n"
+	"  fields := struct { integer { size = 64; align = 8; signed = true; } _ret; }; };\n";
+
+/* Results of system calls are numbers; the negative ones have names. */
+static void check_results(const char *parent)
+{
+	struct view_style brief = { .tasks = true, .brief = true }, json = { .format = VIEW_JSON };
+	struct view_select failed = { .where = "ret == ENOENT" };
+	struct maker m = { .cpu = 0 };
+	struct seen seen;
+	char dir[200];
+
+	packet_open(&m, 0);
+	put(event(&m, 1, 1), (uint64_t)-2, 8);
+	put(event(&m, 1, 2), 3, 8);
+	put(event(&m, 2, 3), (uint64_t)-2, 8);
+	packet_close(&m, 3);
+	make_path(dir, sizeof(dir), parent, "exits");
+	CHECK_IS(mkdir(dir, 0700), ==, 0);
+	make_file(dir, "metadata", exit_metadata, sizeof(exit_metadata) - 1);
+	make_file(dir, "ch_0", m.out.at, m.out.len);
+	bytes_fini(&m.out);
+	CHECK_IS(see_style(&seen, dir, NULL, &brief), ==, 0);
+	CHECK_IS(count_text(seen.text, "syscall_exit_openat ret=-2 (ENOENT) |"), ==, 1);
+	CHECK_IS(count_text(seen.text, "syscall_exit_openat ret=3 |"), ==, 1);
+	CHECK_IS(count_text(seen.text, "mine ret=-2 |"), ==, 1);
+	seen_fini(&seen);
+	CHECK_IS(see_style(&seen, dir, &failed, &json), ==, 0);
+	CHECK_IS(count_text(seen.text, "\n"), ==, 1);
+	CHECK_IS(count_text(seen.text, "\"ret\":-2"), ==, 1);
+	seen_fini(&seen);
+}
+
 int main(void)
 {
 	const char *dir = make_tmp();
@@ -247,6 +311,8 @@ int main(void)
 		check_case(dir, i);
 	wrong();
 	make_filter_trace(dir);
+	check_set();
+	check_results(dir);
 	CHECK_IS(filter_event_cases(check_filter_case), >=, 300);
 	return 0;
 }

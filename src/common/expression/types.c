@@ -303,11 +303,57 @@ static struct filter_node *filter_relate_label(struct filter_compiler *c, struct
 	return inverse;
 }
 
+/* Bits of a set that a label decides (trace/layout.h); of no bits, all: it is the value 0. */
+static uint64_t filter_label_bits(const struct layout_field *field, uint64_t label)
+{
+	uint64_t bits = label & ~field->mask ? label : field->mask;
+
+	return bits ? bits : ~(uint64_t)0;
+}
+
+/* The value, and the bits, of labels with bars between them. Return: false: one is none. */
+static bool filter_find_labels(const struct layout_field *field, const char *text,
+			       uint64_t *ret_value, uint64_t *ret_bits)
+{
+	*ret_value = *ret_bits = 0;
+	for (size_t len; *text; text += len + (text[len] == '|')) {
+		const struct layout_label *label = field->labels;
+		uint32_t i = 0;
+
+		len = strcspn(text, "|");
+		while (i < field->nr_labels && (strncmp(label[i].text, text, len) != 0 ||
+						label[i].text[len]))
+			i++;
+		if (i == field->nr_labels)
+			return false;
+		*ret_value |= (uint64_t)label[i].first;
+		*ret_bits |= filter_label_bits(field, (uint64_t)label[i].first);
+	}
+	return *ret_bits;
+}
+
+/* A set equals labels if it has them; its order is that of its value. */
+static struct filter_node *filter_relate_set(struct filter_compiler *c, struct filter_node *node,
+					     uint64_t value, uint64_t bits)
+{
+	struct filter_node *number = filter_node_new(c, NODE_NUMBER, node->column);
+	struct filter_node *left = node->left;
+
+	if ((node->op & ~LTT_FILTER_NOT) == LTT_FILTER_EQ) {
+		left = filter_node_new(c, NODE_COMPUTE, node->column);
+		left->type = TYPE_INTEGER;
+		left->op = LTT_FILTER_AND;
+		left->left = node->left;
+		left->right = filter_make_integer(number, bits);
+	}
+	return filter_relation_with(c, left, node->op, (int64_t)value, node->column);
+}
+
 static bool filter_is_enum(const struct filter_compiler *c, const struct filter_node *node)
 {
 	const struct layout_field *field = filter_field_of(c, node);
 
-	return field && field->kind == LTT_KIND_ENUM;
+	return field && (field->kind == LTT_KIND_ENUM || field->nr_labels);
 }
 
 static bool filter_may_be_label(const struct filter_node *node)
@@ -328,8 +374,11 @@ static bool filter_is_label_relation(const struct filter_compiler *c, struct fil
 static struct filter_node *filter_find_label(struct filter_compiler *c, struct filter_node *node)
 {
 	const struct layout_field *field = filter_field_of(c, node->left);
+	uint64_t value, bits;
 
-	for (uint32_t i = 0; i < field->nr_labels; i++)
+	if (field->is_set && filter_find_labels(field, node->right->text, &value, &bits))
+		return filter_relate_set(c, node, value, bits);
+	for (uint32_t i = 0; !field->is_set && i < field->nr_labels; i++)
 		if (strcmp(field->labels[i].text, node->right->text) == 0)
 			return filter_relate_label(c, node, &field->labels[i]);
 	filter_no_label(c, node->right->column, node->right->text, field);

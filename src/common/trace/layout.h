@@ -27,6 +27,9 @@ struct layout_label {
 	int64_t first, last; /* inclusive; of an unsigned field: the same bits */
 };
 
+/** struct layout_field - @is_set: of an enumeration: a value combines labels, of which each is some
+ *  of its bits; @mask: those bits of which all make one label (the access mode of open). Labels of
+ *  several bits are before those of fewer. One with a bar names a value of several. */
 struct layout_field {
 	const char *name;
 	uint8_t kind; /* enum ltt_field_kind */
@@ -37,6 +40,8 @@ struct layout_field {
 	uint32_t count; /* of an array */
 	const struct layout_label *labels;
 	uint32_t nr_labels;
+	bool is_set;
+	uint64_t mask;
 };
 
 /** struct layout - made by layout_new(), filled by layout_add_field() and layout_add_label(). */

@@ -328,13 +328,17 @@ static void metadata_put_value(FILE *f, const struct layout_field *field, int64_
 		fprintf(f, "%" PRIu64, (uint64_t)v);
 }
 
-static void metadata_put_enum(FILE *f, const struct layout_field *field)
+/* Of a set, the enumeration's name has the mask: METADATA_SET. */
+static void metadata_put_enum(FILE *f, const struct layout_field *field, const char *name)
 {
 	if (field->nr_labels == 0) {
 		metadata_put_integer(f, field);
 		return;
 	}
-	fprintf(f, "enum : ");
+	fprintf(f, "enum ");
+	if (field->is_set)
+		fprintf(f, METADATA_SET "%" PRIx64 "_%s ", field->mask, name);
+	fprintf(f, ": ");
 	metadata_put_integer(f, field);
 	fprintf(f, " {");
 	for (uint32_t i = 0; i < field->nr_labels; i++) {
@@ -396,7 +400,7 @@ static void put_field(FILE *f, const struct layout_field *field)
 		else if (field->kind == LTT_KIND_STRING)
 			fprintf(f, "string");
 		else if (field->kind == LTT_KIND_ENUM)
-			metadata_put_enum(f, field);
+			metadata_put_enum(f, field, name);
 		else if (field->kind == LAYOUT_KIND_DYNAMIC)
 			put_dynamic(f, field->name);
 		else

@@ -59,6 +59,13 @@ bool metadata_hides(const char *text, size_t len) MUST_CHECK;
 #define METADATA_PROVIDED "$app."
 #define METADATA_PROVIDED_NAME 255u
 
+/* An enumeration whose labels are bits is called METADATA_SET, its mask in hexadecimal, and
+ * _NAME. */
+#define METADATA_SET "ltt_set_"
+/* An enumeration that no field has: names of the negative values of a system call's `ret`. (That
+ * remains an integer: babeltrace2 prints <unknown> for values of an enumeration without a name.) */
+#define METADATA_RESULTS "ltt_errno"
+
 /** The beginning of metadata, up to the first stream class. */
 char *metadata_head(const struct metadata_trace *trace) MUST_CHECK;
 /** Declaration of a stream class, which is a channel. @contexts: the contexts of each event, before

@@ -169,6 +169,30 @@ static void finish_scalars(struct tsdl *p)
 	}
 }
 
+/* Results of system calls are integers, of which the negative ones have names. */
+static void name_results(struct tsdl *p, const struct ctf_event_class *ec)
+{
+	const char *name = ec->name;
+
+	if (strncmp(name, "compat_", strlen("compat_")) == 0)
+		name += strlen("compat_");
+	if (!p->tc->results || !ec->fields ||
+	    strncmp(name, "syscall_exit_", strlen("syscall_exit_")) != 0)
+		return;
+	for (uint32_t i = 0; i < ec->fields->nr_fields; i++) {
+		struct ctf_field *field = &ec->fields->fields[i];
+		struct ctf_type *named;
+
+		if (field->type->kind != TYPE_INT || strcmp(field->shown, "ret") != 0)
+			continue;
+		named = arena_alloc(p->arena, sizeof(*named));
+		*named = *field->type;
+		named->mappings = p->tc->results->mappings;
+		named->nr_mappings = p->tc->results->nr_mappings;
+		field->type = named;
+	}
+}
+
 static int resolve_event(const struct binder *stream, struct ctf_event_class *ec)
 {
 	struct binder b = *stream;
@@ -177,6 +201,7 @@ static int resolve_event(const struct binder *stream, struct ctf_event_class *ec
 	r = r ? r : tsdl_bind_root(&b, ROOT_FIELDS, &ec->fields);
 	if (r < 0)
 		return r;
+	name_results(b.p, ec);
 	finish_type(b.p, ec->context);
 	finish_type(b.p, ec->fields);
 	set_task_roles(ec->context);

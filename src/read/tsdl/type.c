@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Types as they are written: structs, variants, names, declarators. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "parser.h"
+#include "trace/metadata.h"
 
 #define MAX_DIMENSIONS 8
 #define MAX_TYPE_NAME 256
@@ -318,6 +320,18 @@ static int variant_type(struct tsdl *p, struct ctf_type **ret_type)
 	return r;
 }
 
+/* The name of a set has its mask: METADATA_SET. */
+static void take_set(struct ctf_type *type, const char *name)
+{
+	size_t len = strlen(METADATA_SET);
+	char *end;
+
+	if (!name || strncmp(name, METADATA_SET, len) != 0)
+		return;
+	type->mask = strtoull(name + len, &end, 16);
+	type->is_set = *end == '_';
+}
+
 /* enum [NAME] [: CONTAINER] { labels } */
 static int enum_type(struct tsdl *p, struct ctf_type **ret_type)
 {
@@ -339,6 +353,9 @@ static int enum_type(struct tsdl *p, struct ctf_type **ret_type)
 	*type = *container;
 	type->kind = TYPE_ENUM;
 	type->elem = container;
+	take_set(type, name);
+	if (name && strcmp(name, METADATA_RESULTS) == 0)
+		p->tc->results = type;
 	tsdl_pend(p, type);
 	r = tsdl_enum_body(p, type);
 	if (!r && name)

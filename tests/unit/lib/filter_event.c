@@ -72,6 +72,15 @@ static void filter_event_varying(struct filter_event *e)
 	FIELD(e, floats, sizeof(floats), .name = "fseq", .kind = LTT_KIND_SEQUENCE, .size_bits = 32,
 	      .length_bits = 16, .flags = LTT_FIELD_FLOAT_ELEM);
 	INTEGER(e, "in", uint8_t, 0, 1);
+	FIELD(e, (&(uint32_t){ 0x480002 }), 4, .name = "flags", .kind = LTT_KIND_ENUM,
+	      .size_bits = 32, .is_set = true, .mask = 3);
+	CHECK(layout_add_label(e->layout, "RDONLY", 0, 0));
+	CHECK(layout_add_label(e->layout, "WRONLY", 1, 1));
+	CHECK(layout_add_label(e->layout, "RDWR", 2, 2));
+	CHECK(layout_add_label(e->layout, "SYNC", 0x101000, 0x101000));
+	CHECK(layout_add_label(e->layout, "CREAT", 0x40, 0x40));
+	CHECK(layout_add_label(e->layout, "CLOEXEC", 0x80000, 0x80000));
+	CHECK(layout_add_label(e->layout, "WRONLY|CREAT", 0x41, 0x41));
 	FIELD(e, "web-17", 7, .name = "peer", .kind = LTT_KIND_STRING, .flags = LTT_FIELD_NOWRITE);
 	INTEGER(e, "last", uint16_t, LTT_FIELD_NOWRITE, 4660);
 }
@@ -79,7 +88,7 @@ static void filter_event_varying(struct filter_event *e)
 void filter_event_make(struct filter_event *event)
 {
 	memset(event, 0, sizeof(*event));
-	event->layout = layout_new(32, 8, 256);
+	event->layout = layout_new(32, 16, 512);
 	CHECK(event->layout);
 	filter_event_fixed(event);
 	filter_event_varying(event);
