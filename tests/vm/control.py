@@ -3398,9 +3398,46 @@ def test_designs():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
+def test_labels():
+    """Names of arguments and results of system calls: all that labels.txt has are fields of this kernel."""
+    out = begin("labels", ("-k", "--syscall", "openat,lseek,socket,futex,mprotect,access,kill"))
+    points = {p["name"]: {f["name"]: f["type"] for f in p.get("field_list", ())}
+              for p in ctl("list", "-k", "--syscall", "--fields")["result"]["points"]}
+    with open(f"{os.environ['TOP']}/src/sessiond/domain/kernel/labels.txt", encoding="utf-8") as f:
+        uses = re.findall(r"\b(\w+):(\w+)\b", "\n".join(re.findall(r"^use .*(?:\n .*)*", f.read(), re.M)))
+    wrong = [(call, arg, points[f"syscall_entry_{call}"]) for call, arg in uses if f"syscall_entry_{call}" in points and
+             points[f"syscall_entry_{call}"].get(arg) != "enum"]
+    check(len(uses) > 90 and not wrong, f"{len(uses)}: {wrong}")
+    libc = ctypes.CDLL(None, use_errno=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    calls = ((257, -100, b"/dev/shm/made", flags, 0o600), (257, -100, b"/no/such", os.O_RDWR | os.O_CLOEXEC, 0),
+             (8, -1, 4711, 2), (41, 10, 0o2000002, 0), (202, None, 129, 1, 0, 0, 0), (10, None, 0, 3),
+             (21, b"/no/such", 6), (62, os.getpid(), 0))
+    for call in calls:
+        libc.syscall(*(ctypes.c_long(a) if isinstance(a, int) else a for a in call))
+    finish("labels", out)
+    by_other = run("babeltrace2", out).stdout
+    for text in ('flags = ( "O_RDWR|O_CLOEXEC" : container = 0x80002 )', f"flags = ( <unknown> : container = 0x{flags:X} )",
+                 'offset = 4711, whence = ( "SEEK_END" : container = 2 )', 'family = ( "AF_INET6" : container = 10 )',
+                 'type = ( "SOCK_DGRAM|SOCK_CLOEXEC" : container = 0x80002 )',
+                 'op = ( "FUTEX_WAKE|FUTEX_PRIVATE_FLAG" : container = 0x81 )',
+                 'prot = ( "PROT_READ|PROT_WRITE" : container = 0x3 )', 'mode = ( "R_OK|W_OK" : container = 0x6 )'):
+        check(text in by_other, f"{text} is not in {by_other[:2000]}")
+    ours = run("lttctl", "view", "-t", out).stdout
+    check('flags = ( "O_RDWR" | "O_CREAT" | "O_NOFOLLOW" | "O_CLOEXEC" : container = ' in ours, ours[:2000])
+    made = [json.loads(line)["fields"] for line in
+            run("lttctl", "view", "--json", "--where", 'flags == "O_CREAT|O_NOFOLLOW" && flags == O_RDWR', out).stdout.splitlines()]
+    check([f["flags"] for f in made if f.get("filename") == "/dev/shm/made"] ==
+          [{"labels": ["O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_CLOEXEC"], "value": flags}], made)
+    failed = run("lttctl", "view", "--where", "ret == ENOENT", out).stdout
+    check(" syscall_exit_openat: " in failed and " syscall_exit_access: " in failed and "_kill" not in failed, failed[:1000])
+    shown = ctl("filter", "-k", "--check", "flags == O_CREATE", "--event", "syscall_entry_openat", status=4)["result"]["verdicts"]
+    check("did you mean 'O_CREAT'?" in shown[0]["why"], shown)
+
+
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_discard, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

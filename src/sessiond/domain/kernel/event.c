@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "context.h"
 #include "count.h"
+#include "labels.h"
 #include "probe.h"
 #include "session.h"
 
@@ -105,20 +106,50 @@ bool kernel_add_field(struct layout *layout, const struct ltt_kmod_field *f)
 	return layout_add_field(layout, &field);
 }
 
-static struct layout *read_layout(struct kernel_domain *kernel, const struct kernel_event *event)
+static const struct label_set *kernel_labels_of(const struct kernel_event *event,
+						const struct ltt_kmod_field *f)
 {
-	struct layout *layout =
-		layout_new(event->nr_fields, 0, (size_t)event->nr_fields * LTT_KMOD_TEXT_MAX);
+	return event->flags & LTT_KMOD_SYSCALL && f->kind == LTT_KIND_INT ?
+		       labels_of(event->bare, f->name) :
+		       NULL;
+}
 
+static struct layout *make_layout(const struct kernel_event *event,
+				  const struct ltt_kmod_field *fields)
+{
+	size_t text = (size_t)event->nr_fields * LTT_KMOD_TEXT_MAX;
+	const struct label_set *set;
+	struct layout *layout;
+	uint32_t labels = 0;
+
+	for (uint32_t i = 0; i < event->nr_fields; i++) {
+		set = kernel_labels_of(event, &fields[i]);
+		labels += set ? set->nr : 0;
+		text += set ? labels_text_bytes(set) : 0;
+	}
+	layout = layout_new(event->nr_fields, labels, text);
 	for (uint32_t i = 0; layout && i < event->nr_fields; i++) {
-		struct ltt_kmod_field f = { .size = sizeof(f), .index = event->index, .field = i };
-		int err = kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_FIELD, &f);
-
-		f.name[sizeof(f.name) - 1] = '\0';
-		if (err < 0 || !kernel_add_field(layout, &f))
+		set = kernel_labels_of(event, &fields[i]);
+		if (!kernel_add_field(layout, &fields[i]) || (set && !labels_add(layout, set)))
 			layout = layout_free(layout);
 	}
 	return layout;
+}
+
+static struct layout *read_layout(struct kernel_domain *kernel, const struct kernel_event *event)
+{
+	AUTO_FREE struct ltt_kmod_field *fields =
+		xalloc((event->nr_fields + 1) * sizeof(*fields));
+
+	for (uint32_t i = 0; i < event->nr_fields; i++) {
+		fields[i] = (struct ltt_kmod_field){ .size = sizeof(fields[i]),
+						     .index = event->index,
+						     .field = i };
+		if (kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_FIELD, &fields[i]) < 0)
+			return NULL;
+		fields[i].name[sizeof(fields[i].name) - 1] = '\0';
+	}
+	return make_layout(event, fields);
 }
 
 struct shape *kernel_event_shape(struct kernel_domain *kernel, struct kernel_event *event)

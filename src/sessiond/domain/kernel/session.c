@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "context.h"
+#include "labels.h"
 #include "sessiond/peers/admission.h"
 #include "trace/metadata.h"
 
@@ -36,6 +37,7 @@ void kernel_describe(struct trace *trace)
 	uname(&names);
 	facts.kernel = &kernel;
 	trace_append(trace, metadata_head(&facts));
+	trace_append(trace, labels_of_results());
 }
 
 static bool kernel_is_of_root(const struct kernel_session *ks)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "labels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/metadata.h"
+
+/** struct label_use - an argument that has the names of a set. */
+struct label_use {
+	const char *call, *arg;
+	const struct label_set *set;
+};
+
+#include "gen/syscall_labels.h"
+
+char *labels_of_results(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "enum " METADATA_RESULTS
+		   " : integer { size = 64; align = 8; signed = true; } {");
+	for (uint32_t i = 0; i < label_set_errno.nr; i++)
+		fprintf(f, "%s %s = -%" PRId64, i ? "," : "", label_set_errno.labels[i].text,
+			label_set_errno.labels[i].value);
+	fprintf(f, " };\n\n");
+	return fclose(f) == 0 ? text : (free(text), NULL);
+}
+
+const struct label_set *labels_of(const char *event, const char *arg)
+{
+	static const char compat[] = "compat_", entry[] = "syscall_entry_";
+
+	if (strncmp(event, compat, strlen(compat)) == 0)
+		event += strlen(compat);
+	if (strncmp(event, entry, strlen(entry)) != 0)
+		return NULL;
+	event += strlen(entry);
+	for (size_t i = 0; i < ARRAY_SIZE(label_uses); i++)
+		if (strcmp(label_uses[i].call, event) == 0 && strcmp(label_uses[i].arg, arg) == 0)
+			return label_uses[i].set;
+	return NULL;
+}
+
+size_t labels_text_bytes(const struct label_set *set)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < set->nr; i++)
+		bytes += strlen(set->labels[i].text) + 1;
+	return bytes;
+}
+
+/* As an integer of the field's size has it. */
+static int64_t label_number(const struct layout_field *field, int64_t value)
+{
+	unsigned int unused = 64 - field->size_bits;
+	uint64_t bits = (uint64_t)value << unused;
+
+	if (field->flags & LTT_FIELD_SIGNED)
+		return (int64_t)bits >> unused;
+	return (int64_t)(bits >> unused);
+}
+
+bool labels_add(struct layout *layout, const struct label_set *set)
+{
+	struct layout_field *field = &layout->fields[layout->nr_fields - 1];
+
+	field->kind = LTT_KIND_ENUM;
+	field->is_set = set->is_set;
+	field->mask = set->mask;
+	if (set->is_set)
+		field->base = 16;
+	for (uint32_t i = 0; i < set->nr; i++) {
+		int64_t number = label_number(field, set->labels[i].value);
+
+		if (!layout_add_label(layout, set->labels[i].text, number, number))
+			return false;
+	}
+	return true;
+}

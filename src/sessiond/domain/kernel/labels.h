@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * labels.h - names of the values of system calls' arguments: tables that scripts/syscall-labels
+ * makes of labels.txt and the headers of the target. Constant.
+ */
+#ifndef DOMAIN_KERNEL_LABELS_H
+#define DOMAIN_KERNEL_LABELS_H
+
+#include "trace/layout.h"
+
+struct label_value {
+	const char *text;
+	int64_t value;
+};
+
+/** struct label_set - @is_set, @mask: as of a layout's field. */
+struct label_set {
+	const struct label_value *labels;
+	uint32_t nr;
+	bool is_set;
+	uint64_t mask;
+};
+
+/** The names of an argument of the event "[compat_]syscall_entry_CALL"; NULL: it has none. */
+const struct label_set *labels_of(const char *event, const char *arg);
+/** Memory that layout_new() needs for them. */
+size_t labels_text_bytes(const struct label_set *set);
+/** Make the layout's last field, an integer, an enumeration with these names. Return: false where
+ *  there is no room. */
+bool labels_add(struct layout *layout, const struct label_set *set);
+/** The declaration of METADATA_RESULTS. Return: allocated, or NULL. */
+char *labels_of_results(void);
+
+#endif
