@@ -63,6 +63,7 @@ enum ltt_kmod_features {
 	LTT_KMOD_KEYS = 4, /* events may be counted by keys, and with filters */
 	LTT_KMOD_OUTPUTS = 8, /* exits of system calls have outputs, channels LTT_KMOD_DATA */
 	LTT_KMOD_CGROUPS = 16, /* LTT_KMOD_TRACK_CGROUP */
+	LTT_KMOD_OWN = 32, /* channels LTT_KMOD_LEAVE_OWN */
 };
 
 enum ltt_kmod_event_flags {
@@ -117,6 +118,7 @@ struct ltt_kmod_field {
 enum ltt_kmod_channel_flags {
 	LTT_KMOD_COUNTS = 1, /* its events are counted and not recorded: its rings stay empty */
 	LTT_KMOD_DATA = 2, /* outputs have contents of files, messages and the like, too */
+	LTT_KMOD_LEAVE_OWN = 4, /* no events of our own daemons */
 };
 
 #define LTT_KMOD_TRACE_ID 16u
@@ -146,7 +148,10 @@ struct ltt_kmod_trace {
 
 /**
  * struct ltt_kmod_channel - a new channel; ioctl() returns its descriptor.
- * @flags: LTT_KMOD_COUNTS, LTT_KMOD_DATA.
+ * @flags: LTT_KMOD_COUNTS, LTT_KMOD_DATA, LTT_KMOD_LEAVE_OWN: of processes of root that are called
+ *	ltt-sessiond, ltt-consumerd, ltt-keeperd or ltt-relayd, and all that come of them. Recorded
+ *	are events that are about another thread, too, which sched_switch switches to or that is
+ *	woken; and interrupts.
  * @mode, @num_subbuf, @clock, @subbuf_size: as in struct ltt_ring_desc.
  * @data_fd, @ctl_fd, @data_bytes, @ctl_bytes, @nr_rings: output. Both descriptors are to
  *	be mapped; @data_fd can also be spliced from, at the mapping's offsets.

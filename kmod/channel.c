@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "dump/dump.h"
+#include "family.h"
 #include "filter.h"
 #include "registry.h"
 #include "trace/text_folder.h"
@@ -128,16 +129,22 @@ static void kmod_channel_succeed(struct channel *channel, struct hook *before, s
 	kmod_channel_retire(channel, before);
 }
 
-/* The counter and the counts of records. Return: 0 or -ENOMEM. */
+/* The counter and the counts of records; and memory to make the payload of an event that may be of
+ * our own daemons alone. Return: 0 or -ENOMEM. */
 static int kmod_channel_add_counts(struct hook *hook, const struct stat_spec *spec)
 {
-	struct stat_counter *stat = hook->source.set->counts ? stat_new(spec) : NULL;
+	struct source *source = &hook->source;
+	struct stat_counter *stat = source->set->counts ? stat_new(spec) : NULL;
 
 	if (IS_ERR(stat))
 		return PTR_ERR(stat);
-	hook->source.stat = stat;
-	hook->source.tally = alloc_percpu_gfp(struct tally, GFP_KERNEL_ACCOUNT);
-	return hook->source.tally ? 0 : -ENOMEM;
+	source->stat = stat;
+	source->tally = alloc_percpu_gfp(struct tally, GFP_KERNEL_ACCOUNT);
+	if (!source->tally)
+		return -ENOMEM;
+	if (!source->set->leaves_own || source->subject == FAMILY_NO_SUBJECT)
+		return 0;
+	return filter_rooms_ensure();
 }
 
 /* The filter is the hook's then, but not if it fails. */
@@ -430,8 +437,12 @@ static void kmod_channel_list(struct channel *channel)
 
 static int set_new(struct channel *channel, const struct ltt_ring_desc *desc, bool counts)
 {
-	struct ring_set *set = ring_set_new(desc);
+	struct ring_set *set;
+	int ret = family_own_ensure(); /* each event compares it */
 
+	if (ret)
+		return ret;
+	set = ring_set_new(desc);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
 	set->counts = counts;

@@ -336,12 +336,13 @@ static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 	};
 	int ret;
 
-	if (request->flags & ~(LTT_KMOD_COUNTS | LTT_KMOD_DATA))
+	if (request->flags & ~(LTT_KMOD_COUNTS | LTT_KMOD_DATA | LTT_KMOD_LEAVE_OWN))
 		return ERR_PTR(-EINVAL);
 	channel = kmod_channel_new(&desc, request->flags & LTT_KMOD_COUNTS);
 	if (IS_ERR(channel))
 		return channel;
 	kmod_channel_set(channel)->has_data = request->flags & LTT_KMOD_DATA;
+	kmod_channel_set(channel)->leaves_own = request->flags & LTT_KMOD_LEAVE_OWN;
 	ret = request->trace ? channel_file_show(channel, request->trace) : 0;
 	if (ret) {
 		kmod_channel_free(channel);

@@ -16,6 +16,7 @@
 #include "dump/argv.h"
 #include "dump/changes.h"
 #include "dump/dump.h"
+#include "family.h"
 #include "probe/coming.h"
 #include "probe/fallback.h"
 #include "fields.h"
@@ -44,7 +45,7 @@ static long kmod_device_hello(void __user *arg)
 	request.abi = LTT_KMOD_ABI;
 	request.nr_events = registry_nr_events();
 	request.features = LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS |
-			   LTT_KMOD_OUTPUTS |
+			   LTT_KMOD_OUTPUTS | LTT_KMOD_OWN |
 			   (IS_ENABLED(CONFIG_CGROUPS) ? LTT_KMOD_CGROUPS : 0);
 	request.clock = ltt_trace_clock_kind();
 	return request_put(arg, &request, sizeof(request));
@@ -262,6 +263,7 @@ static void __exit ltt_exit(void)
 	counters_fini();
 	events_fini();
 	filter_fini();
+	family_own_fini();
 }
 
 module_init(ltt_init);

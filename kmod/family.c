@@ -2,6 +2,7 @@
 #include "family.h"
 
 #include <linux/bitmap.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -137,6 +138,74 @@ int family_remove(struct family *family, u32 pid)
 void family_clear(struct family *family)
 {
 	bitmap_zero(family->has, PID_MAX_LIMIT);
+}
+
+/* --- our own daemons -------------------------------------------------------- */
+
+struct family *family_own;
+static struct tracepoint *exec_tp; /* NULL: not watched */
+
+/* Of root only: others could take such a name to hide. */
+static bool family_is_daemon(struct task_struct *process)
+{
+	static const char *const names[] = { "ltt-sessiond", "ltt-consumerd", "ltt-keeperd",
+					     "ltt-relayd" };
+
+	return uid_eq(task_uid(process), GLOBAL_ROOT_UID) &&
+	       match_string(names, ARRAY_SIZE(names), process->comm) >= 0;
+}
+
+/* It has its new name, and one thread, whose id is that of the process. */
+static notrace void family_on_exec(void *unused, struct task_struct *task, pid_t old_pid,
+				   struct linux_binprm *bprm)
+{
+	if (family_is_daemon(task))
+		set_bit(task->pid, family_own->has);
+}
+
+/* With those that they have started. */
+static void family_find_daemons(struct family *family)
+{
+	struct task_struct *process;
+
+	rcu_read_lock();
+	for_each_process(process)
+		if (family_is_daemon(process))
+			family_mark(family, process->tgid, true);
+	rcu_read_unlock();
+}
+
+static int family_own_watch(void)
+{
+	struct tracepoint *tp = ltt_tracepoint_find("sched_process_exec");
+	struct family *family = family_new();
+
+	if (IS_ERR(family))
+		return PTR_ERR(family);
+	smp_store_release(&family_own, family);
+	if (tp && !tracepoint_probe_register(tp, family_on_exec, NULL))
+		exec_tp = tp;
+	family_find_daemons(family);
+	return 0;
+}
+
+int family_own_ensure(void)
+{
+	static DEFINE_MUTEX(lock);
+	int ret = 0;
+
+	mutex_lock(&lock);
+	if (!family_own)
+		ret = family_own_watch();
+	mutex_unlock(&lock);
+	return ret;
+}
+
+void family_own_fini(void)
+{
+	if (exec_tp)
+		tracepoint_probe_unregister(exec_tp, family_on_exec, NULL);
+	family_free(family_own);
 }
 
 /* --- events of others ------------------------------------------------------- */

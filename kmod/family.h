@@ -9,6 +9,7 @@
 
 #include <linux/bitops.h>
 #include <linux/list.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/threads.h>
 
@@ -29,6 +30,12 @@ int family_add(struct family *family, u32 pid);
 int family_remove(struct family *family, u32 pid);
 void family_clear(struct family *family);
 
+/** The family of our own daemons: those of root, with all that come of them; from the first call
+ *  on, also those that are started later. NULL before. Return: 0 or -ENOMEM. Process context. */
+int family_own_ensure(void);
+void family_own_fini(void);
+extern struct family *family_own;
+
 /** Threads of the kernel that work for a process are its own, too: they have no bit. */
 static inline bool family_has_current(const struct family *family)
 {
@@ -38,6 +45,13 @@ static inline bool family_has_current(const struct family *family)
 static inline bool family_has(const struct family *family, u32 tid)
 {
 	return tid < PID_MAX_LIMIT && test_bit(tid, family->has);
+}
+
+/** Whether one of our own daemons is the current task, and this is no interrupt, which has nothing
+ *  to do with it. After family_own_ensure(). */
+static __always_inline bool family_is_own(void)
+{
+	return unlikely(family_has_current(family_own)) && in_task();
 }
 
 #define FAMILY_NO_SUBJECT U16_MAX

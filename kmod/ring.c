@@ -273,11 +273,25 @@ bool ring_skips_early(const struct source *source)
 	struct ring *ring = this_cpu_ptr(source->rings);
 
 	if (unlikely(!filter || !filter->early || !(READ_ONCE(ring->cons->state) & LTT_RING_ON)) ||
+	    (family_is_own() && source->set->leaves_own) ||
 	    (source->set->tracker.on && !tracker_wants_current(&source->set->tracker)) ||
 	    !filter_skips(filter))
 		return false;
 	kmod_ring_count_not_sampled(source, ring);
 	return true;
+}
+
+/* Of one of our own daemons, which is the current task; but not if it is about another thread as
+ * well: that sched_switch switches to, or that is woken. */
+static noinline bool kmod_ring_leaves_out(const struct source *source, const void *payload, u32 len)
+{
+	u32 tid;
+
+	if (!source->set->leaves_own || source->subject == FAMILY_NO_SUBJECT ||
+	    source->subject + sizeof(tid) > len)
+		return source->set->leaves_own;
+	memcpy(&tid, payload + source->subject, sizeof(tid));
+	return family_has(family_own, tid);
 }
 
 static bool is_on(const struct ring_set *set)
@@ -387,6 +401,8 @@ static __always_inline bool kmod_ring_wants(const struct source *source, const v
 static noinline void kmod_ring_decide(const struct source *source, const struct filter *filter,
 				      const void *payload, u32 len)
 {
+	if (family_is_own() && kmod_ring_leaves_out(source, payload, len))
+		return;
 	if (unlikely(source->set->tracker.on) && !kmod_ring_wants(source, payload, len))
 		return;
 	if (kmod_ring_accepts(source, filter, payload, len))
@@ -417,7 +433,7 @@ void ring_end_specially(struct ring *ring)
 	filter = READ_ONCE(source->filter);
 	if (likely(filter && filter_rejects_first(filter, undecided->payload, undecided->len)))
 		return;
-	if (!filter && source->stat && !source->set->tracker.on)
+	if (!filter && source->stat && !source->set->tracker.on && !family_is_own())
 		stat_hit(source->stat, undecided->payload, undecided->len);
 	else
 		kmod_ring_decide(source, filter, undecided->payload, undecided->len);
@@ -464,12 +480,28 @@ static noinline struct room kmod_ring_begin_any(const struct source *source, u32
 	return kmod_ring_begin_specially(source, len);
 }
 
+/* By a daemon of ours. An event that may be about another thread is decided on when it is
+ * complete. */
+static noinline struct room kmod_ring_begin_own(const struct source *source, u32 len)
+{
+	u32 special = READ_ONCE(source->special);
+	struct room room = {};
+
+	if (!source->set->leaves_own)
+		return special ? kmod_ring_begin_any(source, len) : ring_begin_fast(source, len);
+	if (source->subject != FAMILY_NO_SUBJECT && !(special & SOURCE_MUTED))
+		room.to = kmod_ring_begin_undecided(source, len, &room.ring);
+	return room;
+}
+
 /* Most events that sampling leaves out are found here, where no register is saved. */
 struct room ring_begin_specially(const struct source *source, u32 len)
 {
 	u32 special = READ_ONCE(source->special);
 	struct ring *ring;
 
+	if (family_is_own())
+		return kmod_ring_begin_own(source, len);
 	if (special == SOURCE_TRACKED)
 		return kmod_ring_begin_tracked(source, len);
 	if ((special & (SOURCE_EARLY | SOURCE_TRACKED | SOURCE_MUTED)) != SOURCE_EARLY)
@@ -484,6 +516,8 @@ struct room ring_begin_specially(const struct source *source, u32 len)
 
 struct room ring_begin_plain(const struct source *source, u32 len)
 {
+	if (family_is_own())
+		return kmod_ring_begin_own(source, len);
 	return ring_begin_fast(source, len);
 }
 
@@ -525,6 +559,7 @@ static noinline void *kmod_ring_begin_put_specially(const struct source *source,
 						    struct ring **ret_ring)
 {
 	if (READ_ONCE(source->special) & SOURCE_MUTED ||
+	    (family_is_own() && kmod_ring_leaves_out(source, payload, len)) ||
 	    !kmod_ring_wants(source, payload, len) ||
 	    !kmod_ring_accepts(source, READ_ONCE(source->filter), payload, len))
 		return NULL;
@@ -540,7 +575,7 @@ void *ring_begin_put(const struct source *source, const void *payload, u32 len,
 {
 	struct room room;
 
-	if (unlikely(READ_ONCE(source->special)))
+	if (unlikely(READ_ONCE(source->special)) || family_is_own())
 		return kmod_ring_begin_put_specially(source, payload, len, ret_ring);
 	room = ring_begin_fast(source, len);
 	*ret_ring = room.ring;

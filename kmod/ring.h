@@ -22,10 +22,12 @@
 #include "trace/classes.h"
 #include "tracker.h"
 
-/** struct ring_set - @counts: its events are counted, not recorded. @has_data: LTT_KMOD_DATA. */
+/** struct ring_set - @counts: its events are counted, not recorded. @has_data: LTT_KMOD_DATA.
+ *  @leaves_own: LTT_KMOD_LEAVE_OWN. */
 struct ring_set {
 	struct kref ref;
 	bool has_data;
+	bool leaves_own;
 	struct ltt_ring_desc desc;
 	struct ring __percpu *rings;
 	struct page **data_pages, **ctl_pages;

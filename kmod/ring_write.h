@@ -248,20 +248,12 @@ slowly:
 	ring_end_slowly(ring);
 }
 
-#ifdef LTT_INLINE_RING
-#define RING_BEGIN_PLAIN(source, len) ring_begin_fast(source, len)
-#define RING_END_PLAIN(ring) ring_end_fast(ring)
-#else
-#define RING_BEGIN_PLAIN(source, len) ring_begin_plain(source, len)
-#define RING_END_PLAIN(ring) ring_end_plain(ring)
-#endif
-
 static __always_inline void *ring_begin(const struct source *source, u32 len,
 					struct ring **ret_ring)
 {
 	struct room room = unlikely(READ_ONCE(source->special)) ?
 				   ring_begin_specially(source, len) :
-				   RING_BEGIN_PLAIN(source, len);
+				   ring_begin_plain(source, len);
 
 	*ret_ring = room.ring;
 	return room.to;
@@ -272,7 +264,7 @@ static __always_inline void ring_end(struct ring *ring)
 	if (unlikely(ring->way != RING_RECORDS))
 		ring_end_specially(ring);
 	else
-		RING_END_PLAIN(ring);
+		ring_end_plain(ring);
 }
 
 #if __has_attribute(uninitialized)
@@ -296,7 +288,7 @@ static __always_inline void *ring_begin_fixed(const struct source *source, u32 l
 	u32 special = READ_ONCE(source->special);
 
 	if (likely(!special)) {
-		struct room room = RING_BEGIN_PLAIN(source, len);
+		struct room room = ring_begin_plain(source, len);
 
 		*ret_ring = room.ring;
 		return room.to;

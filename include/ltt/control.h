@@ -297,7 +297,7 @@ struct ltt_ctl_totals {
  * @applications: number of applications that can record into it.
  * @scoped: not 0: only programs that were started with its scope record into it.
  * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size, @snapshots, @scope,
- *	@relay_clear: as in struct ltt_ctl_create_options.
+ *	@relay_clear, @own_daemons: as in struct ltt_ctl_create_options.
  * @spooled: bytes in the spool.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
  * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
@@ -346,6 +346,7 @@ struct ltt_ctl_session {
 	uint32_t keep_archives;
 	uint64_t keep_us, keep_size;
 	uint32_t chunk, archives;
+	int own_daemons;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. @loading: not 0: the
@@ -854,6 +855,7 @@ void ltt_ctl_programs_free(struct ltt_ctl_programs *programs);
  *	library, else that in $PATH.
  * @snapshots: not 0: the buffers keep the last events, and nothing is written but snapshots, see
  *	ltt_ctl_snapshot_record(); excludes @url and @live_us.
+ * @own_daemons: not 0: events of the kernel that this tracer's daemons cause are recorded, too.
  */
 struct ltt_ctl_create_options {
 	size_t size;
@@ -874,6 +876,7 @@ struct ltt_ctl_create_options {
 	const char *prefix;
 	const char *relayd_path;
 	int snapshots;
+	int own_daemons;
 };
 
 static inline void ltt_ctl_create_options_init(struct ltt_ctl_create_options *create)

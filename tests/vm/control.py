@@ -2227,6 +2227,51 @@ def test_follow_changes():
     ctl("destroy", "changes")
 
 
+def threads_of(*daemons):
+    return {int(tid) for daemon in daemons for pid in pids(daemon) for tid in os.listdir(f"/proc/{pid}/task")}
+
+
+def record_daemons(out, *options):
+    """(System calls, switches) of a session in which the session daemon and the consumer are killed, others start, and
+    a relay that comes and goes; all their threads, and those of daemons that one of ours has started."""
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "own", "-o", out, *options)
+    ctl("enable-event", "-k", "syscall_entry_*msg,syscall_entry_epoll*,syscall_entry_read,sched_switch")
+    ctl("add-context", "-k", "-t", "tid", "-t", "procname")
+    ctl("start")
+    ours, started = set(), set()
+    for victim in "", "ltt-sessiond", "ltt-consumerd":
+        kill(*filter(None, [victim]))
+        with open("/dev/shm/relay.log", "w") as log:
+            relay = subprocess.Popen(["ltt-relayd", "-o", "/dev/shm/relay", "-C", "tcp://127.0.0.1:5390", "-L", "tcp://127.0.0.1:5391"],
+                                     stderr=log)
+        until(lambda: run("lttctl", "status", status=None).returncode == 0 and pids("ltt-consumerd"), "the daemons")
+        started |= threads_of("ltt-consumerd", "ltt-keeperd")
+        ours |= started | threads_of("ltt-sessiond", "ltt-relayd")
+        relay.terminate()
+        relay.wait()
+    ctl("stop", status=None)  # a daemon that records itself may lose events
+    ctl("destroy", "own", status=None)
+    events = read_fields(out)
+    return ([values for name, _, values in events if name.startswith("syscall")],
+            [(values["prev_tid"] if "prev_tid" in values else values["prev_pid"],
+              values["next_tid"] if "next_tid" in values else values["next_pid"]) for name, _, values in events if name == "sched_switch"], ours, started)
+
+
+def test_own_daemons():
+    """Nothing that only our own daemons do is recorded, unless that is requested; switches between them and
+    others are."""
+    for own in False, True:
+        calls, switches, ours, started = record_daemons("/dev/shm/own", *["--own-daemons"] * own)
+        by_us = collections.Counter(values["procname"] for values in calls if values["tid"] in ours)
+        among_us = [switch for switch in switches if set(switch) <= started]  # others are ours once they are executed
+        check(len(calls) > 50, f"{len(calls)} system calls")
+        check(bool(by_us) == own, f"own daemons {own}: calls of {by_us}")
+        check(own or not among_us, f"switches among our own: {among_us[:5]}")
+        check(any(was in ours and then not in ours for was, then in switches) and
+              any(was not in ours and then in ours for was, then in switches), f"no switches of {ours}: {switches[:9]}")
+
+
 def test_argv():
     """The words by which programs were executed, to their 1024th byte; also of none and of a script."""
     out = begin("argv", ("-k", "sched_process_argv"))
@@ -3436,7 +3481,7 @@ def test_labels():
 
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
+         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_snapshot_discard, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

@@ -25,6 +25,7 @@ static struct {
 	int clear_text;
 	int compress;
 	int snapshot;
+	int own_daemons;
 	char *keep_free, *max_size, *sync, *spool;
 	char *live; /* not_live, or NULL: without a word behind it */
 } opt = { .live = not_live };
@@ -48,6 +49,8 @@ static const struct poptOption options[] = {
 	  .argDescrip = "US" },
 	OPTION_FLAG("no-output", 0, &opt.no_output, "write no trace, only count, and snapshots"),
 	OPTION_TEXT("trace-format", 'F', &opt.format, "ctf-1.8 (default)", "FORMAT"),
+	OPTION_FLAG("own-daemons", 0, &opt.own_daemons,
+		    "record the tracer's own daemons with the kernel's events, too"),
 	OPTION_TEXT("keep-free", 0, &opt.keep_free, "stop writing before less of the disk is free",
 		    "SIZE"),
 	OPTION_TEXT("max-size", 0, &opt.max_size, "stop writing at this size of the trace", "SIZE"),
@@ -205,6 +208,7 @@ static enum status create_check(struct ctl *ctl)
 		return STATUS_ERROR;
 	wanted.relay_clear = opt.clear_text;
 	wanted.compress = opt.compress;
+	wanted.own_daemons = opt.own_daemons;
 	wanted.snapshots = opt.snapshot;
 	if (opt.clear_text && (is_tls(opt.url) || is_tls(opt.ctrl_url))) {
 		err_set(&ctl->err, ERR_INVALID, "--clear-text and a tls:// URL exclude each other");

@@ -44,7 +44,7 @@
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
 	char *flight, *limit, *call_site, *functions, *min_size;
-	int kernel, user, no_wait, no_context, no_limit, no_symbols, all;
+	int kernel, user, no_wait, no_context, no_limit, no_symbols, own_daemons, all;
 	bool whole; /* of the kernel, events of other processes than the program's, too */
 	struct names contexts, pids, tids;
 } opt;
@@ -63,6 +63,8 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("all", 'a', &opt.all,
 		    "record all programs of the user (of root: of all users); with -k and a program: "
 		    "the whole kernel, not only the program's events"),
+	OPTION_FLAG("own-daemons", 0, &opt.own_daemons,
+		    "with -k: record the tracer's own daemons, too"),
 	OPTION_TEXT("for", 0, &opt.time,
 		    "end the recording after this time, such as 10s; the program goes on", "TIME"),
 	OPTION_TEXT("limit", 'n', &opt.limit, "end the recording after so many events", "N"),
@@ -766,6 +768,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	o.output = opt.output;
 	o.scope = scope;
 	o.snapshots = opt.flight != NULL;
+	o.own_daemons = opt.own_daemons;
 	if (reserve_choose(opt.output, &reserve.bytes, &ctl->err) != 0)
 		return STATUS_ERROR;
 	o.keep_free = reserve.bytes = opt.no_limit ? 0 : reserve.bytes;

@@ -78,7 +78,7 @@ static int open_counting(struct kernel_session *ks)
 
 	if (ks->counting >= 0)
 		return ks->counting;
-	ks->counting = kernel_trial(kmod, LTT_KMOD_COUNTS);
+	ks->counting = kernel_trial(kmod, LTT_KMOD_COUNTS | kernel_leaves_own(ks));
 	if (ks->counting < 0)
 		return ks->counting;
 	err = kernel_tracker_send_all(kmod, ks->counting, ks->rec.session);

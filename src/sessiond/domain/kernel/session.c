@@ -45,6 +45,12 @@ static bool kernel_is_of_root(const struct kernel_session *ks)
 	return ks->rec.session->uid == geteuid(); /* the module is root's */
 }
 
+uint32_t kernel_leaves_own(const struct kernel_session *ks)
+{
+	return !ks->rec.session->own_daemons && kmod_has(ks->kernel->kmod, LTT_KMOD_OWN) ?
+		       LTT_KMOD_LEAVE_OWN : 0;
+}
+
 void kernel_store_names(struct ksyms *ksyms)
 {
 	struct kernel_domain *kernel = container_of(ksyms, struct kernel_domain, ksyms);
@@ -157,6 +163,7 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 		return err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
 	if (kernel_is_of_root(ks) && kmod_has(kmod, LTT_KMOD_OUTPUTS))
 		request.flags = LTT_KMOD_DATA;
+	request.flags |= kernel_leaves_own(ks);
 	kernel_trace_fill(&trace, ring);
 	request.trace = (uint64_t)(uintptr_t)&trace;
 	fd = kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);

@@ -108,6 +108,8 @@ struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *c
 void kernel_want_names(struct kernel_session *ks);
 /** They were read. */
 void kernel_store_names(struct ksyms *ksyms);
+/** The flag of a channel of the module that leaves out our own daemons, or 0. */
+uint32_t kernel_leaves_own(const struct kernel_session *ks);
 /** Append the first part of a kernel trace's metadata. */
 void kernel_describe(struct trace *trace);
 
