@@ -3,6 +3,8 @@
  * The daemon without main(), and a simulated kernel module: probes at places in the kernel and in
  * programs, and the values fetched there.
  */
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -142,16 +144,22 @@ static char *identify(const char *path, const char *places)
 			 places);
 }
 
-static struct answer enable_user(int client, const char *location, const char *path,
-				 const char *places, const char *fetch)
+static struct answer enable_file(int client, const char *location, const char *path,
+				 const char *now, const char *places, const char *fetch)
 {
-	char *text AUTO_FREE = identify("/proc/self/exe", places);
+	char *text AUTO_FREE = identify(now, places);
 
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "u",
 		     .exclude = "", .kind = RULE_USER, .location = location, .fetch = fetch,
 		     .file = path, .places = text);
 	kernel_fake_settle();
 	return harness_answer(client);
+}
+
+static struct answer enable_user(int client, const char *location, const char *path,
+				 const char *places, const char *fetch)
+{
+	return enable_file(client, location, path, "/proc/self/exe", places, fetch);
 }
 
 static void bad_programs(int client)
@@ -181,6 +189,40 @@ static void bad_programs(int client)
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "has changed"));
 	a = enable_user(client, "x:y", "/no/such/file", ";1", "");
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "has changed"));
+}
+
+static void put_program(const char *path, const char *content)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+
+	CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+	close(fd);
+}
+
+/* Another file of that path, in which the place is elsewhere: enabled again, the event is that of
+ * the new file, in its own place of the trace; an event of that name elsewhere is refused. */
+static void replaced(int client)
+{
+	char *path AUTO_FREE = xasprintf("%s/places-%d", P_tmpdir, (int)getpid());
+	char *next AUTO_FREE = xasprintf("%s.new", path);
+	unsigned int users = kernel_fake.users;
+	uint32_t id;
+	struct answer a;
+
+	put_program(path, "one");
+	CHECK_IS(enable_file(client, "replaced:x", path, path, ";16", "").code, ==, 0);
+	id = kernel_fake.user.id;
+	CHECK(kernel_fake.users == users + 1 && kernel_fake.user.offset == 16);
+	put_program(next, "two, longer");
+	CHECK_IS(rename(next, path), ==, 0);
+	a = enable_file(client, "other:x", path, path, ";32", "");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "choose another name"));
+	CHECK_IS(enable_file(client, "replaced:x", path, path, ";32", "").code, ==, 0);
+	CHECK(kernel_fake.users == users + 2 && kernel_fake.user.offset == 32);
+	CHECK_IS(kernel_fake.user.id, ==, id);
+	CHECK_IS(enable_file(client, "replaced:x", path, path, ";32", "").code, ==,
+		 ERR_EVENT_EXISTS);
+	unlink(path);
 }
 
 /* Places in a program that lttctl found: the messages to the module; for root only. */
@@ -224,6 +266,8 @@ static void programs(void)
 	CHECK(a.code == 0 && kernel_fake.users == 2 &&
 	      kernel_fake.user.flags == LTT_KMOD_PROBE_RETURN);
 	CHECK(strstr(harness.consumer.metadata, "_parent_ip;"));
+	kernel_fake_disable_place(client, "u");
+	replaced(client);
 	close(client);
 	harness_end();
 }

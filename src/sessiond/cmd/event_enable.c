@@ -45,6 +45,19 @@ static void event_enable_in_force(void *data, uint32_t apps, uint32_t late,
 	free(pending);
 }
 
+/* The event of a place in a program is that of the file which is there now. */
+static void event_enable_replace(struct channel *channel, const struct rule_spec *spec)
+{
+	struct rule *rule;
+
+	list_for_each(rule, &channel->rules, node) {
+		if (!rule->enabled || !rule_is_outdated(rule, spec))
+			continue;
+		rule->enabled = false;
+		channel_rule_changed(channel, rule);
+	}
+}
+
 static struct rule *get_rule(struct command *cmd, struct channel *channel,
 			     const struct rule_spec *spec)
 {
@@ -61,6 +74,7 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 			      channel->name);
 		return NULL;
 	}
+	event_enable_replace(channel, spec);
 	if (rule) {
 		rule->enabled = true;
 		channel_rule_changed(channel, rule);

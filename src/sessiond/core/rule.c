@@ -236,6 +236,14 @@ bool rule_is(const struct rule *rule, const struct rule_spec *spec)
 	return true;
 }
 
+bool rule_is_outdated(const struct rule *rule, const struct rule_spec *spec)
+{
+	struct rule_spec there = *spec;
+
+	there.places = rule->places;
+	return spec->kind == RULE_USER && rule_is(rule, &there) && !rule_is(rule, spec);
+}
+
 bool rule_change(struct rule *rule, const struct rule_spec *spec)
 {
 	bool changed = false;

@@ -73,6 +73,8 @@ struct rule_spec rule_spec_of(const struct rule *rule);
 /** Whether it is the rule that a request means: one with the same attributes but those that a
  *  request changes. */
 bool rule_is(const struct rule *rule, const struct rule_spec *spec);
+/** Whether the request means the same place of a program, of which another file is there now. */
+bool rule_is_outdated(const struct rule *rule, const struct rule_spec *spec);
 /** Set the attributes that a request changes. Return: whether one has changed. */
 bool rule_change(struct rule *rule, const struct rule_spec *spec);
 /** Whether the rule matches points of this name and level, regardless of `enabled`. */

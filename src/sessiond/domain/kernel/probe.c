@@ -425,6 +425,7 @@ int kernel_check_rule_in(struct domain_tracer *domain, const struct channel *cha
 	list_for_each(rule, &channel->rules, node)
 		for (uint32_t i = 0; i < 4; i++)
 			if (rule->enabled && !rule_is(rule, spec) &&
+			    !rule_is_outdated(rule, spec) &&
 			    i / 2 < kernel_probe_parts(rule->kind) &&
 			    i % 2 < kernel_probe_parts(spec->kind) &&
 			    same_name(rule, i / 2, &asked, i % 2))
