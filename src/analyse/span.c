@@ -86,7 +86,6 @@ bool span_field_label(char buf[SPAN_LABEL_BYTES], const struct event *event, con
 {
 	const struct value *value = span_field(event, field);
 	const struct ctf_type *type = value ? value->type : NULL;
-	uint32_t label;
 
 	if (!value)
 		return false;
@@ -96,9 +95,8 @@ bool span_field_label(char buf[SPAN_LABEL_BYTES], const struct event *event, con
 			 (const char *)value->bytes);
 	} else if (type->kind == TYPE_FLOAT) {
 		snprintf(buf, SPAN_LABEL_BYTES, "%g", value->d);
-	} else if (type->kind == TYPE_ENUM &&
-		   (label = enum_find(type, value->u, 0)) < type->nr_mappings) {
-		snprintf(buf, SPAN_LABEL_BYTES, "%s", type->mappings[label].label);
+	} else if (type->kind == TYPE_ENUM) {
+		enum_text(buf, SPAN_LABEL_BYTES, type, value->u);
 	} else if (type_is_scalar(type) && type->is_signed) {
 		snprintf(buf, SPAN_LABEL_BYTES, "%" PRId64, (int64_t)value->u);
 	} else if (type_is_scalar(type)) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "type.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -148,4 +150,22 @@ const char *enum_next(struct enum_labels *labels)
 	at = enum_find(type, labels->value, labels->at);
 	labels->at = at + 1;
 	return at < type->nr_mappings ? type->mappings[at].label : NULL;
+}
+
+void enum_text(char *buf, size_t len, const struct ctf_type *type, uint64_t value)
+{
+	struct enum_labels labels;
+	const char *label;
+	size_t used = 0;
+
+	enum_begin(type, value, &labels);
+	*buf = '\0';
+	while (used < len && (label = enum_next(&labels)) && (type->is_set || !used))
+		used += (size_t)snprintf(buf + used, len - used, "%s%s", used ? "|" : "", label);
+	if (used < len && type->is_set && labels.value)
+		snprintf(buf + used, len - used, "%s0x%" PRIx64, used ? "|" : "", labels.value);
+	else if (!used && type->is_signed)
+		snprintf(buf, len, "%" PRId64, (int64_t)value);
+	else if (!used)
+		snprintf(buf, len, "%" PRIu64, value);
 }

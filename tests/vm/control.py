@@ -3474,6 +3474,8 @@ def test_labels():
             run("lttctl", "view", "--json", "--where", 'flags == "O_CREAT|O_NOFOLLOW" && flags == O_RDWR', out).stdout.splitlines()]
     check([f["flags"] for f in made if f.get("filename") == "/dev/shm/made"] ==
           [{"labels": ["O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_CLOEXEC"], "value": flags}], made)
+    rows = ctl("query", "SELECT flags, flags_value FROM syscall_entry_openat WHERE filename = '/dev/shm/made'", out)["result"]["rows"]
+    check(rows == [["O_RDWR|O_CREAT|O_NOFOLLOW|O_CLOEXEC", flags]], rows)
     failed = run("lttctl", "view", "--where", "ret == ENOENT", out).stdout
     check(" syscall_exit_openat: " in failed and " syscall_exit_access: " in failed and "_kill" not in failed, failed[:1000])
     shown = ctl("filter", "-k", "--check", "flags == O_CREATE", "--event", "syscall_entry_openat", status=4)["result"]["verdicts"]

@@ -9,6 +9,8 @@
 #include "read/event.h"
 #include "show/print.h"
 
+#define LABEL_BYTES 512u /* of the labels of a value; the rest is cut */
+
 static const struct {
 	const char *name;
 	enum query_cell_type type;
@@ -153,17 +155,15 @@ static struct query_cell query_events_json(const struct value *value, struct pen
 	return query_cell_text(pen->buf, pen->used);
 }
 
-/* Of a value without a label, the number. */
 static struct query_cell query_events_label(const struct ctf_type *type, uint64_t value,
 					    struct pen *pen)
 {
-	uint32_t label = enum_find(type, value, 0);
+	char *text;
 
-	if (label < type->nr_mappings)
-		return query_cell_string(type->mappings[label].label);
 	pen->used = 0;
-	print_integer(pen, type, value);
-	return query_cell_text(pen->buf, pen->used);
+	text = pen_room(pen, LABEL_BYTES);
+	enum_text(text, LABEL_BYTES, type, value);
+	return query_cell_text(text, strlen(text));
 }
 
 static struct query_cell query_events_value(const struct query_column *column,
