@@ -21,7 +21,7 @@
  */
 struct event {
 	const struct source *source;
-	const struct ctf_event_class *ec;
+	struct ctf_event_class *ec;
 	struct packet *packet;
 	int64_t ns;
 	const struct value *stream_context;

@@ -62,6 +62,7 @@ enum field_role {
 struct ctf_type;
 struct plan;
 struct header_plan;
+struct mold;
 struct where_class;
 
 /**
@@ -179,6 +180,7 @@ struct ctf_event_class {
 	const struct ctf_type *fields;
 	uint64_t count; /* events of it that were selected */
 	enum ctf_selected selected;
+	struct mold *mold;	   /* of its printer (show/mold.h); NULL: not made yet */
 	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
 	uint32_t name_len;
 	bool name_is_plain; /* it is shown without escapes */

@@ -115,6 +115,7 @@ static const struct value *view_json_put_member_list(struct pen *pen, const stru
 		if (i)
 			pen_char(pen, ',');
 		if (value_is_provided(next)) {
+			mold_give_up(pen);
 			next = view_json_put_provided(pen, next);
 			continue;
 		}
@@ -134,6 +135,10 @@ static const struct value *view_json_put_members(struct pen *pen, const struct v
 
 static const struct value *view_json_put_value(struct pen *pen, const struct value *value)
 {
+	if (pen->mold && value->type->kind != TYPE_STRUCT) {
+		mold_takes(pen, value);
+		return value_behind(value);
+	}
 	switch (value->type->kind) {
 	case TYPE_STRING:
 		pen_json(pen, value->bytes, value->count);
@@ -299,21 +304,34 @@ static void view_json_put_names(struct pen *pen, struct names *names, const stru
 	pen_text(pen, nr ? "]" : "");
 }
 
+static void put_object(struct printer *printer, const struct event *event)
+{
+	struct pen *pen = &printer->pen;
+
+	view_json_put_env(pen, event->source);
+	view_json_put_event_name(pen, event->ec);
+	if (!mold_takes_part(pen, MOLD_PACKET))
+		pen_bytes(pen, event->packet->shown, event->packet->shown_len);
+	put_contexts(pen, event->stream_context, event->context);
+	put_scope(pen, "fields", event->fields);
+}
+
 void print_json(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
+	const struct mold *mold;
 
 	view_json_put_time(printer, event->ns);
 	if (printer->style.delta && printer->any) {
 		pen_text(pen, ",\"delta_ns\":");
 		pen_json_i64(pen, event->ns - printer->last_ns);
 	}
-	view_json_put_env(pen, event->source);
-	view_json_put_event_name(pen, event->ec);
 	print_packet_once(event->packet, put_packet);
-	pen_bytes(pen, event->packet->shown, event->packet->shown_len);
-	put_contexts(pen, event->stream_context, event->context);
-	put_scope(pen, "fields", event->fields);
+	mold = mold_of(printer, event, put_object);
+	if (mold)
+		mold_write(printer, mold, event, view_json_put_value);
+	else
+		put_object(printer, event);
 	if (printer->style.names)
 		view_json_put_names(pen, printer->style.names, event);
 	if (event->took) {

@@ -192,13 +192,32 @@ static size_t put_special(struct pen *pen, const uint8_t *s, size_t len, bool qu
 	return used;
 }
 
+static uint64_t has_zero(uint64_t word)
+{
+	return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
+}
+
+/* The same of 8 bytes as escape_is_plain() of each. */
+static bool are_plain(const uint8_t *s)
+{
+	const uint64_t each = 0x0101010101010101u;
+	uint64_t word;
+
+	memcpy(&word, s, sizeof(word));
+	return !((word & each * 0x80) | ((word - each * 0x20) & ~word & each * 0x80) |
+		 has_zero(word ^ each * '"') | has_zero(word ^ each * '\\') |
+		 has_zero(word ^ each * 0x7f));
+}
+
 /* The plain characters that a text begins with. Return: their number. */
 static size_t put_plain(struct pen *pen, const uint8_t *s, size_t len)
 {
 	char *to = pen_room(pen, len);
 	size_t n;
 
-	for (n = 0; n < len && escape_is_plain(s[n]); n++)
+	for (n = 0; len - n >= 8 && are_plain(s + n); n += 8)
+		memcpy(to + n, s + n, 8);
+	for (; n < len && escape_is_plain(s[n]); n++)
 		to[n] = (char)s[n];
 	pen->used += n;
 	return n;

@@ -13,8 +13,12 @@
 
 #include "base/macros.h"
 
+struct mold;
+
+/** @mold: all that is written becomes its text (mold.h); NULL: it does not. */
 struct pen {
 	FILE *file; /* NULL: keep everything */
+	struct mold *mold;
 	char *buf;
 	size_t used, size;
 	int error;

@@ -135,6 +135,7 @@ int view_print(struct view *view, const struct view_select *select, const struct
 	flushed = pen_flush(&printer.pen);
 	pen_fini(&printer.pen);
 	pen_fini(&printer.task);
+	mold_free(printer.molds);
 	view->idle = NULL;
 	return r ? r : flushed;
 }

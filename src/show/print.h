@@ -6,14 +6,16 @@
 #ifndef SHOW_PRINT_H
 #define SHOW_PRINT_H
 
-#include "pen.h"
-#include "read/event.h"
+#include "mold.h"
 
 /**
  * struct printer
  * @last_ns: time of the preceding event; @any: there was one.
  * @task: process and thread of the current event, as text.
  * @task_width: columns of the widest process and thread so far.
+ * @last_task: the one that @task is the text of, in @task_columns; its name has at most 16 bytes,
+ *             else it is not kept.
+ * @molds: of the classes of events so far.
  * @several_hosts: the traces are of more than one.
  * @second, @second_text: the last second that was written as a time of day.
  */
@@ -23,7 +25,14 @@ struct printer {
 	bool any;
 	int64_t last_ns;
 	struct pen task;
-	uint32_t task_width;
+	uint32_t task_width, task_columns;
+	struct {
+		const struct ctf_type *pid_type, *tid_type;
+		uint64_t pid, tid;
+		size_t name_len;
+		char name[16];
+	} last_task;
+	struct mold *molds;
 	bool several_hosts;
 	int64_t second;
 	char second_text[64];
@@ -49,6 +58,8 @@ void print_color(struct printer *printer, const char *code);
 void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v);
 /** Write printer->task, in a column as wide as the widest so far. */
 void print_task(struct printer *printer);
+/** Write name[pid:tid], or the parts of it that the event has, in that column. */
+void print_whole_task(struct printer *printer, const struct task *task);
 /** Write the names of the addresses of an event. */
 void print_names(struct printer *printer, const struct event *event);
 

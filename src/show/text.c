@@ -137,6 +137,10 @@ static const struct value *view_text_put_members(struct pen *pen, const struct v
 
 static const struct value *view_text_put_value(struct pen *pen, const struct value *value)
 {
+	if (pen->mold && value->type->kind != TYPE_STRUCT) {
+		mold_takes(pen, value);
+		return value_behind(value);
+	}
 	switch (value->type->kind) {
 	case TYPE_STRING:
 		pen_quoted(pen, value->bytes, value->count);
@@ -230,16 +234,13 @@ static void put_task_text(struct pen *pen, const struct task *task)
 	pen_char(pen, ']');
 }
 
-void print_task(struct printer *p)
+static void put_task(struct printer *p, uint32_t width)
 {
-	uint32_t width;
-
 	if (p->task.used) {
 		print_color(p, PRINT_GREEN);
 		pen_bytes(&p->pen, p->task.buf, p->task.used);
 		print_color(p, PRINT_RESET);
 	}
-	width = print_width(p->task.buf, p->task.used);
 	if (width > p->task_width)
 		p->task_width = MIN(width, TASK_WIDTH_MAX);
 	for (; width < p->task_width; width++)
@@ -248,17 +249,56 @@ void print_task(struct printer *p)
 		pen_char(&p->pen, ' ');
 }
 
+void print_task(struct printer *p)
+{
+	put_task(p, print_width(p->task.buf, p->task.used));
+}
+
+/* Most events are of the thread of the event before. */
+static bool is_last_task(const struct printer *p, const struct task *task)
+{
+	return p->task.used && task->procname && task->pid && task->tid &&
+	       task->pid->u == p->last_task.pid && task->tid->u == p->last_task.tid &&
+	       task->pid->type == p->last_task.pid_type &&
+	       task->tid->type == p->last_task.tid_type &&
+	       value_text_length(task->procname) == p->last_task.name_len &&
+	       memcmp(task->procname->bytes, p->last_task.name, p->last_task.name_len) == 0;
+}
+
+static void keep_task(struct printer *p, const struct task *task)
+{
+	size_t len = task->procname ? value_text_length(task->procname) : SIZE_MAX;
+
+	p->last_task.pid_type = NULL;
+	if (!task->pid || !task->tid || len > sizeof(p->last_task.name))
+		return;
+	p->last_task.pid = task->pid->u;
+	p->last_task.pid_type = task->pid->type;
+	p->last_task.tid = task->tid->u;
+	p->last_task.tid_type = task->tid->type;
+	p->last_task.name_len = len;
+	memcpy(p->last_task.name, task->procname->bytes, len);
+}
+
+void print_whole_task(struct printer *p, const struct task *task)
+{
+	if (!is_last_task(p, task)) {
+		p->task.used = 0;
+		put_task_text(&p->task, task);
+		p->task_columns = print_width(p->task.buf, p->task.used);
+		keep_task(p, task);
+	}
+	put_task(p, p->task_columns);
+}
+
 static void view_text_put_event_name(struct printer *p, const struct event *event)
 {
 	if (event->source->host[0]) {
 		pen_name(&p->pen, event->source->host);
 		pen_char(&p->pen, ' ');
 	}
-	if (p->style.tasks) {
-		p->task.used = 0;
-		put_task_text(&p->task, &event->task);
-		print_task(p);
-	}
+	if (p->style.tasks && !mold_takes_part(&p->pen, MOLD_TASK))
+		print_whole_task(p, &event->task);
 	if (p->style.loglevel && event->ec->loglevel >= 0) {
 		pen_text(&p->pen, loglevel_name(event->ec->loglevel));
 		pen_text(&p->pen, " (");
@@ -318,6 +358,7 @@ static bool put_other_contexts(struct pen *pen, const struct value *scope, const
 		}
 		pen_text(pen, nr++ ? ", " : comma ? ", { " : "{ ");
 		if (value_is_provided(value)) {
+			mold_give_up(pen);
 			value = view_text_put_provided(pen, value);
 			continue;
 		}
@@ -393,19 +434,16 @@ void print_names(struct printer *printer, const struct event *event)
 	pen_text(pen, nr ? ")" : "");
 }
 
-void print_text(struct printer *printer, const struct event *event)
+/* All that follows from the event but its time. */
+static void put_event(struct printer *printer, const struct event *event)
 {
 	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
 	struct pen *pen = &printer->pen;
 	bool comma = event->packet->context.nr > 0;
 
-	view_text_put_time(printer, event->ns);
-	put_delta(printer, event->ns);
 	view_text_put_event_name(printer, event);
-	if (comma) {
-		print_packet_once(event->packet, put_packet_context);
+	if (comma && !mold_takes_part(pen, MOLD_PACKET))
 		pen_bytes(pen, event->packet->shown, event->packet->shown_len);
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++) {
 		if (!scopes[i])
 			continue;
@@ -417,6 +455,22 @@ void print_text(struct printer *printer, const struct event *event)
 		view_text_put_value(pen, scopes[i]);
 		comma = true;
 	}
+}
+
+void print_text(struct printer *printer, const struct event *event)
+{
+	struct pen *pen = &printer->pen;
+	const struct mold *mold;
+
+	view_text_put_time(printer, event->ns);
+	put_delta(printer, event->ns);
+	if (event->packet->context.nr)
+		print_packet_once(event->packet, put_packet_context);
+	mold = mold_of(printer, event, put_event);
+	if (mold)
+		mold_write(printer, mold, event, view_text_put_value);
+	else
+		put_event(printer, event);
 	if (printer->style.names)
 		print_names(printer, event);
 	if (event->took)
