@@ -17,6 +17,9 @@
 #include "source.h"
 #include "view_priv.h"
 
+/* An index may contain any time: streams wait behind it, and it moves on with each turn. */
+#define TAIL_LAST_NS (INT64_MAX / 2)
+
 /** struct tail_file - a stream's file, known by its inode wherever a rotation moves it. @index_fd:
  *  of its index. @written: bytes that are complete, up to its packet @last. */
 struct tail_file {
@@ -89,7 +92,8 @@ static void tail_note_time(struct tail *tail, const struct tail_file *file)
 		trace_class_stream(file->feed->source->tc, file->last.stream_id);
 
 	if (file->written && sc && sc->clock)
-		tail->newest_ns = MAX(tail->newest_ns, clock_ns(sc->clock, file->last.end));
+		tail->newest_ns = MAX(tail->newest_ns,
+				      MIN(clock_ns(sc->clock, file->last.end), TAIL_LAST_NS));
 }
 
 static int tail_open_index(int dir_fd, const char *name)
@@ -221,7 +225,7 @@ static int tail_turn(struct tail *tail)
 	r = tail_look(tail);
 	tail->ended |= cut == TAIL_ENDED;
 	if (cut == TAIL_WRITTEN)
-		tail->bound->until_ns = MAX(tail->bound->until_ns, newest_ns);
+		tail->bound->until_ns = MAX(tail->bound->until_ns + 1, newest_ns);
 	return r;
 }
 
@@ -250,7 +254,7 @@ static int tail_next(struct feed *feed)
 	}
 	if (tail->ended)
 		return 0;
-	feed->until_ns = tail->bound->until_ns == INT64_MAX ? INT64_MAX : tail->bound->until_ns + 1;
+	feed->until_ns = tail->bound->until_ns + 1;
 	return LIVE_LATER;
 }
 
