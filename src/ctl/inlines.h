@@ -33,6 +33,7 @@
 	X(dwfl_module_addrinfo)        \
 	X(dwfl_module_build_id)        \
 	X(dwfl_module_getelf)          \
+	X(dwfl_module_info)            \
 	X(dwfl_module_nextcu)          \
 	X(dwfl_module_report_build_id) \
 	X(dwfl_report_begin)           \

@@ -62,6 +62,7 @@ struct symbols {
 	struct symbol_file *files;
 	struct symbol_row *rows;
 	struct ksymbols *kernels;
+	char *debug_path; /* of libdw; NULL: the usual one */
 };
 
 struct symbols *symbols_new(const struct show_options *options, const char *trace)
@@ -109,13 +110,83 @@ void symbols_free(struct symbols *symbols)
 	}
 	symtable_free(symbols->table);
 	ksymbols_free(symbols->kernels);
+	free(symbols->debug_path);
 	free(symbols);
+}
+
+/* The debug file of a build id in the user's directory, as below /usr/lib/debug. */
+static char *symbols_debug_path(const char *dir, const uint8_t *id, uint32_t len)
+{
+	char digits[2 * OBJECT_ID_MAX + 1] = "";
+
+	for (uint32_t i = 1; i < len; i++)
+		sprintf(digits + 2 * (i - 1), "%02x", id[i]);
+	return xasprintf("%s/.build-id/%02x/%s.debug", dir, id[0], digits);
+}
+
+/* Whether something other than a file is at DIR[/SUB]/NAME. */
+static bool symbols_is_strange(const char *dir, const char *sub, const char *name)
+{
+	char *path AUTO_FREE = xasprintf("%s%s/%s", dir, sub, name);
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* Whether libdw, for the debug file @link of the program @path, would open something else. */
+static bool symbols_link_is_strange(const char *path, const char *link)
+{
+	const char *slash = strrchr(link, '/'), *end = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : link;
+	char *dir AUTO_FREE = xstrdup(path);
+
+	dir[end ? end - path : 0] = '\0';
+	return symbols_is_strange(dir, "", link) || symbols_is_strange(dir, "/.debug", link) ||
+	       symbols_is_strange(dir, "", base) || symbols_is_strange(dir, "/.debug", base) ||
+	       (link[0] == '/' && symbols_is_strange("", "", link));
+}
+
+/* As that of a build id, in the user's directory. */
+static bool symbols_id_is_strange(const struct symbols *symbols, Dwfl_Module *module)
+{
+	const char *dir = symbols->options->symbol_path;
+	const unsigned char *bits;
+	GElf_Addr at;
+	int len = dir ? symbols->lib.dwfl_module_build_id(module, &bits, &at) : 0;
+	char *path AUTO_FREE = len > 0 && (unsigned int)len <= OBJECT_ID_MAX ?
+				       symbols_debug_path(dir, bits, (uint32_t)len) :
+				       NULL;
+
+	return path && symbols_is_strange("", "", path);
+}
+
+/*
+ * Debug files are found by libdw, which opens without a look whatever is at their place: also a
+ * FIFO, which blocks. In a user's directory, or named by a damaged program, it can be anything.
+ * @priv: struct symbols.
+ */
+static int symbols_find_debug(Dwfl_Module *module, void **priv, const char *name, Dwarf_Addr base,
+			      const char *path, const char *link, GElf_Word crc, char **ret_path)
+{
+	const struct symbols *symbols = *priv;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char *usual AUTO_FREE = path ? xasprintf("%s.debug", slash ? slash + 1 : path) : NULL;
+	char *real AUTO_FREE = path ? realpath(path, NULL) : NULL;
+
+	if (!symbols || symbols_id_is_strange(symbols, module) ||
+	    (path && symbols_link_is_strange(path, link ? link : usual)) ||
+	    (real && symbols_link_is_strange(real, link ? link : usual)))
+		return -1;
+	return symbols->lib.dwfl_standard_find_debuginfo(module, priv, name, base, path, link, crc,
+							 ret_path);
 }
 
 /* Before the first file is read: a trace without addresses needs no library. */
 static int symbols_library(struct symbols *symbols)
 {
 	static const char *const names[] = { LIBDW_FUNCTIONS(LAZY_NAME) };
+	const char *given = symbols->options->symbol_path;
+	char *dir AUTO_FREE = given ? realpath(given, NULL) : NULL;
 
 	if (symbols->err.code || symbols->callbacks.find_elf)
 		return symbols->err.code;
@@ -123,8 +194,11 @@ static int symbols_library(struct symbols *symbols)
 		return symbols->err.code;
 	symbols->callbacks = (Dwfl_Callbacks){
 		.find_elf = symbols->lib.dwfl_build_id_find_elf,
-		.find_debuginfo = symbols->lib.dwfl_standard_find_debuginfo,
+		.find_debuginfo = symbols_find_debug,
+		.debuginfo_path = &symbols->debug_path,
 	};
+	if (dir)
+		symbols->debug_path = xasprintf("%s::.debug:/usr/lib/debug", dir);
 	return 0;
 }
 
@@ -154,9 +228,21 @@ static bool symbols_is_recorded_one(const struct libdw *lib, Dwfl_Module *module
 				       memcmp(bits, file->build_id, file->build_id_len) == 0);
 }
 
-/* Return: the module of the file at @path, if it is the recorded one. */
-static Dwfl_Module *symbols_try(const struct libdw *lib, struct symbol_file *file, const char *path)
+/* Debug files of the module are looked for. */
+static Dwfl_Module *symbols_prepare(struct symbols *symbols, Dwfl_Module *module)
 {
+	void **priv = NULL;
+
+	symbols->lib.dwfl_module_info(module, &priv, NULL, NULL, NULL, NULL, NULL, NULL);
+	if (priv)
+		*priv = symbols;
+	return module;
+}
+
+/* Return: the module of the file at @path, if it is the recorded one. */
+static Dwfl_Module *symbols_try(struct symbols *symbols, struct symbol_file *file, const char *path)
+{
+	const struct libdw *lib = &symbols->lib;
 	int fd = symbols_open_file(path);
 	Dwfl_Module *module;
 
@@ -171,60 +257,43 @@ static Dwfl_Module *symbols_try(const struct libdw *lib, struct symbol_file *fil
 	}
 	if (symbols_is_recorded_one(lib, module, file)) {
 		file->trouble = TROUBLE_NONE;
-		return module;
+		return symbols_prepare(symbols, module);
 	}
 	file->trouble = TROUBLE_REPLACED;
 	return NULL;
 }
 
-/* The debug file of a build id in the user's directory, as below /usr/lib/debug. */
-static char *symbols_debug_path(const char *dir, const struct symbol_file *file)
+/* A debug file is used beside the program (see debug_path), which has names of its own, and in
+ * place of one that is not there. */
+static Dwfl_Module *symbols_by_path(struct symbols *symbols, struct symbol_file *file)
 {
-	char digits[2 * OBJECT_ID_MAX + 1] = "";
-
-	for (uint32_t i = 1; i < file->build_id_len; i++)
-		sprintf(digits + 2 * (i - 1), "%02x", file->build_id[i]);
-	return xasprintf("%s/.build-id/%02x/%s.debug", dir, file->build_id[0], digits);
-}
-
-static Dwfl_Module *symbols_in_directory(const struct libdw *lib, struct symbol_file *file,
-					 const char *dir)
-{
+	const char *dir = symbols->options->symbol_path, *root = symbols->options->sysroot;
 	const char *slash = strrchr(file->path, '/');
 	char *paths[] = {
-		symbols_debug_path(dir, file),
-		xasprintf("%s%s", dir, file->path),
-		xasprintf("%s/%s", dir, slash ? slash + 1 : file->path),
+		dir ? xasprintf("%s%s", dir, file->path) : NULL,
+		dir ? xasprintf("%s/%s", dir, slash ? slash + 1 : file->path) : NULL,
+		xasprintf("%s%s", root ? root : "", file->path),
+		dir && file->build_id_len ?
+			symbols_debug_path(dir, file->build_id, file->build_id_len) :
+			NULL,
 	};
 	Dwfl_Module *module = NULL;
 
+	file->trouble = TROUBLE_MISSING;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		if (!module)
-			module = symbols_try(lib, file, paths[i]);
+		/* a path that is not whole would be another file here */
+		if (paths[i] && !module && file->path[0] == '/')
+			module = symbols_try(symbols, file, paths[i]);
 		free(paths[i]);
 	}
 	return module;
 }
 
-static Dwfl_Module *symbols_by_path(const struct symbols *symbols, struct symbol_file *file)
-{
-	const struct show_options *options = symbols->options;
-	Dwfl_Module *module = NULL;
-	char *path AUTO_FREE =
-		options->sysroot ? xasprintf("%s%s", options->sysroot, file->path) : NULL;
-
-	file->trouble = TROUBLE_MISSING;
-	if (file->path[0] != '/') /* it would be another file here */
-		return NULL;
-	if (options->symbol_path)
-		module = symbols_in_directory(&symbols->lib, file, options->symbol_path);
-	return module ? module : symbols_try(&symbols->lib, file, path ? path : file->path);
-}
-
 /* Where debug files are kept by their build ids, or from a debuginfod of the user. */
-static Dwfl_Module *symbols_by_build_id(const struct libdw *lib, struct symbol_file *file,
+static Dwfl_Module *symbols_by_build_id(struct symbols *symbols, struct symbol_file *file,
 					const struct object *object)
 {
+	const struct libdw *lib = &symbols->lib;
 	uint64_t base = object->is_pic ? 0 : object->base;
 	Dwfl_Module *module;
 	GElf_Addr bias;
@@ -236,7 +305,7 @@ static Dwfl_Module *symbols_by_build_id(const struct libdw *lib, struct symbol_f
 	    !lib->dwfl_module_getelf(module, &bias))
 		return NULL;
 	file->trouble = TROUBLE_NONE;
-	return module;
+	return symbols_prepare(symbols, module);
 }
 
 static void symbols_load(struct symbols *symbols, struct symbol_file *file,
@@ -253,7 +322,7 @@ static void symbols_load(struct symbols *symbols, struct symbol_file *file,
 	}
 	file->module = symbols_by_path(symbols, file);
 	if (!file->module)
-		file->module = symbols_by_build_id(lib, file, object);
+		file->module = symbols_by_build_id(symbols, file, object);
 	lib->dwfl_report_end(file->dwfl, NULL, NULL);
 }
 
