@@ -228,7 +228,7 @@ static bool symbols_is_recorded_one(const struct libdw *lib, Dwfl_Module *module
 				       memcmp(bits, file->build_id, file->build_id_len) == 0);
 }
 
-/* Debug files of the module are looked for. */
+/* Debug files of the module are found by libdw. */
 static Dwfl_Module *symbols_prepare(struct symbols *symbols, Dwfl_Module *module)
 {
 	void **priv = NULL;

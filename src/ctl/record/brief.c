@@ -137,8 +137,8 @@ static struct json_object *brief_judge(const struct brief *brief, const char *tr
 	if (most->object)
 		symbols_name(symbols, most->object, most->in_file, &symbol);
 	o = json_object_new_object();
-	json_set_num(o, "calls", brief->calls);
-	json_set_num(o, "brief_calls", brief->brief_calls);
+	json_set_num(o, "count", brief->calls);
+	json_set_num(o, "brief_count", brief->brief_calls);
 	json_set_str(o, "function", symbol.function ? symbol.function : "");
 	json_set_str(o, "file", symbol.file ? symbol.file : "");
 	symbols_free(symbols);
@@ -186,7 +186,7 @@ struct json_object *brief_find(const char *trace, uint64_t bytes)
 
 void brief_explain(FILE *out, struct json_object *brief)
 {
-	uint64_t share = 100 * json_num(brief, "brief_calls") / json_num(brief, "calls");
+	uint64_t share = 100 * json_num(brief, "brief_count") / json_num(brief, "count");
 	const char *file = json_str(brief, "file");
 	char name[128];
 

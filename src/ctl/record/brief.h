@@ -13,7 +13,7 @@
  * brief_find() - of the first calls in a trace, those that call nothing and last less than
  * BRIEF_NS, without the time that recording takes.
  * @bytes: size of the trace.
- * Return: {calls, brief_calls, function, file}, with the function of most of them; NULL: less than
+ * Return: {count, brief_count, function, file}, with the function of most of them; NULL: less than
  * a third of the calls are such, or the trace is too large to be examined.
  */
 struct json_object *brief_find(const char *trace, uint64_t bytes);
