@@ -258,8 +258,8 @@ struct enum_labels {
 void enum_begin(const struct ctf_type *type, uint64_t value, struct enum_labels *ret);
 /** Return: the next label, or NULL; then @labels->value has the bits of a set without a label. */
 const char *enum_next(struct enum_labels *labels);
-/** enum_text() - the label of a value; of a set all of them, between `|`, with the rest as a number;
- *  of a value without a label the number. It is cut to @len bytes. */
+/** enum_text() - the label of a value; of a set all of them, between `|`, with the rest as a
+ *  number; of a value without a label the number. It is cut to @len bytes. */
 void enum_text(char *buf, size_t len, const struct ctf_type *type, uint64_t value);
 
 static inline uint64_t align_up(uint64_t v, uint64_t align)

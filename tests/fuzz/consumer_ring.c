@@ -37,8 +37,8 @@ static void check(const struct ring_reader *r, const struct ring_reader *before)
 	MUST_HOLD(r->invalid_bytes >= before->invalid_bytes &&
 		  r->invalid_words >= before->invalid_words);
 	MUST_HOLD(reader_bytes(r) >= r->data && reader_bytes(r) < r->data + r->size);
-	MUST_HOLD(r->overwrite || __atomic_load_n(&r->cons->consumed, __ATOMIC_RELAXED) ==
-					  (r->released & LTT_POS_MASK));
+	MUST_HOLD(__atomic_load_n(&r->cons->consumed, __ATOMIC_RELAXED) ==
+		  (r->released & LTT_POS_MASK));
 }
 
 static void open_set(enum ltt_ring_mode mode, int *ret_data_fd)

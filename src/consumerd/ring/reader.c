@@ -265,6 +265,15 @@ void reader_release(struct ring_reader *r)
 	__atomic_store_n(&r->cons->consumed, r->released & LTT_POS_MASK, __ATOMIC_RELEASE);
 }
 
+void reader_skip_overwritten(struct ring_reader *r, uint64_t bytes, uint64_t records)
+{
+	r->released += bytes;
+	r->released_count += records;
+	r->skipped += bytes;
+	r->overwritten += records;
+	__atomic_store_n(&r->cons->consumed, r->released & LTT_POS_MASK, __ATOMIC_RELEASE);
+}
+
 void reader_release_until(struct ring_reader *r, uint64_t pos, uint64_t count)
 {
 	if (pos <= r->released) /* all of it was dropped since */

@@ -140,14 +140,7 @@ void reader_skip(struct ring_reader *reader);
 uint64_t reader_skip_missing(struct ring_reader *reader);
 
 /** The oldest of the pending records were overwritten. */
-static inline void reader_skip_overwritten(struct ring_reader *reader, uint64_t bytes,
-					   uint64_t records)
-{
-	reader->released += bytes;
-	reader->released_count += records;
-	reader->skipped += bytes;
-	reader->overwritten += records;
-}
+void reader_skip_overwritten(struct ring_reader *reader, uint64_t bytes, uint64_t records);
 
 /** Release the space up to @pos, so that the producer can reuse it. */
 void reader_release(struct ring_reader *reader);

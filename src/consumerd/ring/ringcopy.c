@@ -201,6 +201,13 @@ static uint64_t copy_backwards(const struct ring_reader *r, uint64_t pos, uint8_
 	return got;
 }
 
+bool ring_copy_bytes(const struct ring_reader *r, uint64_t pos, uint64_t len, uint8_t *to)
+{
+	memcpy(to, r->data + (pos & (r->size - 1)), len);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* copied before `pub` is read */
+	return ((load(&r->prod->pub) - pos) & LTT_POS_MASK) + reach(r) <= r->size;
+}
+
 /* They lie behind the data. */
 static struct ltt_ring_region *copy_regions(const struct ring_copy *copy,
 					    const struct ring_reader *r)

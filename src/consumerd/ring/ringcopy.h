@@ -55,6 +55,10 @@ void ring_copy_pending(struct ring_copy *copy, struct ring_reader *reader);
 uint64_t ring_overwritten(const struct ring_reader *reader, const struct ring_words *words,
 			  uint64_t records, uint64_t bytes, uint64_t *ret_bytes);
 
+/** Copy @len bytes of a ring that is overwritten, from @pos. Return: whether the producer can't
+ *  have reached them. */
+bool ring_copy_bytes(const struct ring_reader *reader, uint64_t pos, uint64_t len, uint8_t *to);
+
 /**
  * ring_copy_rest() - sleep for a moment if this thread has not for 0.4 ms. A thread that copies or
  * writes for long calls it between small parts: where it shares a CPU with a thread that records,

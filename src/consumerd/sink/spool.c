@@ -14,6 +14,7 @@
 #include "base/dir.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "consumerd/ring/ringcopy.h"
 #include "io/lockfile.h"
 #include "trace/metapacket.h"
 
@@ -397,21 +398,34 @@ static struct sink_stream *spool_open(struct sink *sink, const struct stream_con
 	return &sp->out;
 }
 
+/* Where the body of the packet that was sent last begins in the ring. */
+static uint64_t noted_pos(const struct packet_header *noted, const struct ring_reader *r)
+{
+	const struct ltt_ring_stored *end = &r->cons->stored[noted->packet_seq_num & 1];
+
+	if (r->overwrite && end->next == noted->packet_seq_num + 1)
+		return end->pos - packet_body_bytes(noted);
+	return noted->stream_pos;
+}
+
 /* Continue after the packet that was sent last, whether it arrived or not: if not, it is still
- * in the ring, if this is the one that it came from. */
+ * in the ring, if this is the one that it came from. Where it is overwritten, that may have
+ * a part of the packet only: then the relay has the place. */
 static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 {
 	const struct packet_header noted = sp->note.last;
-	const uint8_t *body = r->data + (noted.stream_pos & (r->size - 1));
+	uint64_t pos = noted_pos(&noted, r), len = packet_body_bytes(&noted);
 	uint64_t consumed = __atomic_load_n(&r->cons->consumed, __ATOMIC_ACQUIRE) & LTT_POS_MASK;
-	uint64_t len = packet_body_bytes(&noted);
+	bool overwritten = r->overwrite && len && len <= r->size;
+	AUTO_FREE uint8_t *copy = overwritten ? xalloc(len) : NULL;
+	const uint8_t *body = copy ? copy : r->data + (pos & (r->size - 1));
 	int ret = 0;
 
-	if (len && consumed == ((noted.stream_pos + len) & LTT_POS_MASK)) {
+	if (len && consumed == ((pos + len) & LTT_POS_MASK)) {
 		if (!sp->drain.waiting)
 			spool_taken(sp);
-	} else if (consumed == (noted.stream_pos & LTT_POS_MASK) && len <= r->size &&
-		   spool_is_noted(&noted, body)) {
+	} else if (consumed == (pos & LTT_POS_MASK) && len <= r->size &&
+		   (!copy || ring_copy_bytes(r, pos, len, copy)) && spool_is_noted(&noted, body)) {
 		ret = spool_add(sp, &noted, body, NULL);
 		sp->spool->fills = true;
 	} else {

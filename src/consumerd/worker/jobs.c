@@ -297,9 +297,8 @@ static bool do_ring(struct worker *w, struct job *job)
 	struct chunk_trace *dir = chunk_find(&w->chunk, job->ring.trace);
 
 	job->ring.spec.sink = w->sink;
-	/* only snapshots have the records of one that is overwritten: there is no trace of the
-	 * others, or it is at a relay */
-	if (job->ring.spec.desc.mode == LTT_RING_OVERWRITE && (w->chunk.in_memory || w->sink->link))
+	/* without a trace, only snapshots have the records of one that is overwritten */
+	if (job->ring.spec.desc.mode == LTT_RING_OVERWRITE && w->chunk.in_memory)
 		job->ring.spec.kept = true;
 	if (dir)
 		(job->ring.adopt ? adopt_ring : open_ring)(w, &job->ring, dir, &job->err);

@@ -412,6 +412,8 @@ static struct ltt_ring_stored stream_end_of(const struct stream *s,
 	return end;
 }
 
+static void count_missing(struct stream *s);
+
 static void continue_behind(struct stream *s, const struct packet_header *last)
 {
 	const struct ltt_ring_stored end = stream_end_of(s, last);
@@ -429,6 +431,8 @@ static void continue_behind(struct stream *s, const struct packet_header *last)
 	if (s->out->sink->link && !s->turned && s->packets > 1 && !packet_body_bytes(last))
 		stream_note_turn(s);
 	stream_continue_ring(s, &end, last);
+	if (s->reader.overwrite)
+		count_missing(s);
 }
 
 /* Packets that were acknowledged are no longer in the buffer. @last: magic 0: none is left. */
@@ -482,15 +486,16 @@ static uint64_t stream_skip_missing(struct stream *s)
 	return end.count - end.overwritten - MIN(has, end.count - end.overwritten);
 }
 
-/* Another program has removed or shortened the files: no fault of the application's. */
+/* Another program has removed or shortened the files, or the relay has lost packets: no fault of
+ * the application's. */
 static void count_missing(struct stream *s)
 {
 	uint64_t lost = stream_skip_missing(s);
 
 	if (!lost)
 		return;
-	log_warn("%s_%u: packets that had been written are not in the files; %llu events are "
-		 "counted as lost",
+	log_warn("%s_%u: packets that had been written are missing; %llu events are counted as "
+		 "lost",
 		 s->config->channel, s->cpu, (unsigned long long)lost);
 	s->lost_output += lost;
 }

@@ -276,11 +276,8 @@ static void show_not_sampled(FILE *out, struct json_object *channel)
 /* Whether only snapshots have its events. */
 static bool show_is_kept(struct json_object *session, struct json_object *channel)
 {
-	const char *output = json_str(session, "output");
-	bool writes = *output && !strstr(output, "://");
-
 	return json_flag(session, "snapshots") || json_flag(channel, "remember") ||
-	       (json_flag(channel, "overwrite") && !writes);
+	       (json_flag(channel, "overwrite") && !*json_str(session, "output"));
 }
 
 static void show_session(FILE *out, struct json_object *session, bool attributes)

@@ -236,11 +236,6 @@ bool session_has_files(const struct session *session)
 	return (*session->path || *session->relay) && !session->snapshots;
 }
 
-bool session_writes_overwritten(const struct session *session)
-{
-	return session_has_files(session) && !*session->relay;
-}
-
 enum link_state session_link(const struct session *session)
 {
 	if (!*session->relay)
@@ -416,12 +411,6 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       "session '%s' writes all events of the kernel to its trace; omit "
 			       "--overwrite, or use create --snapshot",
 			       session->name);
-	if (mode == CHANNEL_OVERWRITE && *session->relay && !*session->spool)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' records to a relay without a spool; only snapshots "
-			       "have the events of buffers that are overwritten, and need one: "
-			       "omit --overwrite, or create it with --spool",
-			       session->name);
 	if (attr->remember && session_has_files(session))
 		return err_set(err, ERR_INVALID,
 			       "session '%s' writes its events, and has to remember none; omit "
@@ -429,7 +418,7 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       session->name);
 	attr->overwrite = mode == CHANNEL_DEFAULT ? session->snapshots && !attr->remember :
 						    mode == CHANNEL_OVERWRITE;
-	if (attr->overwrite && attr->tracefile_size && !session_writes_overwritten(session))
+	if (attr->overwrite && attr->tracefile_size && !session_has_files(session))
 		return err_set(err, ERR_INVALID,
 			       "a snapshot has one file of each stream: omit --tracefile-size");
 	return 0;

@@ -153,8 +153,6 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 void session_set(struct session *session, const struct session_settings *settings);
 /** Whether its traces are written: else their metadata is kept in memory, for snapshots. */
 bool session_has_files(const struct session *session);
-/** Whether its trace has the events of channels that overwrite: else only snapshots have them. */
-bool session_writes_overwritten(const struct session *session);
 enum link_state session_link(const struct session *session);
 /** Whether an application may record into it. @scopes: words, separated by colons. */
 bool session_admits(const struct session *session, uid_t uid, const char *scopes);

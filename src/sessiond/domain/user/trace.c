@@ -464,7 +464,7 @@ static void kept_charge_ring(struct kept_charge *sum, const struct ring *ring)
 	sum->bytes += ring->paid_bytes;
 	sum->fds += ring->paid_fds;
 	sum->is_kept |= channel->remember ||
-			(channel->overwrite && !session_writes_overwritten(session));
+			(channel->overwrite && !session_has_files(session));
 	sum->unfit |=
 		!ring_is_usable(ring) || ring_in(ring, 1u << RING_OFFERED | 1u << RING_FAILED);
 }
