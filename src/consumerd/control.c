@@ -486,11 +486,14 @@ static int on_con_output_flush(const struct request *rq, struct req_con_output_f
 	return 0;
 }
 
-/* Each copy of a trace has a UUID of its own, but for a request that is repeated. */
+/* Each copy of a trace has a UUID of its own, but for a request that is repeated, also to another
+ * consumer: hashes of idmap.h differ in each process. FNV-1a. */
 static void control_mix(uint8_t ret[16], const struct req_con_snapshot *req)
 {
-	uint64_t hash = idmap_hash_text(req->name);
+	uint64_t hash = 0xcbf29ce484222325ull;
 
+	for (const char *at = req->name; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3ull;
 	memcpy(ret, req->relay_id.data, 16);
 	for (size_t i = 0; i < sizeof(hash); i++)
 		ret[i] ^= (uint8_t)(hash >> 8 * i);
