@@ -2,6 +2,7 @@
 #include "syscall_outputs.h"
 
 #include <linux/aio_abi.h>
+#include <linux/capability.h>
 #include <linux/eventpoll.h>
 #include <linux/kernel.h>
 #include <linux/mqueue.h>
@@ -18,6 +19,7 @@
 #include <linux/times.h>
 #include <linux/timex.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/utsname.h>
 #include <uapi/linux/sched/types.h>
 
@@ -56,10 +58,15 @@ enum output_length {
 	LENGTH_AT,	 /* the int at argument @by */
 	LENGTH_BITS,	 /* words for as many bits as argument @by has */
 	LENGTH_PAGES,	 /* of that number of bytes */
+	LENGTH_CAPS,	 /* by the version at argument @by */
 };
 
 #define OUTPUT_DATA	0x01 /* contents of files, messages and the like */
 #define OUTPUT_POSITIVE	0x02 /* filled only if the call returns more than 0 */
+#define OUTPUT_LEFT	0x04 /* filled only if a signal ends the call: time that is left */
+#define OUTPUT_VECTOR	0x08 /* the argument is an array of struct iovec, of @by elements */
+#define OUTPUT_MESSAGE	0x10 /* it is a struct user_msghdr, which points to such an array */
+#define VECTOR_MAX	16   /* elements of which something is recorded */
 
 /**
  * struct output
@@ -282,6 +289,17 @@ static const struct member out_io_event_members[] = {
 };
 TYPE(out_io_event, struct io_event, true);
 
+static const struct member out_caps_members[] = {
+	HEX(struct __user_cap_data_struct, effective),
+	HEX(struct __user_cap_data_struct, permitted),
+	HEX(struct __user_cap_data_struct, inheritable),
+};
+TYPE(out_caps, struct __user_cap_data_struct, true);
+
+/* (Those of 32-bit programs are other structures.) */
+SIMPLE(out_vector, u8, 16, false);
+ALONE(out_message, "msg_iov", u8, 16, false);
+
 /* --- calls ------------------------------------------------------------------------ */
 
 #define ONE(arg_, type_) { .type = &out_##type_, .arg = (arg_) }
@@ -295,6 +313,10 @@ TYPE(out_io_event, struct io_event, true);
 #define COUNTED(arg_, type_, by_)							\
 	{ .type = &out_##type_, .arg = (arg_), .length = LENGTH_ARGUMENT, .by = (by_) }
 #define BITS(arg_) { .type = &out_word, .arg = (arg_), .length = LENGTH_BITS }
+#define LEFT(arg_) { .type = &out_timespec, .arg = (arg_), .flags = OUTPUT_LEFT }
+#define VECTOR(arg_, by_)								\
+	{ .type = &out_vector, .arg = (arg_), .length = LENGTH_RETURNED, .by = (by_),		\
+	  .flags = OUTPUT_DATA | OUTPUT_VECTOR }
 /* The family, and the bytes behind it. */
 #define ADDRESS(arg_, by_)								\
 	{ .type = &out_address, .arg = (arg_), .length = LENGTH_AT, .by = (by_),		\
@@ -306,6 +328,10 @@ static const struct {
 } output_table[] = {
 	{ "read", { DATA(1, 2) } },
 	{ "pread64", { DATA(1, 2) } },
+	{ "readv", { VECTOR(1, 2) } },
+	{ "preadv", { VECTOR(1, 2) } },
+	{ "preadv2", { VECTOR(1, 2) } },
+	{ "process_vm_readv", { VECTOR(1, 2) } },
 	{ "getrandom", { DATA(0, 1) } },
 	{ "readlink", { RETURNED(1, text) } },
 	{ "readlinkat", { RETURNED(2, text) } },
@@ -323,6 +349,8 @@ static const struct {
 	{ "mincore", { { .type = &out_byte, .arg = 2, .length = LENGTH_PAGES, .by = 1 } } },
 
 	{ "recvfrom", { ONE(4, family), DATA(1, 2), ADDRESS(4, 5) } },
+	{ "recvmsg", { { .type = &out_message, .arg = 1, .length = LENGTH_RETURNED,
+			 .flags = OUTPUT_DATA | OUTPUT_MESSAGE } } },
 	{ "accept", { ONE(1, family), ADDRESS(1, 2) } },
 	{ "accept4", { ONE(1, family), ADDRESS(1, 2) } },
 	{ "getsockname", { ONE(1, family), ADDRESS(1, 2) } },
@@ -366,7 +394,10 @@ static const struct {
 	{ "getresgid", { ONE(0, uint), ONE(1, uint), ONE(2, uint) } },
 	{ "getgroups", { LIMITED(1, uint, 0) } },
 	{ "get_mempolicy", { ONE(0, int) } },
+	{ "capget", { { .type = &out_caps, .arg = 1, .length = LENGTH_CAPS, .by = 0 } } },
 
+	{ "nanosleep", { LEFT(1) } },
+	{ "clock_nanosleep", { LEFT(3) } },
 	{ "time", { ONE(0, long) } },
 	{ "gettimeofday", { ONE(0, timeval), ONE(1, timezone) } },
 	{ "clock_gettime", { ONE(1, timespec) } },
@@ -478,6 +509,11 @@ int outputs_describe(const struct outputs *outputs, const char *const *args, str
 
 /* --- records ---------------------------------------------------------------------- */
 
+static notrace int output_read(void *to, unsigned long from, size_t bytes)
+{
+	return copy_from_user_nofault(to, (const void __user *)from, bytes);
+}
+
 static notrace u64 output_length(const struct output *output, const unsigned long *args, long ret)
 {
 	u32 value;
@@ -488,12 +524,16 @@ static notrace u64 output_length(const struct output *output, const unsigned lon
 	case LENGTH_ARGUMENT:
 		return (u32)args[output->by];
 	case LENGTH_AT:
-		return copy_from_user_nofault(&value, (const void __user *)args[output->by],
-					      sizeof(value)) ? 0 : value;
+		return output_read(&value, args[output->by], sizeof(value)) ? 0 : value;
 	case LENGTH_BITS:
 		return DIV_ROUND_UP((u32)args[output->by], 64);
 	case LENGTH_PAGES:
 		return DIV_ROUND_UP_ULL(args[output->by], PAGE_SIZE);
+	case LENGTH_CAPS:
+		if (output_read(&value, args[output->by], sizeof(value)))
+			return 0;
+		return value == _LINUX_CAPABILITY_VERSION_1 ? _LINUX_CAPABILITY_U32S_1 :
+							      _LINUX_CAPABILITY_U32S_3;
 	default:
 		return 1;
 	}
@@ -512,6 +552,49 @@ static notrace u32 output_count(const struct output *output, const unsigned long
 	return min_t(u64, nr, OUTPUT_BYTES / output->type->bytes);
 }
 
+/* Of clock_nanosleep() until a point in time nothing is written. */
+static notrace bool output_is_left(const struct output *output, const unsigned long *args, long ret)
+{
+	bool is_absolute = output->arg == 3 && args[1] & TIMER_ABSTIME;
+
+	return (ret == -EINTR || ret == -ERESTART_RESTARTBLOCK) && !is_absolute;
+}
+
+static notrace bool output_is_filled(const struct output *output, const unsigned long *args,
+				     long ret, bool with_data)
+{
+	if (output->flags & OUTPUT_LEFT)
+		return output_is_left(output, args, ret);
+	return ret >= 0 && (ret || !(output->flags & OUTPUT_POSITIVE)) &&
+	       (with_data || !(output->flags & OUTPUT_DATA));
+}
+
+/* The first bytes in an array of buffers. */
+static notrace u32 output_copy_vector(const struct output *output, const unsigned long *args,
+				      long ret, u8 *to)
+{
+	unsigned long at = args[output->arg], nr = args[output->by], i;
+	u32 most = min_t(long, ret, OUTPUT_BYTES), done = 0, bytes;
+	struct user_msghdr header;
+	struct iovec part;
+
+	if (output->flags & OUTPUT_MESSAGE) {
+		if (output_read(&header, at, sizeof(header)))
+			return 0;
+		at = (unsigned long)header.msg_iov;
+		nr = header.msg_iovlen;
+	}
+	for (i = 0; i < min_t(unsigned long, nr, VECTOR_MAX) && done < most; i++) {
+		if (output_read(&part, at + i * sizeof(part), sizeof(part)))
+			break;
+		bytes = min_t(size_t, part.iov_len, most - done);
+		if (output_read(to + done, (unsigned long)part.iov_base, bytes))
+			break;
+		done += bytes;
+	}
+	return done;
+}
+
 /* Return: number of elements that were copied to @to. */
 static notrace u32 output_copy(const struct output *output, const unsigned long *args, long ret,
 			       bool with_data, u8 *to)
@@ -519,12 +602,12 @@ static notrace u32 output_copy(const struct output *output, const unsigned long 
 	unsigned long from = args[output->arg];
 	u32 nr;
 
-	if (!from || ret < 0 || (!ret && output->flags & OUTPUT_POSITIVE) ||
-	    (!with_data && output->flags & OUTPUT_DATA))
+	if (!from || !output_is_filled(output, args, ret, with_data))
 		return 0;
+	if (output->flags & (OUTPUT_VECTOR | OUTPUT_MESSAGE))
+		return output_copy_vector(output, args, ret, to);
 	nr = output_count(output, args, ret);
-	if (!nr || copy_from_user_nofault(to, (const void __user *)(from + output->at),
-					  nr * output->type->bytes))
+	if (!nr || output_read(to, from + output->at, nr * output->type->bytes))
 		return 0;
 	return nr;
 }

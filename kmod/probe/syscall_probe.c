@@ -11,6 +11,7 @@
 #include "ltt_kmod.h"
 #include "registry.h"
 #include "ring.h"
+#include "ring_write.h"
 #include "instr/callbacks.h"
 #include "user_text.h"
 
@@ -55,14 +56,22 @@ static notrace u32 syscall_probe_gather(const struct event *event, const unsigne
 	return end - to;
 }
 
-/* The call is analysed once, also if several channels record it. */
+/* The call is analysed once, also if several channels record it; not if sampling leaves it out. */
 static notrace void syscall_probe_record(const struct event *event, const unsigned long *args)
 {
 	u8 *bytes = this_cpu_ptr(scratches)->bytes;
-	u32 len = syscall_probe_gather(event, args, bytes);
+	bool gathered = false;
 	struct hook *hook;
+	u32 len = 0;
 
-	list_for_each_entry_rcu(hook, &event->hooks, of_event) ring_put(&hook->source, bytes, len);
+	list_for_each_entry_rcu(hook, &event->hooks, of_event) {
+		if (ring_skips(&hook->source))
+			continue;
+		if (!gathered)
+			len = syscall_probe_gather(event, args, bytes);
+		gathered = true;
+		ring_put(&hook->source, bytes, len);
+	}
 }
 
 /* Registers of a 32-bit program are 32 bits wide; the upper bits are undefined. */
@@ -102,7 +111,7 @@ static notrace void record_outputs(const struct call *call, const unsigned long 
 	u32 len = 0;
 
 	list_for_each_entry_rcu(hook, &call->event.hooks, of_event) {
-		if (hook->source.set->has_data != with_data)
+		if (hook->source.set->has_data != with_data || ring_skips(&hook->source))
 			continue;
 		if (!len) {
 			memcpy(bytes, &ret, sizeof(ret));

@@ -7,6 +7,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -129,6 +130,22 @@ static void buffers(void)
 	bytes("list", "", 0);
 	(void)CALL("mincore", SYS_mincore, (unsigned long)buffer & -4096ul, 4097l, path);
 	bytes("vec", path, 2);
+}
+
+/* The first bytes of an array of buffers; also where that does not fit into one. */
+static void vectors(void)
+{
+	struct iovec parts[] = { { buffer, 2 }, { NULL, 0 }, { buffer + 100, 300 } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
+	char joined[302];
+	long nr = CALL("preadv", SYS_preadv, file, parts, 3l, 1l, 0l);
+
+	memcpy(joined, buffer, 2);
+	memcpy(joined + 2, buffer + 100, 300);
+	bytes("vec", joined, nr);
+	bytes("vec", buffer, CALL("readv", SYS_readv, -1, parts, 3l));
+	(void)CALL("sendto", SYS_sendto, sockets[1], "hello", 5, 0, NULL, 0);
+	bytes("msg_msg_iov", "hello", CALL("recvmsg", SYS_recvmsg, sockets[0], &message, 0));
 }
 
 static void entries(void)
@@ -356,6 +373,40 @@ static void times_of_day(void)
 	(void)CALL("close", SYS_close, fd);
 }
 
+static void capabilities(void)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct caps[2];
+	size_t stride = sizeof(*caps);
+
+	(void)CALL("capget", SYS_capget, &header, caps);
+	elements("dataptr_effective", &caps[0].effective, 2, 4, stride, "x");
+	elements("dataptr_permitted", &caps[0].permitted, 2, 4, stride, "x");
+	elements("dataptr_inheritable", &caps[0].inheritable, 2, 4, stride, "x");
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/* Where the call may be restarted, the program sees another error than the kernel's code. */
+static void sleeps(void)
+{
+	const struct itimerval soon = { .it_value = { 0, 50000 } };
+	struct timespec time = { 5000, 0 }, left = { 0 };
+
+	setitimer(ITIMER_REAL, &soon, NULL);
+	(void)syscall(SYS_nanosleep, &time, &left);
+	say("\nsyscall_exit_nanosleep: ret = -516");
+	number("rmtp_tv_sec", left.tv_sec);
+	number("rmtp_tv_nsec", left.tv_nsec);
+	time = (struct timespec){ 0, 1000 };
+	(void)CALL("clock_nanosleep", SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, &left);
+	number("rmtp_tv_sec", 0);
+	number("rmtp_tv_nsec", 0);
+}
+
 /* --- processes and signals ---------------------------------------------------------- */
 
 static void rusage_members(const struct rusage *usage)
@@ -456,6 +507,7 @@ int main(int argc, char **argv)
 	if (argc < 1 || file < 0 || low == MAP_FAILED || chdir("/usr"))
 		err(1, "%s", argv[0]);
 	signal(SIGUSR2, SIG_IGN);
+	signal(SIGALRM, on_alarm);
 	memset(low, 0, 4096);
 	memset(out, 0, sizeof(out));
 	first = fork();
@@ -472,11 +524,14 @@ int main(int argc, char **argv)
 	buffers();
 	entries();
 	socket_calls();
+	vectors();
 	waits();
 	stat_calls();
 	statx_call();
 	of_the_system();
 	times_of_day();
+	capabilities();
+	sleeps();
 	children(first, second);
 	signals();
 	of_32_bits(low);
