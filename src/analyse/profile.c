@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "profile.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +107,16 @@ void profile_take_span(struct profile *profile, const struct span *span)
 	histogram_add(&item->slices[slice], span->ns);
 }
 
+/* libm would be one more library to load at each start of lttctl. */
+static double profile_root(double square)
+{
+	double root = square > 1 ? square : 1;
+
+	for (int i = 0; i < 100 && root * root > square * (1 + 1e-12); i++)
+		root = (root + square / root) / 2;
+	return square > 0 ? root : 0;
+}
+
 /* --- figures ------------------------------------------------------------------------------ */
 
 static double profile_slice_value(const struct profile *profile, const struct profile_item *item,
@@ -155,14 +164,14 @@ struct profile_value profile_value_of(const struct profile *profile,
 	if (nr < 2)
 		value.noise = value.value;
 	else
-		value.noise = sqrt(fmax(squares - sum * sum / nr, 0) / (nr - 1) / nr);
+		value.noise = profile_root((squares - sum * sum / nr) / (nr - 1) / nr);
 	return value;
 }
 
 bool profile_differs(const struct profile_value *a, const struct profile_value *b)
 {
-	double difference = fabs(a->value - b->value);
+	double larger = MAX(a->value, b->value), difference = larger - MIN(a->value, b->value);
+	double noise = a->noise * a->noise + b->noise * b->noise; /* its square */
 
-	return difference > NOISES * hypot(a->noise, b->noise) &&
-	       difference > LEAST * fmax(a->value, b->value);
+	return difference * difference > NOISES * NOISES * noise && difference > LEAST * larger;
 }

@@ -119,14 +119,16 @@ static const struct {
 	  "callers" },
 	{ "follow monitor watch",
 	  "'lttctl status --follow' reports the changes of a session, 'lttctl view "
-	  "--live' its events" },
+	  "--follow' its events" },
 	{ "grep search find",
 	  "'lttctl view --events=PATTERN' chooses events by their names, 'lttctl view "
 	  "--where=EXPRESSION' by their fields" },
 	{ "histogram hist",
 	  "'lttctl enable-event --histogram=FIELD' counts the sizes of a field, and "
 	  "'lttctl stats' shows them" },
-	{ "live tail", "'lttctl view --live' follows a session while it is recorded" },
+	{ "live tail",
+	  "'lttctl view --follow' follows a trace while it is written, '--live' a session at a "
+	  "relay" },
 	{ "lock locks contention",
 	  "'lttctl record --wrap=pthread' records the locks of a program, and "
 	  "'lttctl report' and 'lttctl latency locks' show its waits for them" },
@@ -194,8 +196,9 @@ static const struct {
 	{ "view report calls", "--tid",
 	  "'lttctl view --thread=TID' shows the events of a thread, by its id "
 	  "or its name" },
-	{ "view", "--follow --tail",
-	  "'lttctl view --live' follows a session while it is recorded" },
+	{ "view", "--tail",
+	  "'lttctl view --follow' follows a trace while it is written, '--live' a session at a "
+	  "relay" },
 	{ "view", "--format",
 	  "'lttctl view' prints text, 'lttctl view --json' an object for each event" },
 	{ "view report", "-o --output",

@@ -13,6 +13,7 @@ import flight
 import ltt
 
 SMALL = "--subbuf-size=16k", "--num-subbuf=4"
+FAST = "-r", 200000  # events a second: the buffers above go round in 10 ms
 
 
 def channel(t, name, *attributes):
@@ -21,9 +22,10 @@ def channel(t, name, *attributes):
     t.ctl("start", name)
 
 
-def totals(t, name):
+def totals(t, name, lost=False):
+    """@lost: a consumer and a relay that die at once may leave packets in flight that are overwritten: counted as lost."""
     found = ltt.find_key(t.figures(name), "totals")
-    ltt.equal("lost", found["lost"], 0)
+    ltt.check(lost or not found["lost"], f"lost: {found}")
     ltt.equal("recorded = in the trace + overwritten + cleared + in buffers", found["recorded"],
               found["written"] + found["overwritten"] + found["cleared"] + found["waiting"])
     return found
@@ -82,7 +84,7 @@ def check_lag(stopped, place, nr):
 def check_killed(stopped, place, writers):
     """@writers: each killed."""
     begun, returned = (sum(flight.counts(base)[i] for base in writers) for i in (0, 1))
-    ltt.check(returned <= stopped["recorded"] <= begun, f"{returned} <= {stopped['recorded']} <= {begun}")
+    ltt.check(returned <= stopped["recorded"] + stopped["lost"] and stopped["recorded"] <= begun, f"{returned} <= {stopped['recorded']} <= {begun}")
     ltt.equal("counts", stopped["recorded"], stopped["written"] + stopped["overwritten"] + stopped["cleared"])
     ltt.check(stopped["overwritten"] > 0 and stopped["written"] > 0, f"{stopped}")
     found = events(place)

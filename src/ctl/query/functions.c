@@ -2,7 +2,6 @@
 #include "functions.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,29 +62,36 @@ static int query_compare_numbers(const void *a, const void *b)
 }
 
 /* Of the smallest rank that has this part of the numbers at or below it. */
+static void query_quantile_result(sqlite3_context *context, struct query_numbers *numbers,
+				  double part)
+{
+	uint64_t rank = (uint64_t)(part * (double)numbers->nr + (1 - 1e-9)); /* rounded up */
+
+	rank = MIN(MAX(rank, UINT64_C(1)), numbers->nr);
+	qsort(numbers->at, numbers->nr, sizeof(*numbers->at), query_compare_numbers);
+	if (numbers->reals)
+		functions_sql->sqlite3_result_double(context, numbers->at[rank - 1]);
+	else
+		functions_sql->sqlite3_result_int64(context, (int64_t)numbers->at[rank - 1]);
+}
+
 static void query_quantile_end(sqlite3_context *context, double part)
 {
 	const struct sqlite *sql = functions_sql;
 	struct query *query = sql->sqlite3_user_data(context);
 	struct query_numbers *numbers = sql->sqlite3_aggregate_context(context, sizeof(*numbers));
-	uint64_t rank;
 
 	if (!numbers || !numbers->nr) {
 		sql->sqlite3_result_null(context);
 		return;
 	}
 	part = part < 0 ? numbers->part : part;
-	rank = (uint64_t)ceil(part * (double)numbers->nr - 1e-9);
-	rank = MIN(MAX(rank, UINT64_C(1)), numbers->nr);
-	qsort(numbers->at, numbers->nr, sizeof(*numbers->at), query_compare_numbers);
 	if (numbers->failed)
 		sql->sqlite3_result_error(context, "quantiles need more than --memory", -1);
 	else if (!(part >= 0 && part <= 1))
 		sql->sqlite3_result_error(context, "quantile(X, Q): Q is from 0 to 1", -1);
-	else if (numbers->reals)
-		sql->sqlite3_result_double(context, numbers->at[rank - 1]);
 	else
-		sql->sqlite3_result_int64(context, (int64_t)numbers->at[rank - 1]);
+		query_quantile_result(context, numbers, part);
 	query->memory.used -= numbers->size * sizeof(*numbers->at);
 	free(numbers->at);
 }

@@ -2,7 +2,6 @@
 /* diff.c - lttctl diff A B: events and spans of two traces that are new, gone, more or less
  * frequent, slower or faster, by more than the noise of both. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,8 @@
 #include "ctl/viewing.h"
 #include "read/event.h"
 #include "show/show.h"
+
+#define HUGE_RATIO 1e300
 
 static struct {
 	int all;
@@ -157,7 +158,7 @@ static const char *diff_verb_change(enum profile_figure figure, const struct pro
 /* To the thousandth. */
 static struct json_object *diff_verb_number(double value)
 {
-	return json_object_new_double(round(value * 1000) / 1000);
+	return json_object_new_double((double)(int64_t)(value * 1000 + 0.5) / 1000);
 }
 
 static void diff_verb_compare(struct json_object *record, const struct profile *const sides[2],
@@ -203,7 +204,9 @@ static double diff_verb_size(struct json_object *o)
 {
 	double ratio = json_object_get_double(json_get(o, "ratio"));
 
-	return ratio ? fabs(log(ratio)) : INFINITY;
+	if (!ratio)
+		return HUGE_RATIO;
+	return ratio < 1 ? 1 / ratio : ratio;
 }
 
 static int diff_verb_larger(const void *a, const void *b)

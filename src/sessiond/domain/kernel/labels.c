@@ -9,7 +9,7 @@
 
 /** struct label_use - an argument that has the names of a set. */
 struct label_use {
-	const char *call, *arg;
+	char call[24], arg[16];
 	const struct label_set *set;
 };
 

@@ -8,8 +8,9 @@
 
 #include "trace/layout.h"
 
+/** No pointers: each page of these would be changed when the daemon starts. */
 struct label_value {
-	const char *text;
+	char text[64];
 	int64_t value;
 };
 
