@@ -52,7 +52,7 @@ static void check_long(void)
 	struct maker m = { 0 };
 	struct seen seen;
 	char dir[128];
-	const char *at;
+	char *at, *end;
 
 	make_path(dir, sizeof(dir), make_root, "long");
 	make_file(dir, "metadata", metadata, strlen(metadata));
@@ -63,17 +63,19 @@ static void check_long(void)
 	make_file(dir, "s_0", m.out.at, m.out.len);
 	CHECK_IS(see(&seen, dir), ==, 0);
 	CHECK_IS(seen.problems, ==, 0);
-	CHECK_IS(count_text(seen.text, "\n"), ==, EVENTS);
 	at = seen.text;
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		char time[32], fields[32];
 
 		snprintf(time, sizeof(time), ".%09u]", (unsigned)(1000ull * i % 1000000000));
-		snprintf(fields, sizeof(fields), "{ n = %u }\n", i);
-		CHECK(strstr(at, time) && strstr(at, time) < strchr(at, '\n'));
-		CHECK(strstr(at, fields) && strstr(at, fields) < strchr(at, '\n'));
-		at = strchr(at, '\n') + 1;
+		snprintf(fields, sizeof(fields), "{ n = %u }", i);
+		end = memchr(at, '\n', 200);
+		CHECK(end);
+		*end = '\0'; /* a sanitizer finds the end of a text in each call */
+		CHECK(strstr(at, time) && strstr(at, fields));
+		at = end + 1;
 	}
+	CHECK(!*at);
 	seen_fini(&seen);
 	bytes_fini(&m.out);
 }

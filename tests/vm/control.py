@@ -197,7 +197,7 @@ def test_list_active():
     check(ctl("list", "--active")["result"]["probes"] == probes, "both domains")
     text = run("lttctl", "list", "--active").stdout
     check("\n  tracepoint sched_process_exec: on_exec [ltt_example_count]\n" in text and
-          "  cpu_frequency recorded\n" in text, text)
+          "  cpu_frequency (native) recorded\n" in text, text)
     emit()
     finish("active", out, EMITTED)
     run("busybox", "rmmod", "ltt_example_count")
@@ -837,6 +837,8 @@ def test_points():
 WORKER = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
+for i in range(5):
+    libc.syscall(140, ctypes.c_long(0), ctypes.c_long(i))  # getpriority, of another name
 open("/proc/self/comm", "w").write("worker")
 for i in range(60):
     libc.syscall(140, ctypes.c_long(0), ctypes.c_long(i))  # getpriority
