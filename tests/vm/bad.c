@@ -37,7 +37,7 @@ static void bad_channels(int fd)
 	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), ENOMEM, "more than there is");
 	c = good, c.mode = 2;
 	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "mode 2");
-	c = good, c.flags = 4;
+	c = good, c.flags = 8;
 	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "an unknown flag of a channel");
 	c = good, c.size = 3;
 	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "size 3");
