@@ -3,10 +3,13 @@
  * Packets of a ring that is overwritten: while a producer goes round and round, each copy has whole
  * records, in order, up to the newest, and those between two copies are counted: at each moment,
  * copied + overwritten + pending = published. A copy that waits to be written is not copied again.
+ * A reader that is put off its CPU within a snapshot takes no record for an impossible one.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "consumerd/now.h"
@@ -123,7 +126,7 @@ static bool cut(struct ring_copy *copy, struct ring_reader *r, uint64_t *stored)
 	return true;
 }
 
-static void race(uint64_t pos)
+static void begin_reader(struct ring_reader *r, uint64_t pos)
 {
 	const struct ltt_ring_desc desc = {
 		.mode = LTT_RING_OVERWRITE,
@@ -132,21 +135,27 @@ static void race(uint64_t pos)
 		.max_record = 512,
 		.clock = LTT_CLOCK_MONOTONIC,
 	};
-	struct ring_copy copy;
-	struct ring_reader r;
-	uint64_t stored = 0;
-	pthread_t thread;
-	void *number;
 
 	begin_pos = pos;
 	memset(prod, 0, sizeof(*prod) + SUBBUFS * sizeof(prod->region[0]));
 	memset(&cons, 0, sizeof(cons));
 	prod->pub = reader_first_pub(START) | pos;
 	prod->last_ts = START;
-	reader_init(&r, &desc, prod, data, &cons, START);
-	r.kept = false;
-	r.pos = r.released = pos;
-	reader_adopt(&r);
+	reader_init(r, &desc, prod, data, &cons, START);
+	r->kept = false;
+	r->pos = r->released = pos;
+	reader_adopt(r);
+}
+
+static void race(uint64_t pos)
+{
+	struct ring_copy copy;
+	struct ring_reader r;
+	uint64_t stored = 0;
+	pthread_t thread;
+	void *number;
+
+	begin_reader(&r, pos);
 	CHECK_IS(ring_copy_init(&copy, &r), ==, 0);
 	CHECK_IS(pthread_create(&thread, NULL, writer, NULL), ==, 0);
 	while (__atomic_load_n(&prod->count[0], __ATOMIC_RELAXED) < 2)
@@ -165,10 +174,45 @@ static void race(uint64_t pos)
 	ring_copy_fini(&copy);
 }
 
+#define DELAYED 100000u /* records while a reader is put off its CPU */
+
+static unsigned int delay_at; /* the reading of the clock, counted down to it */
+
+int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	static uint64_t number;
+
+	if (delay_at && --delay_at == 0)
+		for (uint64_t end = number + DELAYED; number < end; number++)
+			record(number, START + number * 1000);
+	return (int)syscall(SYS_clock_gettime, clock, ts);
+}
+
+/* Before and after each reading of the clock. */
+static void delays(void)
+{
+	struct ring_reader r;
+
+	begin_reader(&r, 0);
+	CHECK_IS(reader_snapshot(&r, false), ==, READER_OK);
+	for (uint64_t i = 1; i <= 8; i++) {
+		delay_at = (unsigned int)i;
+		for (int turns = 0; delay_at; turns++) {
+			CHECK(turns < 8);
+			CHECK_IS(reader_snapshot(&r, false), ==, READER_OK);
+		}
+		CHECK_IS(reader_snapshot(&r, false), ==, READER_OK);
+		CHECK_IS(r.count, ==, i * DELAYED);
+		CHECK_IS(r.invalid_words, ==, 0);
+		CHECK_IS(r.invalid_count, ==, 0);
+	}
+}
+
 int main(void)
 {
 	prod = calloc(1, sizeof(*prod) + SUBBUFS * sizeof(prod->region[0]));
 	CHECK(prod);
+	delays();
 	race(0);
 	race(LTT_POS_MASK + 1 - 1000 * (uint64_t)SIZE); /* it wraps */
 	printf("%llu records in %llu copies, %llu of them behind a gap\n",

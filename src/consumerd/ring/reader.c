@@ -210,16 +210,19 @@ static uint64_t reader_switches(const struct ring_reader *r)
 int reader_snapshot(struct ring_reader *r, bool last_chance)
 {
 	struct ring_words words;
-	uint64_t now, before = r->pos, invalid_words = r->invalid_words;
+	uint64_t not_sampled, elapsed;
+	uint64_t before = r->pos, invalid_words = r->invalid_words;
 	uint64_t switches = reader_switches(r); /* before the words: their events are in them */
+	uint64_t began = now_ns(); /* what follows the words is of the next snapshot's time */
 
 	if (!reader_read_words(r, &words) && !last_chance)
 		return READER_TORN;
-	now = now_ns();
+	not_sampled = reader_not_sampled(r->prod);
+	elapsed = now_ns() - r->snapshot_ns;
 	if (r->kept)
-		reader_follow(r, &words, now - r->snapshot_ns);
+		reader_follow(r, &words, elapsed);
 	else if (r->overwrite)
-		reader_follow_written(r, &words, now - r->snapshot_ns);
+		reader_follow_written(r, &words, elapsed);
 	else
 		reader_update_pos(r, words.pub);
 	if (r->kept || r->overwrite)
@@ -229,9 +232,9 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 	else
 		reader_update_count(r, words.count, r->pos - before);
 	reader_update_ts(r, words.last_ts);
-	reader_update_lost(r, words.lost, now - r->snapshot_ns);
-	reader_update_not_sampled(r, reader_not_sampled(r->prod), now - r->snapshot_ns);
-	r->snapshot_ns = now;
+	reader_update_lost(r, words.lost, elapsed);
+	reader_update_not_sampled(r, not_sampled, elapsed);
+	r->snapshot_ns = began;
 	r->switches = switches;
 	return READER_OK;
 }

@@ -68,7 +68,7 @@ struct ring_reader {
 	uint64_t lost[LOST_KINDS];
 	uint64_t not_sampled, raw_not_sampled;
 	struct ring_words raw;
-	uint64_t snapshot_ns; /* CLOCK_MONOTONIC of the last snapshot */
+	uint64_t snapshot_ns; /* CLOCK_MONOTONIC before the words of the last snapshot */
 	uint64_t switches;    /* of struct ltt_ring_prod, at that time */
 	uint64_t invalid_bytes;
 	uint64_t invalid_count;
