@@ -110,10 +110,10 @@ static const struct {
 	  "this time" },
 	{ "detach", "'lttctl stop' ends the recording of a session, Ctrl-C that of 'lttctl record "
 		    "--pid=PID'" },
-	{ "dump convert", "'lttctl view' prints a trace as text, 'lttctl view --json' as objects" },
-	{ "export",
+	{ "dump", "'lttctl view' prints a trace as text, 'lttctl view --json' as objects" },
+	{ "convert",
 	  "a trace is a directory of CTF, which babeltrace2 and Trace Compass open; 'lttctl "
-	  "view' prints it as text" },
+	  "export' writes other formats" },
 	{ "flame flamegraph graph callgraph",
 	  "'lttctl calls' shows the calls of functions, by their "
 	  "callers" },
@@ -200,7 +200,8 @@ static const struct {
 	  "'lttctl view --follow' follows a trace while it is written, '--live' a session at a "
 	  "relay" },
 	{ "view", "--format",
-	  "'lttctl view' prints text, 'lttctl view --json' an object for each event" },
+	  "'lttctl view' prints text, 'lttctl view --json' an object for each event; 'lttctl export' "
+	  "writes other formats" },
 	{ "view report", "-o --output",
 	  "the answer is on standard output: 'lttctl view > FILE' stores it" },
 };

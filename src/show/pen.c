@@ -269,7 +269,7 @@ static size_t json_special(struct pen *pen, const uint8_t *s, size_t len)
 	return MAX(n, 1);
 }
 
-static void json_text(struct pen *pen, const uint8_t *s, size_t len)
+void pen_json_text(struct pen *pen, const uint8_t *s, size_t len)
 {
 	pen_char(pen, '"');
 	while (len) {
@@ -304,11 +304,11 @@ void pen_json(struct pen *pen, const uint8_t *s, size_t len)
 	if (json_plain(pen, s, len))
 		return;
 	if (text_is_utf8(s, len)) {
-		json_text(pen, s, len);
+		pen_json_text(pen, s, len);
 		return;
 	}
 	pen_text(pen, "{\"text\":");
-	json_text(pen, s, len);
+	pen_json_text(pen, s, len);
 	pen_text(pen, ",\"hex\":\"");
 	for (size_t i = 0; i < len; i++) {
 		pen_char(pen, "0123456789abcdef"[s[i] >> 4]);

@@ -106,6 +106,8 @@ void pen_name(struct pen *pen, const char *s);
 void pen_name_bytes(struct pen *pen, const uint8_t *s, size_t len);
 /** A JSON string. Bytes that are no UTF-8 become U+FFFD, in {"text": ..., "hex": ...}. */
 void pen_json(struct pen *pen, const uint8_t *s, size_t len);
+/** The same, always a string: without "hex". */
+void pen_json_text(struct pen *pen, const uint8_t *s, size_t len);
 /** Integers in JSON: strings beyond TEXT_JSON_MOST. */
 void pen_json_u64(struct pen *pen, uint64_t v);
 void pen_json_i64(struct pen *pen, int64_t v);

@@ -213,7 +213,7 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 	uint64_t not_sampled, elapsed;
 	uint64_t before = r->pos, invalid_words = r->invalid_words;
 	uint64_t switches = reader_switches(r); /* before the words: their events are in them */
-	uint64_t began = now_ns(); /* what follows the words is of the next snapshot's time */
+	uint64_t began = now_ns(); /* later records are of the next snapshot's time */
 
 	if (!reader_read_words(r, &words) && !last_chance)
 		return READER_TORN;

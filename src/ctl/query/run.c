@@ -24,8 +24,10 @@
 static int query_authorize(void *priv, int action, const char *first, const char *second,
 			   const char *database, const char *trigger)
 {
+	const struct query *query = priv;
+
 	(void)second, (void)database, (void)trigger;
-	if (((const struct query *)priv)->declaring)
+	if (query->declaring || query->stores)
 		return SQLITE_OK;
 	switch (action) {
 	case SQLITE_SELECT:
@@ -47,7 +49,7 @@ static int query_authorize(void *priv, int action, const char *first, const char
 
 static int query_connect_db(struct query *query, struct err *err)
 {
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE; /* store.c attaches a file */
 
 	if (query->sql->sqlite3_open_v2(":memory:", &query->db, flags, NULL) != SQLITE_OK)
 		return err_set(err, ERR_NO_MEMORY, "SQLite can't be used: %s",

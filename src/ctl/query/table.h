@@ -66,6 +66,7 @@ struct query_table {
  * @tables: in the order of .tables. @reads: of the whole trace.
  * @lost, @problems: according to the readings so far.
  * @interrupted: set by a signal handler. @declaring: a table is being declared to SQLite.
+ * @stores: the statements are our own.
  */
 struct query {
 	const struct sqlite *sql;
@@ -75,7 +76,7 @@ struct query {
 	struct query_memory memory;
 	uint64_t reads, lost, problems;
 	volatile int interrupted;
-	bool declaring;
+	bool declaring, stores;
 	struct err err; /* of the last failure in a table */
 };
 

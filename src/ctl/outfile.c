@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static int outfile_failed(const struct outfile *out, int error, struct err *err)
+{
+	return err_errno(err, ERR_OUTPUT, error, "can't write %s",
+			 out->name ? out->name : "standard output");
+}
+
+/* Of the file that a link leads to. */
+static char *outfile_path(const char *name)
+{
+	char *real = realpath(name, NULL);
+
+	return real ? real : xstrdup(name);
+}
+
+static char *outfile_temp(const char *path)
+{
+	char *dir AUTO_FREE = xstrdup(path), *base AUTO_FREE = xstrdup(path);
+
+	return xasprintf("%s/.%s.%d", dirname(dir), basename(base), (int)getpid());
+}
+
+/* Without a name, so that nothing is left of a process that is killed; else with one. */
+static int outfile_create(struct outfile *out)
+{
+	char *copy AUTO_FREE = xstrdup(out->path);
+	int fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return fd;
+	out->temp = outfile_temp(out->path);
+	return open(out->temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
+
+int outfile_open(struct outfile *out, const char *name, struct err *err)
+{
+	struct stat st;
+	int fd;
+
+	*out = (struct outfile){ .name = name };
+	if (!name) {
+		out->file = stdout;
+		return 0;
+	}
+	if (stat(name, &st) == 0 && !S_ISREG(st.st_mode)) {
+		fd = open(name, O_WRONLY | O_CLOEXEC);
+	} else {
+		out->path = outfile_path(name);
+		fd = outfile_create(out);
+	}
+	out->file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (out->file)
+		return 0;
+	outfile_failed(out, errno, err);
+	close_fd(fd);
+	outfile_drop(out);
+	return err->code;
+}
+
+int outfile_open_named(struct outfile *out, const char *name, struct err *err)
+{
+	struct stat st;
+	int fd = -1;
+
+	*out = (struct outfile){ .name = name };
+	if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_set(err, ERR_OUTPUT, "can't write %s: this is no regular file", name);
+	out->path = outfile_path(name);
+	out->temp = outfile_temp(out->path);
+	fd = open(out->temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		outfile_failed(out, errno, err);
+	close_fd(fd);
+	if (fd < 0)
+		outfile_drop(out);
+	return fd < 0 ? err->code : 0;
+}
+
+/* Return: 0, or negative errno. */
+static int outfile_name(struct outfile *out)
+{
+	char from[64];
+
+	if (!out->temp) {
+		snprintf(from, sizeof(from), "/proc/self/fd/%d", fileno(out->file));
+		out->temp = outfile_temp(out->path);
+		unlink(out->temp); /* of a process that was killed */
+		if (linkat(AT_FDCWD, from, AT_FDCWD, out->temp, AT_SYMLINK_FOLLOW) < 0) {
+			int error = errno;
+
+			free(out->temp);
+			out->temp = NULL;
+			return -error;
+		}
+	}
+	return rename(out->temp, out->path) < 0 ? -errno : 0;
+}
+
+int outfile_commit(struct outfile *out, struct err *err)
+{
+	int ret = 0;
+
+	if (out->file && (fflush(out->file) != 0 || ferror(out->file)))
+		ret = errno ? -errno : -EIO;
+	if (ret == 0 && out->path)
+		ret = outfile_name(out);
+	if (ret)
+		outfile_failed(out, -ret, err);
+	else
+		free(out->temp), out->temp = NULL;
+	outfile_drop(out);
+	return ret ? err->code : 0;
+}
+
+void outfile_drop(struct outfile *out)
+{
+	if (out->file && out->file != stdout)
+		fclose(out->file);
+	if (out->temp)
+		unlink(out->temp);
+	free(out->temp);
+	free(out->path);
+	*out = (struct outfile){ 0 };
+}
