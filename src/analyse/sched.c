@@ -30,6 +30,8 @@ struct sched_action sched_action_of(const struct event *event)
 {
 	struct sched_action action = { .kind = SCHED_NONE };
 
+	if (strncmp(event->ec->name, "sched_", strlen("sched_")) != 0)
+		return action;
 	if (strcmp(event->ec->name, "sched_switch") == 0) {
 		action.kind = SCHED_SWITCH;
 		action.prev = sched_thread(event, "prev_pid", "prev_tid");

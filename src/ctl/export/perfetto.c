@@ -94,6 +94,8 @@ struct perfetto_text {
 	char text[];
 };
 
+#define RECENT 64u /* a power of two */
+
 /** A track of slices of one name that are not within those of their row. */
 struct perfetto_lane {
 	struct idmap_node node;
@@ -117,6 +119,10 @@ struct perfetto {
 	struct counters *counters;
 	struct pen out, packet, interned, scratch, whole;
 	struct idmap texts[INTERNED_KINDS], lanes;
+	struct {
+		const char *text; /* of the trace: it stays where it is */
+		uint64_t iid;
+	} recent[INTERNED_KINDS][RECENT];
 	struct perfetto_text *all_texts;
 	struct perfetto_lane *all_lanes;
 	uint64_t nr_texts, nr_tracks;
@@ -186,6 +192,18 @@ static uint64_t perfetto_iid(struct perfetto *perfetto, uint32_t kind, const cha
 	perfetto_put_text(&perfetto->interned, NAME_TEXT, text, strlen(text));
 	protobuf_end(&perfetto->interned, at);
 	return added->iid;
+}
+
+/* The same, of a text of the trace, or of its pairs: it stays where it is. */
+static uint64_t perfetto_known_iid(struct perfetto *perfetto, uint32_t kind, const char *text)
+{
+	size_t at = (uintptr_t)text / 8 % RECENT;
+
+	if (perfetto->recent[kind][at].text != text) {
+		perfetto->recent[kind][at].text = text;
+		perfetto->recent[kind][at].iid = perfetto_iid(perfetto, kind, text);
+	}
+	return perfetto->recent[kind][at].iid;
 }
 
 /* The clock of the trace is CLOCK_BOOTTIME to readers, and has these times, too. */
@@ -314,7 +332,7 @@ static void perfetto_field(struct perfetto *perfetto, struct pen *pen, const str
 	size_t at = protobuf_begin(pen, EVENT_DEBUG_ANNOTATIONS);
 
 	protobuf_u64(pen, ANNOTATION_NAME_IID,
-		     perfetto_iid(perfetto, INTERNED_ANNOTATION_NAMES, value->field->shown));
+		     perfetto_known_iid(perfetto, INTERNED_ANNOTATION_NAMES, value->field->shown));
 	if (value->type->kind == TYPE_ENUM) {
 		perfetto_label(pen, value);
 	} else if (type_is_scalar(value->type)) {
@@ -370,7 +388,7 @@ static void perfetto_event_end(struct perfetto *perfetto, size_t at, struct pen 
 static void perfetto_category(struct perfetto *perfetto, const struct event *event)
 {
 	protobuf_u64(&perfetto->packet, EVENT_CATEGORY_IIDS,
-		     perfetto_iid(perfetto, INTERNED_CATEGORIES, event->ec->name));
+		     perfetto_known_iid(perfetto, INTERNED_CATEGORIES, event->ec->name));
 }
 
 static void perfetto_flow(struct perfetto *perfetto, uint64_t flow)

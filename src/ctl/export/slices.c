@@ -17,7 +17,17 @@
 #define OPEN_MOST (1u << 20)
 #define SHOWN_FIRST (UINT64_C(1) << 30) /* of numbers that are no process's own */
 
+/** Facts of the trace whose event was the last one. */
+struct slice_source {
+	const struct source *source;
+	const char *host, *program; /* NULL: it is not of one process */
+	bool has_vpid;
+	uint64_t vpid;
+};
+
 struct slices {
+	struct slice_source source;
+	struct slice_row *last_row; /* of it */
 	struct pairs *pairs;
 	struct names *names;
 	struct idmap processes, shown, rows, openings;
@@ -107,16 +117,31 @@ static struct slice_row *slices_row(struct slices *slices, struct slice_process 
 	return row;
 }
 
-static const char *slices_host(const struct event *event)
+static const struct slice_source *slices_source(struct slices *slices, const struct event *event)
 {
-	const char *host = trace_class_env(event->source->tc, "hostname");
+	const struct ctf_trace_class *tc = event->source->tc;
+	struct slice_source *source = &slices->source;
+	const struct ctf_env *vpid;
+	const char *host;
 
-	return host ? host : "";
+	if (source->source == event->source)
+		return source;
+	vpid = trace_class_env_find(tc, "vpid");
+	host = trace_class_env(tc, "hostname");
+	*source = (struct slice_source){
+		.source = event->source,
+		.host = host ? host : "",
+		.program = trace_class_env(tc, "procname"),
+		.has_vpid = vpid && !vpid->text,
+		.vpid = vpid && !vpid->text ? (uint64_t)vpid->number : 0,
+	};
+	slices->last_row = NULL;
+	return source;
 }
 
 struct slice_row *slices_cpu(struct slices *slices, const struct event *event)
 {
-	struct slice_process *process = slices_process(slices, slices_host(event), 0, true);
+	struct slice_process *process = slices_process(slices, slices_source(slices, event)->host, 0, true);
 	struct slice_row *row = slices_row(slices, process, event->packet->cpu);
 	char name[SLICE_NAME_BYTES];
 	int len = snprintf(name, sizeof(name), "CPUs %s", process->host);
@@ -137,26 +162,34 @@ static void slices_name_row(struct slice_row *row, const char *name, size_t len)
 		slices_set_name(process->name, name, len, &process->is_told);
 }
 
+static struct slice_row *slices_thread(struct slices *slices, const struct slice_source *source,
+				       uint64_t pid, uint64_t tid)
+{
+	struct slice_row *row = slices->last_row;
+
+	if (!row || row->real_tid != tid || row->process->real_pid != pid)
+		row = slices_row(slices, slices_process(slices, source->host, pid, false), tid);
+	slices->last_row = row;
+	return row;
+}
+
 static struct slice_row *slices_row_of(struct slices *slices, const struct event *event)
 {
-	const struct ctf_env *vpid = trace_class_env_find(event->source->tc, "vpid");
-	const char *program = trace_class_env(event->source->tc, "procname");
+	const struct slice_source *source = slices_source(slices, event);
 	const struct task *task = &event->task;
-	bool has_pid = task->pid || (vpid && !vpid->text);
-	uint64_t pid = task->pid ? task->pid->u : has_pid ? (uint64_t)vpid->number : 0;
+	bool has_pid = task->pid || source->has_vpid;
+	uint64_t pid = task->pid ? task->pid->u : source->vpid;
 	uint64_t tid = task->tid ? task->tid->u : pid;
 	struct slice_row *row;
 
 	if (!has_pid && !task->tid)
 		return slices_cpu(slices, event);
-	row = slices_row(slices,
-			 slices_process(slices, slices_host(event), has_pid ? pid : tid, false),
-			 tid);
+	row = slices_thread(slices, source, has_pid ? pid : tid, tid);
 	if (task->procname)
 		slices_name_row(row, (const char *)task->procname->bytes,
 				value_text_length(task->procname));
-	else if (program)
-		slices_name_row(row, program, strlen(program));
+	else if (source->program)
+		slices_name_row(row, source->program, strlen(source->program));
 	return row;
 }
 
