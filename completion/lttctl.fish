@@ -41,7 +41,7 @@ end
 
 function __lttctl_operands -a verb
     switch $verb
-        case view calls latency query diff export report symbols verify sync
+        case view calls flame latency query diff export report symbols verify sync
             __lttctl_values name list
             __fish_complete_directories
         case start stop flush rotate enable-rotation disable-rotation clear destroy list save status set-session stats
@@ -78,6 +78,8 @@ function __lttctl_arguments -a option
             __lttctl_operands enable-channel
         case --buffer-ownership
             printf '%s\n' user process
+        case --of
+            printf '%s\n' functions kernel-stacks user-stacks waits memory
         case --color
             printf '%s\n' auto always never
         case --uid --vuid

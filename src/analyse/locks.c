@@ -17,16 +17,23 @@ struct locks *locks_new(struct callsites *sites, uint32_t most_waits)
 	locks->most_waits = most_waits;
 	locks->waits = xalloc(most_waits * sizeof(*locks->waits));
 	idmap_init(&locks->map);
+	idmap_init(&locks->sites_map);
 	return locks;
 }
 
 void locks_free(struct locks *locks)
 {
 	struct locks_mutex *mutex;
+	struct locks_site *site;
 
 	if (!locks)
 		return;
 	idmap_fini(&locks->map);
+	idmap_fini(&locks->sites_map);
+	while ((site = locks->by_site)) {
+		locks->by_site = site->next;
+		free(site);
+	}
 	while ((mutex = locks->mutexes)) {
 		locks->mutexes = mutex->next;
 		free(mutex->now);
@@ -223,6 +230,28 @@ static void locks_keep(struct locks *locks, const struct locks_wait *wait)
 		*least = *wait;
 }
 
+/* The number of chains is limited. */
+static struct locks_site *locks_site_of(struct locks *locks, enum locks_kind kind,
+					const struct callchain *chain)
+{
+	uint64_t hash = ((uintptr_t)chain + (uint64_t)kind) * 0xff51afd7ed558ccdu;
+	struct idmap_node *node = idmap_find(&locks->sites_map, hash);
+	struct locks_site *site;
+
+	for (; node; node = idmap_next(&locks->sites_map, node)) {
+		site = container_of(node, struct locks_site, node);
+		if (site->kind == kind && site->chain == chain)
+			return site;
+	}
+	site = xalloc(sizeof(*site));
+	site->kind = kind;
+	site->chain = chain;
+	site->next = locks->by_site;
+	locks->by_site = site;
+	idmap_add(&locks->sites_map, &site->node, hash);
+	return site;
+}
+
 static void locks_forget_request(struct locks_request *request)
 {
 	if (!request->mutex)
@@ -236,6 +265,7 @@ static void locks_end_wait(struct locks *locks, struct locks_request *request, i
 {
 	struct locks_mutex *mutex = request->mutex;
 	bool chosen = request->chosen;
+	struct locks_site *site;
 	struct locks_wait wait = {
 		.mutex = mutex,
 		.thread = request->thread,
@@ -259,6 +289,9 @@ static void locks_end_wait(struct locks *locks, struct locks_request *request, i
 	mutex->waited++;
 	mutex->wait_ns += wait.ns;
 	mutex->lossy |= wait.lossy;
+	site = locks_site_of(locks, mutex->kind, wait.chain);
+	site->waited++;
+	site->wait_ns += wait.ns;
 	locks->waited++;
 	locks->wait_ns += wait.ns;
 	locks_keep(locks, &wait);

@@ -98,19 +98,29 @@ struct locks_wait {
 	bool lossy, open;
 };
 
+/** struct locks_site - the waits for locks of one kind by one chain of calls; NULL: unknown. */
+struct locks_site {
+	struct idmap_node node;
+	struct locks_site *next;
+	enum locks_kind kind;
+	const struct callchain *chain;
+	uint64_t waited, wait_ns;
+};
+
 /**
  * struct locks
- * @waits: the longest ones, @nr_waits of them; sorted by locks_end().
+ * @waits: the longest ones, @nr_waits of them; sorted by locks_end(). @by_site: all of them.
  * @acquired, @waited, @wait_ns: totals. @left_out: events of mutexes beyond LOCKS_MUTEXES_MOST.
  * @unexplained: calls of LOCKS_UNEXPLAINED_NS or more while the mutex had no holder, as by a thread
  *      that did not run; they are no waits.
  */
 struct locks {
 	struct locks_mutex *mutexes;
+	struct locks_site *by_site;
 	struct locks_wait *waits;
 	uint32_t nr_waits, most_waits, nr_mutexes;
 	uint64_t acquired, waited, wait_ns, left_out, unexplained;
-	struct idmap map;
+	struct idmap map, sites_map;
 	struct callsites *sites;
 };
 

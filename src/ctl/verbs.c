@@ -114,9 +114,9 @@ static const struct {
 	{ "convert",
 	  "a trace is a directory of CTF, which babeltrace2 and Trace Compass open; 'lttctl "
 	  "export' writes other formats" },
-	{ "flame flamegraph graph callgraph",
-	  "'lttctl calls' shows the calls of functions, by their "
-	  "callers" },
+	{ "flamegraph graph callgraph",
+	  "'lttctl flame' draws the stacks of a trace, and 'lttctl calls' shows the calls of "
+	  "functions, by their callers" },
 	{ "follow monitor watch",
 	  "'lttctl status --follow' reports the changes of a session, 'lttctl view "
 	  "--follow' its events" },
@@ -177,23 +177,23 @@ static const struct {
 	  "'lttctl record --kernel' records all CPUs while the program runs" },
 	{ "record", "--call-graph --graph",
 	  "'lttctl record --wrap=cyg-profile' records the calls of functions, and 'lttctl calls' shows "
-	  "them" },
+	  "them, 'lttctl flame' as a picture" },
 	{ "record", "-F --freq --frequency",
 	  "no samples are taken, each event is recorded; 'lttctl enable-event --sample=1/N' records one "
 	  "of N" },
 	{ "record", "--live",
 	  "'lttctl create --live' makes a session that 'lttctl view --live' "
 	  "follows while it is recorded" },
-	{ "view report calls verify", "-i --input",
+	{ "view report calls flame verify", "-i --input",
 	  "the trace is an operand: its session or its directory, as in 'lttctl view DIR'" },
-	{ "view report calls", "--since",
+	{ "view report calls flame", "--since",
 	  "'lttctl view --begin=TIME' shows the events from this time on" },
-	{ "view report calls", "--until",
+	{ "view report calls flame", "--until",
 	  "'lttctl view --end=TIME' shows the events up to this time" },
-	{ "view report calls", "--pid --comm",
+	{ "view report calls flame", "--pid --comm",
 	  "'lttctl view --process=PID' shows the events of a process, by "
 	  "its id or its name" },
-	{ "view report calls", "--tid",
+	{ "view report calls flame", "--tid",
 	  "'lttctl view --thread=TID' shows the events of a thread, by its id "
 	  "or its name" },
 	{ "view", "--tail",

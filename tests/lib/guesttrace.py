@@ -2,6 +2,8 @@
 """Traces of guests and of their hosts, made by the format's description: for tests of
 `lttctl view --guest`. An event is (cpu, value of the clock, name, fields), fields a dict of numbers.
 """
+import ctypes
+import ctypes.util
 import os
 import struct
 
@@ -66,3 +68,17 @@ def stamps(folder, stamps_by_cpu, name="guest:stamp", **keywords):
     """The trace of a guest: (cpu, counter) each, numbered in this order."""
     write(folder, "tsc", {name: {"n": "u32"}},
           [(cpu, value, name, {"n": n}) for n, (cpu, value) in enumerate(stamps_by_cpu)], **keywords)
+
+
+def packed(text):
+    """By zstd, for .kallsyms.zst: two frames, as each may be a part of it."""
+    zstd = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    for function in (zstd.ZSTD_compress, zstd.ZSTD_compressBound):
+        function.restype = ctypes.c_size_t
+    data = b""
+    for part in (text[:len(text) // 2], text[len(text) // 2:]):
+        room = zstd.ZSTD_compressBound(ctypes.c_size_t(len(part)))
+        to = ctypes.create_string_buffer(room)
+        n = zstd.ZSTD_compress(to, ctypes.c_size_t(room), part, ctypes.c_size_t(len(part)), 3)
+        data += to.raw[:n]
+    return data
