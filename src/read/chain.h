@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * chain.h - the archives of a session, and its traces that are in none yet, are one trace in
  * pieces: each stream goes on with the number after its last packet. For view_verify().

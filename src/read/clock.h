@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * clock.h - converts the clock of a trace that is read to nanoseconds since 1970; trace/clock.h has
  * the conversion.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * event.h - iterates over the events of a view, for printers and tests; users of a
  * view need only view.h.

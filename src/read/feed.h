@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * feed.h - reads one stream file, event by event. Owned by its source (the trace). A packet is
  * checked completely before its events are shown, so that no events of damaged packets are shown;

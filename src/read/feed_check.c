@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Is a packet whole? Every event is passed without being decoded, and marked for the reader of
  * events, which goes on from there. If the tracer stores the number of events in a packet, one
  * whose timestamps go backwards is damaged; else that is reported, as by the reader of events. */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* feed_priv.h - shared declarations of the feed's files: reading, checking, finding. */
 #ifndef READ_FEED_PRIV_H
 #define READ_FEED_PRIV_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Event headers and payloads, through a window that moves over the packet. */
 #include <errno.h>
 #include <stdarg.h>

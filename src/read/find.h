@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* find.h - finds traces below a directory: directories that contain `metadata`. */
 #ifndef READ_FIND_H
 #define READ_FIND_H

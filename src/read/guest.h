@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * guest.h - traces of virtual machines on the time line of their host. The host's kernel trace has
  * how the counter of each virtual CPU follows from its own: lttng_statedump_kvm_vcpu at the start,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* host.h - the program that shows a trace: it receives sentences, and names addresses. */
 #ifndef READ_HOST_H
 #define READ_HOST_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * live.h - traces that grow while they are read, and of these live sessions, from a relay or an
  * ltt-tunnel, by the protocol of viewers (proto/viewproto.h); tail.h has those of a local

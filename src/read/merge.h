@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * merge.h - finds the feed with the earliest event: a binary heap of feeds, by time,
  * then by the feeds' order. Owned by a view.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * metadata.h - reads the text of a trace's metadata file, which may be plain or in
  * packets, of either byte order. The file may be truncated or damaged anywhere.

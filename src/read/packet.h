@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * packet.h - header and context of one packet, of any CTF trace. Owned by a feed, which parses the
  * next packet into the same struct. Its values are untrusted, except those that packet_parse()

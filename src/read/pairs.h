@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pairs.h - finds for an event that ends something the event that began it, and the time between:
  * entries and exits of functions (`--wrap=cyg-profile`), of system calls, and pairs that a user

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * plan.h - faster ways to read the layouts that most events have. Made once, when the metadata is
  * resolved; a type that has none is read by the general reader (value.h), with the same result.

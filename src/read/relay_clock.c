@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Times of traces that a relay stored, by the relay's clock: in a session's directory it keeps
  * how far its clock was ahead of the sender's, a line a connection.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * report.h - reports the faults of a trace. Each view has a reporter; after REPORT_MAX
  * sentences it only counts.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * seek.h - searches a stream's index file, as LTTng defines it (big-endian, version 1).
  * Entries are untrusted: the caller compares an entry with the packet itself.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * source.h - one trace: a directory with `metadata` and stream files. Belongs
  * to a view.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tail.h - reads a trace below a local directory while a session writes it, in the order of time.
  * Streams grow up to the end of their index; files of new streams, new traces and those of an

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tally.h - counts of one stream: the recorded and lost events according to its packets, and
  * the events that were read. A stream with several files has one tally.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * task.h - the process and thread of an event, according to its contexts, and the selection of
  * events by them. Owned by a view.

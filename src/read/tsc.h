@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tsc.h - relates the time stamp counters of a host and of its guest, and the clocks of their
  * traces to them. All of it is integer arithmetic and without side effects; any number is safe.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * verify.h - compares a stream's index with its packets, for view_verify(). Missing entries at the
  * end are no fault, as readers do not need them; a wrong entry is damage, and entries of packets

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_priv.h - the definition of struct view, for the sources that implement it. */
 #ifndef READ_VIEW_PRIV_H
 #define READ_VIEW_PRIV_H

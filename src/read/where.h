@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * where.h - the events for which an expression holds: view_select.where. The language is that of
  * event filters: it is compiled by their compiler and run by their interpreter, on a payload that

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * window.h - a part of a stream file in memory. Belongs to one stream. Files
  * are read, never mapped: one that is truncated while it is viewed causes a

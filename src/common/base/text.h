@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* text.h - numbers and untrusted strings in sentences for users. Pure. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The program of a tree. Intermediate values are in the registers from 0 upwards, positions
  * behind strings and sequences from 7 downwards; a position stays known until its register is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names of fields, contexts and labels, and messages about those that do not exist. */
 #include <stdio.h>
 #include <string.h>

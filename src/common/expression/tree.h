@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* tree.h - the parts of the compiler of filter.h: tokens, tree, types, code. Private to them. */
 #ifndef EXPRESSION_TREE_H
 #define EXPRESSION_TREE_H

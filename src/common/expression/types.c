@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names become fields, contexts and labels; types are checked; constants are computed. */
 #include <string.h>
 

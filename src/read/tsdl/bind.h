@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * bind.h - resolves the references in a declared type for one place where the type is used. The
  * meaning of a reference like `_len` or `stream.event.header.id` depends on that place, so each

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * lex.h - lexer of TSDL, the language of CTF 1.8 metadata. Pure; the text is owned by the caller.
  */

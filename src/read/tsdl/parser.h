@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * parser.h - state of one run of the TSDL parser, shared by its sources.
  * Functions return 0, or -EPROTO after tsdl_fail() has stored the reason.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * From types as they are written to types as they are read: each use of a type is
  * bound (bind.h), members get their roles, and events their places in a table.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names of types, by lexical scope. Scopes are numbered and never reused, so a
  * name is found by hash whatever the number of scopes and names. */
 #include <string.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The blocks of CTF 1.8 metadata: trace, env, clock, stream, event. */
 #include "tsdl.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tsdl.h - parser of CTF 1.8 metadata (TSDL); makes a trace class of it.
  *
