@@ -13,6 +13,7 @@
 #   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
 #   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
 #   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
+#   src/libread/**    libltt-read, with src/read
 #   src/libctl/**, src/ctl/**                lttctl, with src/read, src/analyse and src/show
 #   src/viewer/**     with src/read/**, src/analyse/**, src/show/**: ltt-view, a static program
 #   src/tools/**      prototool, which is not installed
@@ -80,9 +81,10 @@ target()
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl ctl viewer tools; do
+	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl libread ctl viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
+	found src/read | list READ_FILES
 	found src/read src/analyse src/show | list VIEW_FILES
 	# A unit test may use any module: the daemons but their main().
 	{

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any bytes as names of frames: the picture is well-formed XML, of characters that XML allows, with a
- * frame for each that is wide enough; each folded stack is one line. Names end with NUL; one that
+/* Any bytes as names of frames: the picture is well-formed XML, of characters that XML allows, with
+ * a frame for each that is wide enough; each folded stack is one line. Names end with NUL; one that
  * begins with a digit goes up so many levels, and has a value. */
 #include <stdlib.h>
 #include <string.h>

@@ -5,12 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
+static void mem_end(void)
+{
+	fputs("out of memory\n", stderr);
+	_exit(3);
+}
+
+static void (*exhausted)(void) = mem_end;
+
+void mem_on_exhausted(void (*fn)(void))
+{
+	__atomic_store_n(&exhausted, fn, __ATOMIC_RELAXED);
+}
+
 static void *or_die(void *p)
 {
-	if (!p) {
-		fputs("out of memory\n", stderr);
-		_exit(3);
-	}
+	if (!p)
+		__atomic_load_n(&exhausted, __ATOMIC_RELAXED)();
 	return p;
 }
 

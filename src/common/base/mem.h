@@ -14,4 +14,7 @@ void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 char *xasprintf(const char *fmt, ...) PRINTF(1, 2);
 
+/** mem_on_exhausted() - have @fn called instead, by any thread; it must not return. */
+void mem_on_exhausted(void (*fn)(void));
+
 #endif

@@ -141,7 +141,8 @@ static const struct slice_source *slices_source(struct slices *slices, const str
 
 struct slice_row *slices_cpu(struct slices *slices, const struct event *event)
 {
-	struct slice_process *process = slices_process(slices, slices_source(slices, event)->host, 0, true);
+	const char *host = slices_source(slices, event)->host;
+	struct slice_process *process = slices_process(slices, host, 0, true);
 	struct slice_row *row = slices_row(slices, process, event->packet->cpu);
 	char name[SLICE_NAME_BYTES];
 	int len = snprintf(name, sizeof(name), "CPUs %s", process->host);
