@@ -635,9 +635,8 @@ bool ring_set_is_crowded(struct ring_set *set)
 	const struct ring *ring = raw_cpu_ptr(set->rings);
 	u64 used;
 
-	if (set->desc.mode == LTT_RING_OVERWRITE ||
-	    !(READ_ONCE(ring->cons->state) & LTT_RING_ON))
+	if (!(READ_ONCE(ring->cons->state) & LTT_RING_ON))
 		return false;
-	used = (local64_read(&ring->reserved) - READ_ONCE(*ring->floor)) & LTT_POS_MASK;
-	return used > ring->limit / 2;
+	used = (local64_read(&ring->reserved) - READ_ONCE(ring->cons->consumed)) & LTT_POS_MASK;
+	return used > set->desc.data_size / 2;
 }

@@ -70,7 +70,7 @@ struct ring_counts {
 };
 void ring_set_counts(const struct ring_set *set, struct ring_counts *ret);
 
-/** Whether half of this CPU's ring is unread. */
+/** Whether half of this CPU's ring is unread, also if it is overwritten. */
 bool ring_set_is_crowded(struct ring_set *set);
 
 #endif

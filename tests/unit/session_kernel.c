@@ -698,9 +698,37 @@ static void snapshots(void)
 	a = HARNESS_CALL(client, channel_enable, .session = "n", .domain = DOMAIN_KERNEL,
 			 .name = "k", .overwrite = CHANNEL_OVERWRITE);
 	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "channels that discard"));
-	a = HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "k",
-			 .overwrite = CHANNEL_OVERWRITE);
-	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "writes all events of the kernel"));
+	close(dir);
+	close(client);
+	harness_end();
+}
+
+/* In a session that writes its trace: the consumer writes, and so makes room for the state.
+ * Snapshots have the events, too, if no channel of the kernel discards. */
+static void overwrites(void)
+{
+	int client = kernel_fake_begin(true), dir = open("/tmp", O_PATH | O_CLOEXEC);
+	struct answer a;
+
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "k",
+			      .overwrite = CHANNEL_OVERWRITE)
+			 .code,
+		 ==, 0);
+	CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .channel = "k",
+			      .pattern = "lttng_statedump_end", .exclude = "")
+			 .code,
+		 ==, 0);
+	kernel_event(client, "s", "k", "sched_switch");
+	CHECK(harness.consumer.mode == LTT_RING_OVERWRITE && !harness.consumer.kept);
+	CHECK(kernel_fake.dumps == 1 && !kernel_fake.dump_flags);
+	HARNESS_SEND(client, snapshot_record, NAME, .path = "/tmp", .dir = dir);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && harness.consumer.calls[MSG_con_snapshot] == 1);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "d")
+			 .code,
+		 ==, 0);
+	a = HARNESS_CALL(client, snapshot_record, NAME, .path = "/tmp", .dir = dir);
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "all events of channel 'd'"));
 	close(dir);
 	close(client);
 	harness_end();
@@ -750,6 +778,7 @@ static void late_module(void)
 int main(void)
 {
 	snapshots();
+	overwrites();
 	filters();
 	sampling();
 	filtered_places();

@@ -85,9 +85,9 @@ def load_module():
             insmod(f"{WORK}/kmod/{module}.ko")
 
 
-def emit():
+def emit(count=1000):
     """A known number of power:cpu_frequency, which nothing else in here hits."""
-    insmod(f"{WORK}/emit/ltt_emit.ko", "count=1000")
+    insmod(f"{WORK}/emit/ltt_emit.ko", f"count={count}")
     run("busybox", "rmmod", "ltt_emit")
 
 
@@ -2406,6 +2406,115 @@ def test_snapshot():
     ctl("destroy", "flight")
 
 
+OVERWRITTEN = "--overwrite", "--subbuf-size=4k", "--num-subbuf=4"  # emit() has three times as much for each CPU
+
+
+def overwritten_totals(emitted, lost=False):
+    """@lost: daemons and a relay that die at once may leave packets in flight that are overwritten: counted."""
+    found = snapshot_totals(emitted)
+    check(lost or not found["lost"], f"lost: {found}")
+    return found
+
+
+def check_overwritten(place, total):
+    """All files below a directory, read by a reader that is not ours: the events that were written, of each
+    writer in order."""
+    seen = collections.Counter()
+    for path in sorted(glob.glob(f"{place}/**/metadata", recursive=True)):
+        path = os.path.dirname(path)
+        verdict = json.loads(run("lttctl", "verify", "--json", path, status=None).stdout)["result"]["verdict"]
+        check(verdict in ("sound", "lossy"), f"{path}: {verdict}")
+        last = {}
+        for line in run("babeltrace2", path).stdout.splitlines():
+            seen[re.search(r"\] (?:\S+ )?(?:\(.*?\) )?(\w+(?::\w+)?): ", line)[1]] += 1
+            if number := re.search(r"cpu_frequency: .*\bstate = (\d+), cpu_id = (\d+)", line):
+                state, writer = map(int, number.groups())
+                check(last.get(writer, -1) != state, f"{path}: event {state} of {writer} twice")
+                last[writer] = state
+    check(sum(seen.values()) == total["written"], f"{seen} of {total}")
+    return seen
+
+
+def overwrites(name, out, *options):
+    """Channels of the kernel and of applications in a session that writes its trace to @out, or to a relay
+    (@options). The consumer is stopped, and killed, while the buffers go round."""
+    ctl("create", name, *(options or ("-o", out)))
+    ctl("enable-channel", "-k", *OVERWRITTEN, "last")
+    ctl("enable-channel", "-u", "--overwrite", "apps")
+    ctl("enable-event", "-k", "-c", "last", "cpu_frequency")
+    ctl("enable-event", "-u", "-c", "apps", "alternate:*")
+    ctl("start")
+    emit(20)
+    alternate(50)
+    emitted = 20 * EMITTED // 1000 + 50
+    until(lambda: ctl("status")["result"]["totals"]["waiting"] == 0, "the consumer")
+    total = overwritten_totals(emitted)
+    check((total["written"], total["overwritten"]) == (emitted, 0), f"an idle consumer: {total}")
+    consumer = consumers()[0]
+    os.kill(consumer, signal.SIGSTOP)
+    emit()
+    emitted += EMITTED
+    os.kill(consumer, signal.SIGCONT)
+    until(lambda: ctl("status")["result"]["totals"]["waiting"] == 0, "the consumer")
+    total = overwritten_totals(emitted)
+    check(total["overwritten"] > EMITTED // 4, f"a stopped consumer: {total}")
+    ctl("rotate", name)
+    if "--spool=0" not in options:
+        result = ctl("snapshot", "record", "-s", name, f"/dev/shm/{name}-snapshot")["result"]
+        seen = collections.Counter(names(result["directory"]))
+        check(seen["alternate:mark"] == 50 and seen["cpu_frequency"] > 100 and sum(seen.values()) == result["recorded"], result)
+    for i, victims in enumerate((DAEMONS[:2], DAEMONS[1:2], DAEMONS[:1], DAEMONS[1:2])[:2 if options else 4]):
+        writer = threading.Thread(target=emit, daemon=True)
+        writer.start()
+        time.sleep(0.05 * i)
+        kill(*victims)
+        if i % 2:
+            until(lambda: run("lttctl", "rotate" if i == 1 else "clear", name, status=None).returncode == 0, "a turn")
+        writer.join()
+        emitted += EMITTED
+        until(lambda: run("lttctl", "status", name, status=None).returncode == 0 and consumers().get(0), "the daemons")
+        overwritten_totals(emitted, lost=bool(options))
+    emit()
+    emitted += EMITTED
+    total = json.loads(run("lttctl", "--json", "stop", name, status=None).stdout)["result"]["sessions"][0]["totals"]
+    check(total["recorded"] + total["lost"] == emitted and (options or not total["lost"]), f"{total} of {emitted}")
+    check(total["recorded"] == total["written"] + total["overwritten"] + total["cleared"], total)
+    return total
+
+
+def test_overwrite():
+    """Channels of the kernel that overwrite in a session that writes its trace: see overwrites(). Locally, and at a
+    relay with and without a spool. The state of the system, which is larger than the buffers, waits for the consumer."""
+    out, before = begin("state", ("-k", "-c", "c", "lttng_statedump_*"), channel=OVERWRITTEN), None
+    while before != (before := ctl("status")["result"]["totals"]["recorded"]):
+        time.sleep(1)
+    total = ctl("stop")["result"]["sessions"][0]["totals"]
+    ctl("destroy", "state")
+    check((total["overwritten"], total["lost"]) == (0, 0) and total["bytes"] > 4 * 4 << 10, total)
+    check({"lttng_statedump_start", "lttng_statedump_end"} <= set(names(out)), out)
+    total = overwrites("over", "/dev/shm/over")
+    check(set(consumers()) == {0}, f"snapshots beside a trace of two consumers: {consumers()}")
+    check(total["cleared"] > 0, total)
+    ctl("enable-channel", "-k", "all")
+    ctl("enable-event", "-k", "-c", "all", "sched_process_exec")
+    refused = json.loads(run("lttctl", "--json", "snapshot", "record", "-s", "over", status=None).stdout)
+    check("channel 'all'" in refused["error"]["text"], refused)
+    ctl("destroy", "over")
+    check_overwritten("/dev/shm/over", total)
+    run("busybox", "ip", "link", "set", "lo", "up")
+    relay = subprocess.Popen(["ltt-relayd", "-o", "/dev/shm/relay", "-C", "tcp://127.0.0.1:5390", "-L", "tcp://127.0.0.1:5391"])
+    try:
+        until(lambda: os.path.isdir("/dev/shm/relay"), "the relay")
+        for name, spool in ("spooled", ()), ("direct", ("--spool=0",)):
+            total = overwrites(name, None, "--set-url=net://127.0.0.1:5390", *spool)
+            run("lttctl", "destroy", name, status=None)
+            path, = glob.glob(f"/dev/shm/relay/*/{name}-*")
+            check_overwritten(path, total)
+    finally:
+        relay.terminate()
+        relay.wait()
+
+
 def events_of(path):
     """Lines of the events, with their times, by a reader that is not ours; by the name of the event."""
     found = collections.defaultdict(list)
@@ -3487,7 +3596,7 @@ def test_labels():
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
-         test_kill_sessiond, test_snapshot, test_snapshot_discard, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
+         test_kill_sessiond, test_snapshot, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
 

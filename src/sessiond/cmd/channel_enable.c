@@ -89,8 +89,8 @@ static bool channel_enable_keeps_all(const struct session *session)
 	return true;
 }
 
-/* Buffers of the kernel are overwritten, and remember, in sessions for snapshots alone. As LTTng's
- * manual has it, a session without output whose channels are all such ones is for snapshots. */
+/* As LTTng's manual has it, a session without output whose channels of the kernel all overwrite, or
+ * remember, is for snapshots. */
 static void channel_enable_choose_snapshots(struct session *session,
 					    const struct req_channel_enable *req)
 {
@@ -130,6 +130,9 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	    session_add_channel(cmd->session, req->name, (enum domain_id)req->domain, &attr,
 				&channel, &cmd->err))
 		return CMD_FAILED;
+	/* snapshots beside the trace are copied by one consumer */
+	if (req->domain == DOMAIN_KERNEL && attr.overwrite && !run_kernel_open(cmd->session->run))
+		cmd->session->kernel_consumer = false;
 	rep->tracefile_size = attr.tracefile_size;
 	if (attr.output_type == OUTPUT_TYPE_SPLICE)
 		rep->unspliced = why_unspliced(cmd->session, attr.overwrite);

@@ -310,10 +310,11 @@ static enum cmd_now snapshot_record_check_kernel(struct command *cmd)
 	list_for_each(channel, &cmd->session->channels, node)
 		if (channel->domain == DOMAIN_KERNEL && !channel->overwrite)
 			return command_error(cmd, ERR_UNSUPPORTED,
-					     "session '%s' writes all events of the kernel to its "
-					     "trace: snapshots of these need a session for "
-					     "snapshots (create --snapshot)",
-					     cmd->session->name);
+					     "session '%s' writes all events of channel '%s' of "
+					     "the kernel to its trace; snapshots of these need "
+					     "--overwrite, or a session for snapshots (create "
+					     "--snapshot)",
+					     cmd->session->name, channel->name);
 	return CMD_DONE;
 }
 

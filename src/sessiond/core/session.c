@@ -406,11 +406,6 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       "those of the kernel that overwrite or remember before, or use "
 			       "create --snapshot",
 			       session->name);
-	if (mode == CHANNEL_OVERWRITE && domain == DOMAIN_KERNEL && !session->snapshots)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' writes all events of the kernel to its trace; omit "
-			       "--overwrite, or use create --snapshot",
-			       session->name);
 	if (attr->remember && session_has_files(session))
 		return err_set(err, ERR_INVALID,
 			       "session '%s' writes its events, and has to remember none; omit "

@@ -405,6 +405,7 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 	case LTT_KMOD_DUMP:
 		CHECK(fd == kernel_fake.channel && kernel_fake.on[KERNEL_FAKE_STATE]);
 		kernel_fake.dumps++;
+		kernel_fake.dump_flags = ((const struct ltt_kmod_dump *)arg)->flags;
 		return 0;
 	case LTT_KMOD_PROBE:
 		return kernel_fake_add_probe(fd, arg);

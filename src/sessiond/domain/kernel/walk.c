@@ -449,10 +449,16 @@ static bool awaits_more(const struct kernel_session *ks)
 	       (traces_busy(&ks->rec) || (ks->rec.recording && has_waits(ks)));
 }
 
+/* Whether only snapshots take from the channel, which makes no room in it. */
+static bool is_unread(const struct kernel_session *ks, const struct channel *channel)
+{
+	return channel->remember || ks->rec.session->snapshots;
+}
+
 /* Whether the channel has its first events for snapshots. */
 static bool keeps_first(const struct kernel_session *ks, const struct channel *channel)
 {
-	return channel->remember || (ks->rec.session->snapshots && !channel->overwrite);
+	return is_unread(ks, channel) && !channel->overwrite;
 }
 
 /* The module does it by and by; the state is recorded like any other event. */
@@ -465,7 +471,7 @@ static bool kernel_walk_dump(struct kernel_session *ks, struct kernel_channel *k
 	kc->dump_due = false;
 	if (!ring || ring->module < 0)
 		return false;
-	if (keeps_first(ks, kc->channel))
+	if (is_unread(ks, kc->channel))
 		msg.flags = LTT_KMOD_DUMP_UNREAD;
 	ret = kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DUMP, &msg);
 	if (ret != -EINVAL || !msg.flags)
