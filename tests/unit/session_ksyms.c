@@ -124,7 +124,19 @@ static void storing(void)
 	close(pair[1]);
 }
 
-/* An output that fails to store them goes on without. */
+static bool stop_reports(int client)
+{
+	struct rep_session_stop stopped;
+	struct answer a;
+
+	HARNESS_SEND(client, session_stop, NAME);
+	kernel_fake_settle();
+	a = harness_answer(client);
+	CHECK(a.code == 0 && rep_session_stop_decode(&a.dec, &stopped) == 0);
+	return strstr(stopped.problem, "addresses of the kernel have no names in its trace: ");
+}
+
+/* An output that fails to store them goes on without them and reports that; the next start tries again. */
 static void failing(void)
 {
 	int client = kernel_fake_begin(true);
@@ -133,6 +145,11 @@ static void failing(void)
 	harness.consumer.fail_type = MSG_con_trace_kallsyms;
 	start(client);
 	CHECK(stored() == 1 && kernel_fake_nr_on() == 1);
+	CHECK(stop_reports(client));
+	harness.consumer.fail_type = 0;
+	HARNESS_SEND(client, session_start, NAME);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && stored() == 2 && !stop_reports(client));
 	close(client);
 	harness_end();
 	client = kernel_fake_begin(true); /* /proc/kallsyms can't be opened */

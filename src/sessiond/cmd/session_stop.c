@@ -17,7 +17,7 @@ static void session_stop_on_stopped(void *data, const struct run_result *result)
 	struct session *session = command_session(cmd);
 	struct rep_session_stop rep = { 0 };
 	uint8_t buf[TOTALS_BYTES];
-	char with_programs[PROBLEM_BYTES], with_adoption[PROBLEM_BYTES];
+	char with_programs[PROBLEM_BYTES], with_adoption[PROBLEM_BYTES], with_names[PROBLEM_BYTES];
 
 	rep.problem = command_figures(cmd, result, buf, &rep.totals);
 	if (!rep.problem)
@@ -27,6 +27,8 @@ static void session_stop_on_stopped(void *data, const struct run_result *result)
 			join_problems(with_programs, unrecorded_problem(session), rep.problem);
 		rep.problem = join_problems(with_adoption, session->troubles[TROUBLE_ADOPTION],
 					    rep.problem);
+		rep.problem =
+			join_problems(with_names, rep.problem, session->troubles[TROUBLE_NAMES]);
 		items_of_all_conflicts(cmd, session);
 	}
 	reply_session_stop(cmd, &rep);

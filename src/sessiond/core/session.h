@@ -70,6 +70,7 @@ enum trouble {
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_START,	  /* the last start failed */
 	TROUBLE_TURN,	  /* the last scheduled rotation failed */
+	TROUBLE_NAMES,	  /* names of the kernel's addresses can't be stored */
 	TROUBLE_KINDS,
 };
 

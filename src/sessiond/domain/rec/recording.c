@@ -103,6 +103,9 @@ void recording_begin(struct recording *rec)
 		else
 			trace_readopt(trace);
 	}
+	if (*rec->session->troubles[TROUBLE_NAMES])
+		list_for_each(trace, &rec->traces, node)
+			trace_send_kallsyms(trace);
 }
 
 void recording_retry(struct domain_tracer *domain, struct session *session)

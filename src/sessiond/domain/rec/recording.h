@@ -212,6 +212,8 @@ uint64_t trace_append(struct trace *trace, char *text);
 void trace_retry(struct trace *trace);
 /** Store the functions of the kernel with it (con_trace_kallsyms). @fd: borrowed. */
 void trace_set_kallsyms(struct trace *trace, int fd);
+/** The same once more, after a failure. */
+void trace_send_kallsyms(struct trace *trace);
 /** Whether metadata is in flight. */
 bool traces_busy(const struct recording *rec);
 /** Earliest time for repeating an operation that began at @begin_ns. */

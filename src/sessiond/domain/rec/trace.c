@@ -5,10 +5,10 @@
  * order never changes.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <uuid/uuid.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "recording.h"
 
@@ -200,13 +200,21 @@ static void trace_take_metadata(struct trace *trace, int fd)
 static void rec_trace_kallsyms_done(void *data, const struct con_answer *answer)
 {
 	const struct trace *trace = data;
+	struct session *session = trace->rec->session;
+	char text[sizeof(session->troubles[0])] = "";
 
-	if (answer->code && answer->code != ERR_CONSUMER)
-		log_warn("session '%s': addresses of the kernel will have no names: %s",
-			 trace->rec->session->name, answer->text);
+	if (answer->code == ERR_CONSUMER) /* the next one is sent it */
+		return;
+	if (answer->code)
+		snprintf(text, sizeof(text),
+			 "addresses of the kernel have no names in its trace: %.200s; make room "
+			 "there, then stop and start the session",
+			 answer->text);
+	if (strcmp(session->troubles[TROUBLE_NAMES], text) != 0)
+		trace->rec->recorder->config.trouble(session, TROUBLE_NAMES, text);
 }
 
-static void trace_send_kallsyms(struct trace *trace)
+void trace_send_kallsyms(struct trace *trace)
 {
 	struct req_con_trace_kallsyms req = { trace->id, trace->kallsyms };
 
