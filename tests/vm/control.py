@@ -56,7 +56,7 @@ def run(*argv, status=0, **kw):
     done = subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=300, **kw)
     if done.returncode != status and status is not None:
         raise Failure(f"{' '.join(map(str, argv))}: status {done.returncode}, not {status}\n"
-                      f"{done.stdout[-1000:]}{done.stderr[-2000:]}")
+                      f"{done.stdout[-1000:]}{done.stderr}")
     return done
 
 

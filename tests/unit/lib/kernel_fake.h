@@ -28,10 +28,10 @@ struct kernel_fake {
 	unsigned int changes; /* events enabled or disabled */
 	unsigned int instead; /* events that were on with another id */
 	unsigned int dumps;
-	uint32_t dump_flags;  /* of the last one */
-	int refuse;  /* errno of LTT_KMOD_CHANNEL */
-	int channel; /* the descriptor that the daemon has */
-	int trial;   /* descriptor of the channel in which probes and counters are tried */
+	uint32_t dump_flags; /* of the last one */
+	int refuse;	     /* errno of LTT_KMOD_CHANNEL */
+	int channel;	     /* the descriptor that the daemon has */
+	int trial;	     /* descriptor of the channel in which probes and counters are tried */
 	unsigned int tried;
 	int counting;		      /* descriptor of the channel that counts */
 	struct ltt_kmod_enable tally; /* the last event that is enabled in it */
