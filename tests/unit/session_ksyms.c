@@ -136,7 +136,8 @@ static bool stop_reports(int client)
 	return strstr(stopped.problem, "addresses of the kernel have no names in its trace: ");
 }
 
-/* An output that fails to store them goes on without them and reports that; the next start tries again. */
+/* An output that fails to store them goes on without them and reports that; the next start tries
+ * again. */
 static void failing(void)
 {
 	int client = kernel_fake_begin(true);

@@ -2435,22 +2435,27 @@ def check_overwritten(place, total):
     return seen
 
 
-def overwrites(name, out, *options):
+def overwrites(name, out, *options, discards=False):
     """Channels of the kernel and of applications in a session that writes its trace to @out, or to a relay
-    (@options). The consumer is stopped, and killed, while the buffers go round."""
+    (@options). The consumer is stopped, and killed, while the buffers go round. @discards: beside a channel of
+    the kernel that does, so that the kernel's own consumer writes them."""
     ctl("create", name, *(options or ("-o", out)))
+    if discards:
+        ctl("enable-event", "-k", "--syscall", "getpriority")
+        ctl("start")
+        await_consumer("kernel")
     ctl("enable-channel", "-k", *OVERWRITTEN, "last")
     ctl("enable-channel", "-u", "--overwrite", "apps")
     ctl("enable-event", "-k", "-c", "last", "cpu_frequency")
     ctl("enable-event", "-u", "-c", "apps", "alternate:*")
-    ctl("start")
+    ctl("start", status=None)
     emit(20)
     alternate(50)
     emitted = 20 * EMITTED // 1000 + 50
     until(lambda: ctl("status")["result"]["totals"]["waiting"] == 0, "the consumer")
     total = overwritten_totals(emitted)
     check((total["written"], total["overwritten"]) == (emitted, 0), f"an idle consumer: {total}")
-    consumer = consumers()[0]
+    consumer = consumers()["kernel" if discards else 0]
     os.kill(consumer, signal.SIGSTOP)
     emit()
     emitted += EMITTED
@@ -2459,11 +2464,14 @@ def overwrites(name, out, *options):
     total = overwritten_totals(emitted)
     check(total["overwritten"] > EMITTED // 4, f"a stopped consumer: {total}")
     ctl("rotate", name)
-    if "--spool=0" not in options:
+    if discards:
+        refused = json.loads(run("lttctl", "--json", "snapshot", "record", "-s", name, status=None).stdout)
+        check("all events of channel 'channel0'" in refused["error"]["text"], refused)
+    elif "--spool=0" not in options:
         result = ctl("snapshot", "record", "-s", name, f"/dev/shm/{name}-snapshot")["result"]
         seen = collections.Counter(names(result["directory"]))
         check(seen["alternate:mark"] == 50 and seen["cpu_frequency"] > 100 and sum(seen.values()) == result["recorded"], result)
-    for i, victims in enumerate((DAEMONS[:2], DAEMONS[1:2], DAEMONS[:1], DAEMONS[1:2])[:2 if options else 4]):
+    for i, victims in enumerate((DAEMONS[:2], DAEMONS[1:2], DAEMONS[:1], DAEMONS[1:2])[:2 if options or discards else 4]):
         writer = threading.Thread(target=emit, daemon=True)
         writer.start()
         time.sleep(0.05 * i)
@@ -2482,25 +2490,39 @@ def overwrites(name, out, *options):
     return total
 
 
-def test_overwrite():
-    """Channels of the kernel that overwrite in a session that writes its trace: see overwrites(). Locally, and at a
-    relay with and without a spool. The state of the system, which is larger than the buffers, waits for the consumer."""
-    out, before = begin("state", ("-k", "-c", "c", "lttng_statedump_*"), channel=OVERWRITTEN), None
-    while before != (before := ctl("status")["result"]["totals"]["recorded"]):
-        time.sleep(1)
+def overwritten_state():
+    """The state of the system, which is larger than the buffers, waits for a consumer that is late."""
+    out = begin("state", ("-k", "-c", "c", "lttng_statedump_*"), channel=("--overwrite", "--subbuf-size=8k", "--num-subbuf=4"))
+
+    def dumped():
+        before = None
+        while before != (before := ctl("status")["result"]["totals"]["recorded"]):
+            time.sleep(1)
+        return before
+
+    first = dumped()
+    consumer = consumers()[0]
+    os.kill(consumer, signal.SIGSTOP)
+    ctl("regenerate", "statedump")
+    time.sleep(0.5)
+    os.kill(consumer, signal.SIGCONT)
+    check(dumped() > 1.5 * first, f"no second state after {first} events")
     total = ctl("stop")["result"]["sessions"][0]["totals"]
     ctl("destroy", "state")
-    check((total["overwritten"], total["lost"]) == (0, 0) and total["bytes"] > 4 * 4 << 10, total)
-    check({"lttng_statedump_start", "lttng_statedump_end"} <= set(names(out)), out)
-    total = overwrites("over", "/dev/shm/over")
-    check(set(consumers()) == {0}, f"snapshots beside a trace of two consumers: {consumers()}")
-    check(total["cleared"] > 0, total)
-    ctl("enable-channel", "-k", "all")
-    ctl("enable-event", "-k", "-c", "all", "sched_process_exec")
-    refused = json.loads(run("lttctl", "--json", "snapshot", "record", "-s", "over", status=None).stdout)
-    check("channel 'all'" in refused["error"]["text"], refused)
-    ctl("destroy", "over")
-    check_overwritten("/dev/shm/over", total)
+    check((total["overwritten"], total["lost"]) == (0, 0) and total["bytes"] > 2 * 4 * 8 << 10, total)
+    check(names(out).count("lttng_statedump_end") == 2, out)
+
+
+def test_overwrite():
+    """Channels of the kernel that overwrite in a session that writes its trace: see overwrites(). Locally, and at a
+    relay with and without a spool."""
+    overwritten_state()
+    for name in "over", "beside":
+        total = overwrites(name, f"/dev/shm/{name}", discards=name == "beside")
+        check(("kernel" in consumers()) == (name == "beside"), f"{name}: {consumers()}")
+        check(total["cleared"] > 0 or name == "beside", total)
+        ctl("destroy", name)
+        check_overwritten(f"/dev/shm/{name}", total)
     run("busybox", "ip", "link", "set", "lo", "up")
     relay = subprocess.Popen(["ltt-relayd", "-o", "/dev/shm/relay", "-C", "tcp://127.0.0.1:5390", "-L", "tcp://127.0.0.1:5391"])
     try:

@@ -102,6 +102,14 @@ static void channel_enable_choose_snapshots(struct session *session,
 	session->kernel_consumer = false;
 }
 
+/* Snapshots beside the trace are copied by one consumer: where the kernel's has no part in it yet,
+ * it gets none. */
+static void channel_enable_choose_consumer(struct session *session)
+{
+	if (run_consumer(session->run, DOMAIN_KERNEL) == run_consumer(session->run, DOMAIN_USER))
+		session->kernel_consumer = false;
+}
+
 int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 		       struct rep_channel_enable *rep)
 {
@@ -130,9 +138,8 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	    session_add_channel(cmd->session, req->name, (enum domain_id)req->domain, &attr,
 				&channel, &cmd->err))
 		return CMD_FAILED;
-	/* snapshots beside the trace are copied by one consumer */
-	if (req->domain == DOMAIN_KERNEL && attr.overwrite && !run_kernel_open(cmd->session->run))
-		cmd->session->kernel_consumer = false;
+	if (req->domain == DOMAIN_KERNEL && attr.overwrite)
+		channel_enable_choose_consumer(cmd->session);
 	rep->tracefile_size = attr.tracefile_size;
 	if (attr.output_type == OUTPUT_TYPE_SPLICE)
 		rep->unspliced = why_unspliced(cmd->session, attr.overwrite);
