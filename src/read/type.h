@@ -178,6 +178,7 @@ struct ctf_event_class {
 	size_t text_len;
 	const struct ctf_type *context;
 	const struct ctf_type *fields;
+	const struct ctf_field *result; /* of a system call: negative ones have names; or NULL */
 	uint64_t count; /* events of it that were selected */
 	enum ctf_selected selected;
 	struct mold *mold;	   /* of its printer (show/mold.h); NULL: not made yet */

@@ -304,6 +304,23 @@ static void view_json_put_names(struct pen *pen, struct names *names, const stru
 	pen_text(pen, nr ? "]" : "");
 }
 
+/* ,"error":"ENOENT" */
+static void view_json_put_error(struct pen *pen, const struct event *event)
+{
+	const struct ctf_field *result = event->ec->result;
+	const struct value *value = result ? value_member(event->fields, result->shown) : NULL;
+	struct enum_labels labels;
+	const char *name;
+
+	if (!value)
+		return;
+	enum_begin(value->type, value->u, &labels);
+	name = enum_next(&labels);
+	pen_text(pen, name ? ",\"error\":" : "");
+	if (name)
+		view_json_put_string(pen, name);
+}
+
 static void put_object(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
@@ -332,6 +349,7 @@ void print_json(struct printer *printer, const struct event *event)
 		mold_write(printer, mold, event, view_json_put_value);
 	else
 		put_object(printer, event);
+	view_json_put_error(pen, event);
 	if (printer->style.names)
 		view_json_put_names(pen, printer->style.names, event);
 	if (event->took) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Names of the arguments of system calls, which scripts/syscall-labels took from the target's
  * headers: their values are those that this program was compiled with. */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -122,8 +123,31 @@ static void check_others(void)
 	free(results);
 }
 
+/* For filters: the result stays an integer. */
+static void check_results(void)
+{
+	const struct layout_field ret = { .name = "ret",
+					  .kind = LTT_KIND_INT,
+					  .size_bits = 64,
+					  .flags = LTT_FIELD_SIGNED };
+	struct layout *plain = layout_new(2, 0, 16), *named;
+	struct layout_field buf = ret;
+
+	buf.name = "buf";
+	CHECK(plain && layout_add_field(plain, &ret) && layout_add_field(plain, &buf));
+	named = labels_with_results("compat_syscall_exit_openat", plain);
+	CHECK(named && named->nr_fields == 2 && named->fields[0].kind == LTT_KIND_INT);
+	CHECK_IS(find(&named->fields[0], "ENOENT")->first, ==, -ENOENT);
+	CHECK_IS(named->fields[1].nr_labels, ==, 0);
+	CHECK(!labels_with_results("syscall_entry_openat", plain) &&
+	      !labels_with_results("mine", plain));
+	layout_free(named);
+	layout_free(plain);
+}
+
 int main(void)
 {
+	check_results();
 	check_values();
 	check_order();
 	check_others();

@@ -298,7 +298,11 @@ static void check_results(const char *parent)
 	seen_fini(&seen);
 	CHECK_IS(see_style(&seen, dir, &failed, &json), ==, 0);
 	CHECK_IS(count_text(seen.text, "\n"), ==, 1);
-	CHECK_IS(count_text(seen.text, "\"ret\":-2"), ==, 1);
+	CHECK_IS(count_text(seen.text, "\"ret\":-2},\"error\":\"ENOENT\"}"), ==, 1);
+	seen_fini(&seen);
+	CHECK_IS(see_style(&seen, dir, NULL, &json), ==, 0);
+	CHECK_IS(count_text(seen.text, "\n"), ==, 3);
+	CHECK_IS(count_text(seen.text, "\"error\":"), ==, 1);
 	seen_fini(&seen);
 }
 

@@ -3611,6 +3611,18 @@ def test_labels():
     check(rows == [["O_RDWR|O_CREAT|O_NOFOLLOW|O_CLOEXEC", flags]], rows)
     failed = run("lttctl", "view", "--where", "ret == ENOENT", out).stdout
     check(" syscall_exit_openat: " in failed and " syscall_exit_access: " in failed and "_kill" not in failed, failed[:1000])
+    errors = {json.loads(line).get("error") for line in run("lttctl", "view", "--json", "--where", "ret == ENOENT", out).stdout.splitlines()}
+    check(errors == {"ENOENT"}, errors)
+    rows = ctl("query", "SELECT DISTINCT ret, ret_error FROM syscall_exit_access WHERE ret_error IS NOT NULL", out)["result"]["rows"]
+    check([-2, "ENOENT"] in rows, rows)
+    shown = ctl("filter", "-k", "--check", "ret == ENOENTS", "--event", "syscall_exit_openat", status=4)["result"]["verdicts"]
+    check("did you mean 'ENOENT'?" in shown[0]["why"], shown)
+    out = begin("filtered", ("-k", "--filter", "ret == ENOENT", "syscall_exit_openat"))
+    for name in ("/no/such", "/proc/self/comm", "/no/such/either"):
+        libc.open(name.encode(), os.O_RDONLY)
+    finish("filtered", out)
+    rets = [e["fields"]["ret"] for e in map(json.loads, run("lttctl", "view", "--json", out).stdout.splitlines())]
+    check(len(rets) >= 2 and set(rets) == {-2}, rets)
     shown = ctl("filter", "-k", "--check", "flags == O_CREATE", "--event", "syscall_entry_openat", status=4)["result"]["verdicts"]
     check("did you mean 'O_CREAT'?" in shown[0]["why"], shown)
 

@@ -72,6 +72,17 @@ static bool query_events_is_text(const struct ctf_type *type)
 	       ((type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE) && type->text);
 }
 
+/* NAME_value, NAME_error */
+static void query_events_add_second(struct query_table *table, const char *name, const char *end,
+				    enum query_cell_type type, enum query_role role,
+				    const struct ctf_field *field)
+{
+	char *second AUTO_FREE = xasprintf("%s_%s", name, end);
+
+	if (!query_events_has(table, second))
+		query_table_column(table, second, type, role, field->shown);
+}
+
 /* A field whose name a column has already is field_NAME. */
 static void query_events_add_field(struct query_table *table, const struct ctf_field *field)
 {
@@ -87,13 +98,11 @@ static void query_events_add_field(struct query_table *table, const struct ctf_f
 	column->pushed = query_events_is_plain(field->shown) &&
 			 (query_events_is_text(type) ||
 			  (type->kind == TYPE_INT && (type->is_signed || type->size_bits < 64)));
-	if (type->kind == TYPE_ENUM) {
-		char *value AUTO_FREE = xasprintf("%s_value", name);
-
-		if (!query_events_has(table, value))
-			query_table_column(table, value, QUERY_INTEGER, QUERY_FIELD_VALUE,
-					   field->shown);
-	}
+	if (type->kind == TYPE_ENUM)
+		query_events_add_second(table, name, "value", QUERY_INTEGER, QUERY_FIELD_VALUE,
+					field);
+	else if (type->kind == TYPE_INT && type->nr_mappings)
+		query_events_add_second(table, name, "error", QUERY_TEXT, QUERY_FIELD_ERROR, field);
 }
 
 static struct query_table *query_events_find(struct query *query, const char *name)
@@ -166,11 +175,23 @@ static struct query_cell query_events_label(const struct ctf_type *type, uint64_
 	return query_cell_text(text, strlen(text));
 }
 
+/* Of one class alone the field may be the result. */
+static struct query_cell query_events_error(const struct ctf_type *type, uint64_t value)
+{
+	uint32_t named = type->kind == TYPE_INT ? enum_find(type, value, 0) : 0;
+
+	return query_cell_string(type->kind == TYPE_INT && named < type->nr_mappings ?
+					 type->mappings[named].label :
+					 NULL);
+}
+
 static struct query_cell query_events_value(const struct query_column *column,
 					    const struct value *value, struct pen *pen)
 {
 	const struct ctf_type *type = value->type;
 
+	if (column->role == QUERY_FIELD_ERROR)
+		return query_events_error(type, value->u);
 	if (query_events_is_text(type) && !(type->kind != TYPE_STRING && !value_is_text(value)))
 		return query_cell_text((const char *)value->bytes, value_text_length(value));
 	if (type->kind == TYPE_INT || column->role == QUERY_FIELD_VALUE)

@@ -28,6 +28,7 @@ enum query_role {
 	QUERY_FIELDS,
 	QUERY_FIELD,	   /* a field of the event; of an enumeration the label */
 	QUERY_FIELD_VALUE, /* the number of an enumeration */
+	QUERY_FIELD_ERROR, /* the name of a result; NULL: it has none */
 };
 
 /**

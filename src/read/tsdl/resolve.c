@@ -170,7 +170,7 @@ static void finish_scalars(struct tsdl *p)
 }
 
 /* Results of system calls are integers, of which the negative ones have names. */
-static void name_results(struct tsdl *p, const struct ctf_event_class *ec)
+static void name_results(struct tsdl *p, struct ctf_event_class *ec)
 {
 	const char *name = ec->name;
 
@@ -190,6 +190,7 @@ static void name_results(struct tsdl *p, const struct ctf_event_class *ec)
 		named->mappings = p->tc->results->mappings;
 		named->nr_mappings = p->tc->results->nr_mappings;
 		field->type = named;
+		ec->result = field;
 	}
 }
 

@@ -280,11 +280,17 @@ static void kernel_filter_add_context(const struct layout_field *context, void *
 	filter_tracer_add(data, context);
 }
 
+static struct layout *kernel_filter_named(const struct shape *shape)
+{
+	return labels_with_results(shape->name, shape->layout);
+}
+
 const struct filter_tracer *kernel_filter_tracer(struct kernel_domain *kernel)
 {
 	struct filter_tracer *tracer = &kernel->filter_tracer;
 
 	tracer->mode = FILTER_INTEGERS;
+	tracer->named = kernel_filter_named;
 	if (!tracer->nr)
 		kernel_each_own_context(kernel, kernel_filter_add_context, tracer);
 	return tracer;

@@ -32,15 +32,21 @@ char *labels_of_results(void)
 	return fclose(f) == 0 ? text : (free(text), NULL);
 }
 
-const struct label_set *labels_of(const char *event, const char *arg)
+/* Of "[compat_]PREFIX_CALL". NULL: it is no such event. */
+static const char *labels_call(const char *event, const char *prefix)
 {
-	static const char compat[] = "compat_", entry[] = "syscall_entry_";
+	static const char compat[] = "compat_";
 
 	if (strncmp(event, compat, strlen(compat)) == 0)
 		event += strlen(compat);
-	if (strncmp(event, entry, strlen(entry)) != 0)
+	return strncmp(event, prefix, strlen(prefix)) == 0 ? event + strlen(prefix) : NULL;
+}
+
+const struct label_set *labels_of(const char *event, const char *arg)
+{
+	event = labels_call(event, "syscall_entry_");
+	if (!event)
 		return NULL;
-	event += strlen(entry);
 	for (size_t i = 0; i < ARRAY_SIZE(label_uses); i++)
 		if (strcmp(label_uses[i].call, event) == 0 && strcmp(label_uses[i].arg, arg) == 0)
 			return label_uses[i].set;
@@ -83,4 +89,23 @@ bool labels_add(struct layout *layout, const struct label_set *set)
 			return false;
 	}
 	return true;
+}
+
+struct layout *labels_with_results(const char *event, const struct layout *layout)
+{
+	const struct label_set *set = &label_set_errno;
+	struct layout *ret = labels_call(event, "syscall_exit_") ?
+				     layout_new(layout->nr_fields, set->nr,
+						layout->text_len + labels_text_bytes(set)) :
+				     NULL;
+	bool fine = true;
+
+	for (uint32_t i = 0; ret && i < layout->nr_fields; i++) {
+		fine = fine && layout_add_field(ret, &layout->fields[i]);
+		for (uint32_t j = 0; strcmp(layout->fields[i].name, "ret") == 0 && j < set->nr; j++)
+			fine = fine && layout_add_label(ret, set->labels[j].text,
+							-set->labels[j].value,
+							-set->labels[j].value);
+	}
+	return fine ? ret : layout_free(ret);
 }

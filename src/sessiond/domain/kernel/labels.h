@@ -29,6 +29,9 @@ size_t labels_text_bytes(const struct label_set *set);
 /** Make the layout's last field, an integer, an enumeration with these names. Return: false where
  *  there is no room. */
 bool labels_add(struct layout *layout, const struct label_set *set);
+/** The layout of the exit of a system call with the names of errors at its result, which remains an
+ *  integer. Return: allocated; NULL: the event is none, or no memory. */
+struct layout *labels_with_results(const char *event, const struct layout *layout);
 /** The declaration of METADATA_RESULTS. Return: allocated, or NULL. */
 char *labels_of_results(void);
 

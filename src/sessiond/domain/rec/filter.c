@@ -108,6 +108,21 @@ static enum filter_status domain_filter_compile(const struct filter_tracer *trac
 				     (enum filter_mode)(mode | tracer->mode), ret);
 }
 
+static enum filter_status filter_compile_shape(const struct filter_tracer *tracer,
+					       const char *expression,
+					       const struct filter_ending *ending,
+					       const struct shape *shape, unsigned int mode,
+					       struct filter_result *ret)
+{
+	struct layout *named = tracer->named ? tracer->named(shape) : NULL;
+	enum filter_status status =
+		domain_filter_compile(tracer, expression, ending, named ? named : shape->layout,
+				      mode, ret);
+
+	layout_free(named);
+	return status;
+}
+
 int filter_check_syntax(const struct filter_tracer *tracer, const char *expression, struct err *err)
 {
 	struct filter_result result;
@@ -254,8 +269,8 @@ static struct filter_verdict *filter_verdict_make(const struct filter_verdicts *
 	if (by)
 		filter_tracer_provide(tracer, by);
 	verdict->shape = shape;
-	if (domain_filter_compile(tracer, verdicts->expression, &ending, shape->layout,
-				  FILTER_STRICT, &result) != FILTER_COMPILED) {
+	if (filter_compile_shape(tracer, verdicts->expression, &ending, shape, FILTER_STRICT,
+				 &result) != FILTER_COMPILED) {
 		verdict->column = result.column;
 		verdict->why = xstrdup(result.text);
 		verdict->of_key = result.in_ending;
@@ -397,8 +412,7 @@ static enum filter_status event_filter_compile(const struct event_filters *filte
 
 	(void)sampling_parse(text, &sampling, &ignored);
 	ending = event_filter_ending(filters, f->shape, &sampling, numbers);
-	status =
-		domain_filter_compile(tracer, line, &ending, f->shape->layout, FILTER_LENIENT, ret);
+	status = filter_compile_shape(tracer, line, &ending, f->shape, FILTER_LENIENT, ret);
 	if (status == FILTER_COMPILED)
 		event_filter_label(f, text);
 	return status;

@@ -30,13 +30,15 @@ struct rule_spec;
 #define FILTER_WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 /** The abilities of a tracer's interpreter. @mode: FILTER_INTEGERS or 0. @provided: whether a name
- *  is a valid $app.PROVIDER:NAME; NULL: there are no such contexts. */
+ *  is a valid $app.PROVIDER:NAME; NULL: there are no such contexts. @named: the layout of a shape,
+ *  allocated, with labels that values have in filters alone; NULL, also its result: none. */
 struct filter_tracer {
 	struct filter_context contexts[FILTER_MAX_CONTEXTS];
 	char names[FILTER_MAX_CONTEXTS][FILTER_CONTEXT_BYTES];
 	uint16_t nr;
 	unsigned int mode;
 	bool (*provided)(const char *name, size_t len);
+	struct layout *(*named)(const struct shape *shape);
 };
 
 /** Add a context; it is ignored if it is neither an integer nor a text. */
