@@ -64,6 +64,7 @@ enum ltt_kmod_features {
 	LTT_KMOD_OUTPUTS = 8, /* exits of system calls have outputs, channels LTT_KMOD_DATA */
 	LTT_KMOD_CGROUPS = 16, /* LTT_KMOD_TRACK_CGROUP */
 	LTT_KMOD_OWN = 32, /* channels LTT_KMOD_LEAVE_OWN */
+	LTT_KMOD_FILES = 64, /* user probes may have several files */
 };
 
 enum ltt_kmod_event_flags {
@@ -303,7 +304,8 @@ struct ltt_kmod_probe {
 	uint64_t description;
 };
 
-#define LTT_KMOD_PLACES_MAX 256u /* of a user probe */
+#define LTT_KMOD_PLACES_MAX 256u /* of a user probe in a file */
+#define LTT_KMOD_FILES_MAX  16u  /* of a user probe; the oldest goes for a new one */
 
 /** struct ltt_kmod_user_place - one more place of a user probe. Its arguments must have the number,
  *  @kind and @bytes of those of the first place. */
@@ -326,6 +328,9 @@ struct ltt_kmod_user_place {
  * @filter: as in struct ltt_kmod_enable.
  * @description: as in struct ltt_kmod_probe; 0: the event is called `user_probe`.
  * Payload: as of struct ltt_kmod_probe, the same for all places.
+ * If @id is that of a user probe, the file and its places are added to those of this one, whose
+ * filter and description stay. Files that have been removed and that no program runs go then.
+ * EEXIST: the file is there already; EINVAL: the flag or the arguments differ.
  * EBADF, EINVAL: no regular file; EINVAL, EIO, ENOTSUPP (524): no probe can be there. A place
  * that is not the beginning of an instruction cannot be detected, and breaks the programs.
  */

@@ -195,6 +195,21 @@ int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
 	return ret;
 }
 
+int kmod_channel_join(struct channel *channel, u32 id, struct event *more)
+{
+	struct hook *hook;
+	int ret;
+
+	mutex_lock(&channel->lock);
+	hook = kmod_channel_hook_of(channel, id);
+	if (hook && hook->event->kind->join)
+		ret = hook->event->kind->join(hook->event, more);
+	else
+		ret = hook ? -EEXIST : -ENOENT;
+	mutex_unlock(&channel->lock);
+	return ret;
+}
+
 int kmod_channel_refilter(struct channel *channel, u32 id, const struct filter *filter)
 {
 	struct hook *hook;

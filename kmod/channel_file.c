@@ -155,13 +155,20 @@ static int probe(struct channel *channel, void __user *from)
 static int user_probe(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_user_probe request;
+	struct event *event;
 	int ret = request_get(&request, sizeof(request), from);
 
 	if (!ret)
 		ret = security_locked_down(LOCKDOWN_KPROBES);
-	return ret ? ret :
-		     enable_own(channel, user_place_new(&request, fget(request.fd)), request.id,
-				request.filter, request.description);
+	if (ret)
+		return ret;
+	event = user_place_new(&request, fget(request.fd));
+	ret = IS_ERR(event) ? PTR_ERR(event) : kmod_channel_join(channel, request.id, event);
+	if (ret == -ENOENT && !IS_ERR(event))
+		return enable_own(channel, event, request.id, request.filter, request.description);
+	if (!IS_ERR(event))
+		event->kind->release(event);
+	return ret;
 }
 
 /* Another filter for an event, or none. */

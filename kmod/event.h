@@ -52,12 +52,15 @@ static inline bool field_is_number(const struct field *field)
  * struct event_kind - functions that enable (@attach) and disable (@detach) events of a kind;
  * called with the registry's lock held, and for live events only.
  * @release: frees an event of a kind whose events belong to one channel; NULL for all others.
+ * @join: moves the places of @more to @event, which is enabled; under the channel's lock; NULL: it
+ *        can have no more.
  * @flags: flags of struct ltt_kmod_event.
  */
 struct event_kind {
 	int (*attach)(struct hook *hook);
 	void (*detach)(struct hook *hook);
 	void (*release)(struct event *event);
+	int (*join)(struct event *event, struct event *more);
 	u32 flags;
 };
 

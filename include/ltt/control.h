@@ -398,6 +398,7 @@ struct ltt_ctl_rule {
 	const char *sampling;  /* "": each event is recorded */
 	const char *by;	       /* fields of the key of a counter, separated by commas; "": none */
 	uint64_t file_device, file_inode;
+	const char *earlier_files; /* that programs may still run: MAJOR:MINOR:INODE,...; "": none */
 };
 
 /** struct ltt_ctl_refusal - an event that a rule matches and that can't be recorded or, if

@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/slab.h>
 #include <linux/uprobes.h>
 
@@ -14,15 +15,16 @@
 #include "registry.h"
 
 struct user_place;
+struct user_file;
 
 /**
- * struct user_site - one of the places of a probe.
+ * struct user_site - one of the places of a probe in a file.
  * @semaphore: offset in the file of the counter that the kernel increments for a listener; or 0.
  * @fetch: NULL: no further values.
  * @probe: the handle to unregister with; NULL: not registered.
  */
 struct user_site {
-	struct user_place *place;
+	struct user_file *file;
 	u64 offset, semaphore;
 	struct fetch *fetch;
 	struct uprobe_consumer consumer;
@@ -30,18 +32,30 @@ struct user_site {
 };
 
 /**
+ * struct user_file - a file of a probe; an earlier one stays while programs run it.
+ * @file: keeps the inode.
+ */
+struct user_file {
+	struct list_head node;
+	struct user_place *place;
+	struct file *file;
+	u32 nr_sites;
+	struct user_site sites[];
+};
+
+/**
  * struct user_place
  * @hook: its only one.
- * @file: keeps the inode.
+ * @files: struct user_file, the newest one last; never empty. The channel's lock.
  * @missed: hits without the memory to record them.
  */
 struct user_place {
 	struct event event;
 	struct hook *hook;
-	struct file *file;
+	bool is_return;
+	struct list_head files;
+	u32 nr_files;
 	atomic_t missed;
-	u32 nr_sites;
-	struct user_site sites[];
 };
 
 static struct user_place *user_place_of(struct event *event)
@@ -64,16 +78,17 @@ static void user_place_record(const struct user_site *site, struct pt_regs *regs
 	u8 *payload;
 
 	if (!site->fetch) {
-		user_place_put(site->place, values, len);
+		user_place_put(site->file->place, values, len);
 		return;
 	}
 	payload = kmalloc(len + site->fetch->bytes, GFP_KERNEL);
 	if (!payload) {
-		atomic_inc(&site->place->missed);
+		atomic_inc(&site->file->place->missed);
 		return;
 	}
 	memcpy(payload, values, len);
-	user_place_put(site->place, payload, len + fetch_put(site->fetch, regs, payload + len));
+	len += fetch_put(site->fetch, regs, payload + len);
+	user_place_put(site->file->place, payload, len);
 	kfree(payload);
 }
 
@@ -96,30 +111,32 @@ static int user_place_on_return(struct uprobe_consumer *consumer, unsigned long 
 	return 0;
 }
 
+static struct inode *user_file_inode(const struct user_file *file)
+{
+	return d_real_inode(file->file->f_path.dentry);
+}
+
 /* No handler runs any more on return. */
-static void user_place_unregister(struct user_place *place)
+static void user_file_unregister(struct user_file *file)
 {
 	struct user_site *site;
 
-	for (site = place->sites; site < place->sites + place->nr_sites; site++)
+	for (site = file->sites; site < file->sites + file->nr_sites; site++)
 		if (site->probe)
 			compat_uprobe_unregister(site->probe, site->offset, &site->consumer);
 	compat_uprobe_sync();
 }
 
-static int user_place_attach(struct hook *hook)
+static int user_file_register(struct user_file *file)
 {
-	struct user_place *place = user_place_of(hook->event);
-	struct inode *inode = d_real_inode(place->file->f_path.dentry);
 	struct user_site *site;
 	void *probe;
 
-	place->hook = hook;
-	for (site = place->sites; site < place->sites + place->nr_sites; site++) {
-		probe = compat_uprobe_register(inode, site->offset, site->semaphore,
-					       &site->consumer);
+	for (site = file->sites; site < file->sites + file->nr_sites; site++) {
+		probe = compat_uprobe_register(user_file_inode(file), site->offset,
+					       site->semaphore, &site->consumer);
 		if (IS_ERR(probe)) {
-			user_place_unregister(place);
+			user_file_unregister(file);
 			return PTR_ERR(probe);
 		}
 		site->probe = probe;
@@ -127,22 +144,65 @@ static int user_place_attach(struct hook *hook)
 	return 0;
 }
 
-static void user_place_detach(struct hook *hook)
+static void user_file_free(struct user_file *file)
+{
+	u32 i;
+
+	if (file->file)
+		fput(file->file);
+	for (i = 0; i < file->nr_sites; i++)
+		kfree(file->sites[i].fetch);
+	kfree(file);
+}
+
+/* It is made with one file; others join later. */
+static int user_place_attach(struct hook *hook)
 {
 	struct user_place *place = user_place_of(hook->event);
 
-	user_place_unregister(place);
+	place->hook = hook;
+	return user_file_register(list_first_entry(&place->files, struct user_file, node));
+}
+
+static void user_place_detach(struct hook *hook)
+{
+	struct user_place *place = user_place_of(hook->event);
+	struct user_file *file;
+
+	list_for_each_entry(file, &place->files, node)
+		user_file_unregister(file);
 	ring_set_lose(hook->source.set, atomic_read(&place->missed));
+}
+
+static void user_place_drop(struct user_place *place, struct user_file *file)
+{
+	user_file_unregister(file);
+	list_del(&file->node);
+	place->nr_files--;
+	user_file_free(file);
+}
+
+/* Of files that have been removed and that no program runs, and of the oldest ones. */
+static void user_place_drop_old(struct user_place *place)
+{
+	struct user_file *file, *next;
+
+	list_for_each_entry_safe(file, next, &place->files, node) {
+		struct inode *inode = user_file_inode(file);
+
+		if (place->nr_files > LTT_KMOD_FILES_MAX ||
+		    (!list_is_last(&file->node, &place->files) && !inode->i_nlink &&
+		     !mapping_mapped(inode->i_mapping)))
+			user_place_drop(place, file);
+	}
 }
 
 static void user_place_free(struct user_place *place)
 {
-	u32 i;
+	struct user_file *file, *next;
 
-	if (place->file)
-		fput(place->file);
-	for (i = 0; i < place->nr_sites; i++)
-		kfree(place->sites[i].fetch);
+	list_for_each_entry_safe(file, next, &place->files, node)
+		user_file_free(file);
 	kfree(place->event.fields);
 	kfree(place);
 }
@@ -152,9 +212,39 @@ static void user_place_release(struct event *event)
 	user_place_free(user_place_of(event));
 }
 
+static int user_place_join(struct event *event, struct event *more);
+
 static const struct event_kind user_place_kind = { .attach = user_place_attach,
 						   .detach = user_place_detach,
-						   .release = user_place_release };
+						   .release = user_place_release,
+						   .join = user_place_join };
+
+static int user_place_join(struct event *event, struct event *more)
+{
+	struct user_place *place = user_place_of(event), *from = user_place_of(more);
+	struct user_file *file, *other;
+	int ret;
+
+	if (more->kind != &user_place_kind)
+		return -EEXIST;
+	file = list_first_entry(&from->files, struct user_file, node);
+	list_for_each_entry(other, &place->files, node)
+		if (user_file_inode(other) == user_file_inode(file))
+			return -EEXIST;
+	other = list_first_entry(&place->files, struct user_file, node);
+	if (from->is_return != place->is_return ||
+	    !fetch_alike(other->sites[0].fetch, file->sites[0].fetch))
+		return -EINVAL;
+	file->place = place;
+	ret = user_file_register(file);
+	if (ret)
+		return ret;
+	list_move_tail(&file->node, &place->files);
+	from->nr_files--;
+	place->nr_files++;
+	user_place_drop_old(place);
+	return 0;
+}
 
 /* Return: 0 or -errno. */
 static int prepare_site(struct user_site *site, const struct ltt_kmod_user_place *at,
@@ -181,7 +271,7 @@ static int prepare_site(struct user_site *site, const struct ltt_kmod_user_place
 }
 
 /* The first one is in the request itself. Return: 0 or -errno. */
-static int prepare_sites(struct user_place *place, const struct ltt_kmod_user_probe *request)
+static int prepare_sites(struct user_file *file, const struct ltt_kmod_user_probe *request)
 {
 	struct ltt_kmod_user_place at = { request->offset, request->semaphore, request->args };
 	const struct ltt_kmod_user_place __user *more = u64_to_user_ptr(request->more);
@@ -189,56 +279,73 @@ static int prepare_sites(struct user_place *place, const struct ltt_kmod_user_pr
 	int ret;
 
 	for (i = 0; i <= request->nr_more; i++) {
-		struct user_site *site = &place->sites[i];
+		struct user_site *site = &file->sites[i];
 
 		if (i && copy_from_user(&at, more + i - 1, sizeof(at)))
 			return -EFAULT;
-		site->place = place;
-		place->nr_sites++;
+		site->file = file;
+		file->nr_sites++;
 		ret = prepare_site(site, &at, request);
 		if (ret)
 			return ret;
-		if (!fetch_alike(place->sites[0].fetch, site->fetch))
+		if (!fetch_alike(file->sites[0].fetch, site->fetch))
 			return -EINVAL;
 	}
 	return 0;
 }
 
 /* Return: 0 or -errno. */
-static int prepare_file(struct user_place *place, struct file *file)
+static int prepare_file(struct user_file *file)
 {
-	place->file = file;
-	if (!file)
+	if (!file->file)
 		return -EBADF;
-	return S_ISREG(file_inode(place->file)->i_mode) && place->file->f_mode & FMODE_READ ?
-		       0 : -EINVAL;
+	return S_ISREG(file_inode(file->file)->i_mode) && file->file->f_mode & FMODE_READ ? 0 :
+											  -EINVAL;
 }
 
-struct event *user_place_new(const struct ltt_kmod_user_probe *request, struct file *file)
+/* Without files. */
+static struct user_place *user_place_alloc(void)
 {
-	struct user_place *place;
-	int ret;
+	struct user_place *place = kzalloc(sizeof(*place), GFP_KERNEL_ACCOUNT);
 
-	ret = request->flags & ~LTT_KMOD_PROBE_RETURN || request->nr_more >= LTT_KMOD_PLACES_MAX ?
-		      -EINVAL : -ENOMEM;
-	place = ret == -EINVAL ? NULL : kzalloc(struct_size(place, sites, request->nr_more + 1),
-						GFP_KERNEL_ACCOUNT);
-	if (!place) {
-		if (file)
-			fput(file);
-		return ERR_PTR(ret);
-	}
+	if (!place)
+		return NULL;
 	place->event.kind = &user_place_kind;
 	place->event.name = "user_probe";
 	place->event.live = true;
 	INIT_LIST_HEAD(&place->event.hooks);
-	ret = prepare_file(place, file);
+	INIT_LIST_HEAD(&place->files);
+	return place;
+}
+
+struct event *user_place_new(const struct ltt_kmod_user_probe *request, struct file *opened)
+{
+	struct user_place *place = NULL;
+	struct user_file *file = NULL;
+	int ret = -EINVAL;
+
+	if (!(request->flags & ~LTT_KMOD_PROBE_RETURN) && request->nr_more < LTT_KMOD_PLACES_MAX) {
+		ret = -ENOMEM;
+		place = user_place_alloc();
+		file = kzalloc(struct_size(file, sites, request->nr_more + 1), GFP_KERNEL_ACCOUNT);
+	}
+	if (!place || !file) {
+		kfree(place);
+		kfree(file);
+		if (opened)
+			fput(opened);
+		return ERR_PTR(ret);
+	}
+	file->place = place;
+	file->file = opened;
+	list_add(&file->node, &place->files);
+	place->nr_files = 1;
+	place->is_return = request->flags & LTT_KMOD_PROBE_RETURN;
+	ret = prepare_file(file);
 	if (!ret)
-		ret = prepare_sites(place, request);
+		ret = prepare_sites(file, request);
 	if (!ret)
-		ret = fetch_describe(place->sites[0].fetch,
-				     request->flags & LTT_KMOD_PROBE_RETURN ? 3 : 1,
-				     &place->event);
+		ret = fetch_describe(file->sites[0].fetch, place->is_return ? 3 : 1, &place->event);
 	if (!ret)
 		return &place->event;
 	user_place_free(place);

@@ -231,6 +231,7 @@ static int control_take_rule(struct control_view *v, struct decoder *dec)
 	r->points_never = m.points_never;
 	r->file_device = m.file_device;
 	r->file_inode = m.file_inode;
+	r->earlier_files = pool_str(pool_of(v), m.earlier_files);
 #define SHOWN(type, name, init, doc)   \
 	CONTROL_TAKE(r->name, m.name); \
 	CONTROL_KEEP(type, pool_of(v), r->name);

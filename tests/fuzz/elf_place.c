@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libctl/place/elf_place.h"
+#include "place/elf_place.h"
 #include "must_hold.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

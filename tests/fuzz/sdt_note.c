@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libctl/place/sdt.h"
+#include "place/sdt.h"
 #include "must_hold.h"
 #include "sessiond/domain/kernel/fetch.h"
 

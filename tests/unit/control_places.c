@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "check.h"
-#include "libctl/place/sdt.h"
+#include "place/sdt.h"
 #include "usdt.h"
 
 __attribute__((section(".probes"), used)) volatile unsigned short sold_semaphore;

@@ -209,6 +209,34 @@ static void bad_probes(const struct reader *r)
 		err(1, "probe");
 }
 
+/* More files for a probe: each once, and only those that make the same records. */
+static void bad_files(const struct reader *r, struct ltt_kmod_user_probe p)
+{
+	struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX];
+	struct ltt_kmod_enable off = { .size = sizeof(off), .id = p.id };
+
+	p.offset = 0x1000;
+	if (ioctl(r->fd, LTT_KMOD_USER_PROBE, &p))
+		err(1, "user probe");
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EEXIST, "a file of a user probe again");
+	if (system("cp /proc/$PPID/exe /dev/shm/bad-copy"))
+		errx(1, "no copy");
+	p.fd = open("/dev/shm/bad-copy", O_RDONLY);
+	p.nr_args = parse_args(",u8:n1", args), p.args = (uintptr_t)args;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "another file with other arguments");
+	p.nr_args = 0, p.flags = LTT_KMOD_PROBE_RETURN;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "another file's return");
+	p.flags = 0, p.offset = 1ull << 40;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "another file, behind its end");
+	p.offset = 0x1000;
+	if (ioctl(r->fd, LTT_KMOD_USER_PROBE, &p))
+		err(1, "a second file of a user probe");
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EEXIST, "the second file again");
+	if (ioctl(r->fd, LTT_KMOD_DISABLE, &off))
+		err(1, "user probe");
+	close(p.fd);
+}
+
 static void bad_user_probes(const struct reader *r)
 {
 	struct ltt_kmod_user_probe good = { .size = sizeof(good), .id = 71,
@@ -240,6 +268,7 @@ static void bad_user_probes(const struct reader *r)
 	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EFAULT, "arguments at a wild pointer");
 	p = good, p.id = 7;
 	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EEXIST, "a user probe with an event's id");
+	bad_files(r, good);
 	close(good.fd);
 }
 

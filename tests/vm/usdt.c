@@ -2,10 +2,12 @@
 /*
  * usdt COUNT - passes a USDT probe `shop:sold` so often in one place, and for each third time
  * in another, whose arguments are narrower; calls shop_sell(), a function, each time. Prints how
- * many times a tracer was attached, by the semaphore.
+ * many times a tracer was attached, by the semaphore. With `-`, the same for each number that it
+ * reads.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../unit/usdt.h"
 
@@ -23,14 +25,26 @@ __attribute__((noipa, used)) long shop_sell(long nr, const char *what)
 	return nr * 2;
 }
 
-int main(int argc, char **argv)
+static long pass(long count)
 {
-	long count = argc > 1 ? atol(argv[1]) : 0, heard = 0, sum = 0;
+	long heard = 0, sum = 0;
 
 	for (long i = 0; i < count; i++) {
 		heard += sold_semaphore > 0;
 		sum += shop_sell(i, name);
 	}
 	printf("%ld\n", heard);
-	return sum < 0;
+	fflush(stdout);
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	long count = argc > 1 ? atol(argv[1]) : 0;
+
+	if (argc < 2 || strcmp(argv[1], "-") != 0)
+		return pass(count) < 0;
+	while (scanf("%ld", &count) == 1)
+		pass(count);
+	return 0;
 }

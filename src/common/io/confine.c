@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -75,26 +76,48 @@ static int drop_caps(const struct confine *to)
 	return set_caps(&less);
 }
 
+/* Have these in effect, too. Return: whether that has changed @before. */
+static bool caps_raise(uint64_t needed, struct caps *before)
+{
+	struct caps more;
+
+	if (get_caps(before) < 0)
+		return false;
+	more = *before;
+	more.effective |= before->permitted & needed;
+	return more.effective != before->effective && set_caps(&more) == 0;
+}
+
 int confine_open(const char *path, int how)
 {
-	struct caps caps = { 0 }, more;
 	uint64_t needed = CONFINE_CAP(CAP_DAC_OVERRIDE);
+	struct caps caps = { 0 };
 	bool raised;
 	int fd;
 
 	if (rootpath_is(path)) /* that directory is for processes that may trace the process */
 		needed |= CONFINE_CAP(CAP_SYS_PTRACE);
-	raised = get_caps(&caps) == 0;
-	more = caps;
-	more.effective |= caps.permitted & needed;
-	raised = raised && more.effective != caps.effective && set_caps(&more) == 0;
-	fd = rootpath_open(path, how | O_NONBLOCK | O_NOCTTY);
+	raised = caps_raise(needed, &caps);
+	fd = rootpath_open(path, how | (how & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY));
 	if (raised && set_caps(&caps) < 0) {
 		log_warn("can't drop capabilities again: %s is not opened", path);
 		close_fd(fd);
 		return -EPERM;
 	}
 	return fd;
+}
+
+int confine_watch(int notify, const char *folder, uint32_t events)
+{
+	struct caps caps = { 0 };
+	bool raised = caps_raise(CONFINE_CAP(CAP_DAC_OVERRIDE), &caps);
+	int watch = inotify_add_watch(notify, folder, events);
+
+	if (watch < 0)
+		watch = -errno;
+	if (raised && set_caps(&caps) < 0)
+		log_warn("can't drop capabilities again after watching %s", folder);
+	return watch;
 }
 
 void confine(const struct confine *to)

@@ -33,7 +33,10 @@ struct confine {
 void confine(const struct confine *to);
 
 /** Open a file with root's right to all files, if confine() has left that capability permitted; it
- *  is dropped again. @how: O_RDONLY or O_RDWR. Return: a descriptor or -errno. */
+ *  is dropped again. @how: O_RDONLY, O_RDWR or O_PATH. Return: a descriptor or -errno. */
 int confine_open(const char *path, int how) MUST_CHECK;
+
+/** inotify_add_watch() with that right. Return: the watch or -errno. */
+int confine_watch(int notify, const char *folder, uint32_t events) MUST_CHECK;
 
 #endif

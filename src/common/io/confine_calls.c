@@ -182,6 +182,11 @@ static const struct {
 	{ "capset", S },
 	{ "seccomp", S },
 
+	/* files of programs that are replaced, searched by a process of its own */
+	{ "inotify_init1", S },
+	{ "inotify_add_watch", S },
+	{ "inotify_rm_watch", S },
+
 	/* its directory: state, sockets */
 	{ "bind", S },
 	{ "listen", S },

@@ -336,6 +336,8 @@ struct json_object *json_rule(const struct ltt_ctl_rule *r)
 	if (r->file_inode) {
 		json_set(o, "file_device", json_device(r->file_device));
 		json_set_num(o, "file_inode", r->file_inode);
+		if (*r->earlier_files)
+			json_set(o, "earlier_files", json_object_new_string(r->earlier_files));
 	}
 	return o;
 }

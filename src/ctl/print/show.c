@@ -218,7 +218,8 @@ static void show_channels(FILE *out, struct json_object *session)
 
 static const char place_form[] =
 	"    {pattern}[{!enabled}, disabled]: [{kind=function}entry and exit of|probe at] "
-	"{location}[, with {fetch?}][ (device {file_device?}, inode {file_inode})]\n";
+	"{location}[, with {fetch?}][ (device {file_device?}, inode {file_inode})]"
+	"[, and {earlier_files?} while programs run them]\n";
 
 /* Up to the number of points, and from there on. */
 static const char rule_form[] =

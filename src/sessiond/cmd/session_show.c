@@ -53,6 +53,7 @@ static void session_show_rules(struct command *cmd, struct session *session,
 
 	list_for_each(rule, &channel->rules, node) {
 		uint32_t never;
+		struct domain_files files = { rule->places, "" };
 		char *behind = "";
 		uint32_t points = tracer->ops->count_points(tracer, session, rule, &never);
 		struct msg_rule item = {
@@ -62,10 +63,13 @@ static void session_show_rules(struct command *cmd, struct session *session,
 			.points_never = never,
 		};
 
-		if (*rule->places) /* DEVICE,INODE,... */
-			item.file_device = strtoull(rule->places, &behind, 10);
+		if (*rule->places && tracer->ops->find_files)
+			tracer->ops->find_files(tracer, session, rule, &files);
+		if (*files.places) /* DEVICE,INODE,... */
+			item.file_device = strtoull(files.places, &behind, 10);
 		if (*behind == ',')
 			item.file_inode = strtoull(behind + 1, NULL, 10);
+		item.earlier_files = files.earlier;
 		item_rule(cmd, &item);
 	}
 }

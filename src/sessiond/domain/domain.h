@@ -33,6 +33,12 @@ struct domain_refusal {
 	bool recorded;	 /* an application's event that was to be recorded; else counted */
 };
 
+/** Files of a place in a program. @places: of the newest one, as a rule has them. @earlier: others
+ *  that are recorded while programs run them: DEVICE:INODE, separated by commas. */
+struct domain_files {
+	const char *places, *earlier;
+};
+
 /** The counts of an event that is not recorded. */
 struct domain_counted {
 	enum domain_id domain;
@@ -203,6 +209,9 @@ struct domain_ops {
 	 *  filter never holds. */
 	uint32_t (*count_points)(struct domain_tracer *domain, const struct session *session,
 				 const struct rule *rule, uint32_t *ret_never);
+	/** The files of a rule about a place in a program. NULL: the domain has none. */
+	void (*find_files)(struct domain_tracer *domain, const struct session *session,
+			   const struct rule *rule, struct domain_files *ret);
 	/** The name of a point that may be meant by @name, valid until points change; empty: none.
 	 *  NULL: the domain does not search. */
 	const char *(*nearest_point)(struct domain_tracer *domain, const struct session *session,

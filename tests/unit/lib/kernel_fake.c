@@ -148,6 +148,8 @@ static int kernel_fake_set_filter(int fd, const struct ltt_kmod_filter *filter)
 			kernel_fake_keep_filter(filter, &kernel_fake.probes[i].filter);
 			return 0;
 		}
+	if (kernel_fake.users && filter->id == kernel_fake.user.id)
+		return 0;
 	return errno = ENOENT, -1;
 }
 
@@ -276,6 +278,7 @@ static int kernel_fake_add_user_probe(int fd, const struct ltt_kmod_user_probe *
 	if (probe->offset == 0x666)
 		return errno = EINVAL, -1;
 	kernel_fake.user = *probe;
+	kernel_fake.user_inode = st.st_ino;
 	if (bytes)
 		memcpy(kernel_fake.user_args[0], (void *)(uintptr_t)probe->args, bytes);
 	if (probe->nr_more)
@@ -382,7 +385,7 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 		((struct ltt_kmod_hello *)arg)->features =
 			kernel_fake.old ? 0 :
 					  LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS |
-						  LTT_KMOD_OUTPUTS;
+						  LTT_KMOD_OUTPUTS | LTT_KMOD_FILES;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

@@ -52,6 +52,7 @@ struct kernel_fake {
 	struct ltt_kmod_user_probe user; /* the last one; ->second: its second place */
 	struct ltt_kmod_user_place second;
 	struct ltt_kmod_arg user_args[2][2];
+	uint64_t user_inode; /* of its file */
 	unsigned int users;
 	bool unseen;		      /* the fake consumer has not received the metadata */
 	char contexts[100];	      /* of the channel, in order */

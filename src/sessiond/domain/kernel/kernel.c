@@ -158,6 +158,26 @@ static uint32_t kernel_count_points(struct domain_tracer *domain, const struct s
 	return nr;
 }
 
+static void kernel_find_files(struct domain_tracer *domain, const struct session *session,
+			      const struct rule *rule, struct domain_files *ret)
+{
+	const struct kernel_session *ks = kernel_find(domain, session);
+	const struct kernel_channel *kc;
+
+	*ret = (struct domain_files){ rule->places, "" };
+	if (!ks)
+		return;
+	list_for_each(kc, &ks->channels, node)
+		for (uint32_t i = 0; i < kc->nr_probes; i++) {
+			const struct probe_file *file = &kc->probes[i]->file;
+
+			if (kc->probes[i]->rule == rule && file->places)
+				ret->places = file->places;
+			if (kc->probes[i]->rule == rule && file->earlier)
+				ret->earlier = file->earlier;
+		}
+}
+
 static enum domain_way way_of(uint32_t flags)
 {
 	return flags & LTT_KMOD_BY_PERF ? WAY_PERF :
@@ -312,6 +332,7 @@ static const struct domain_ops kernel_ops = {
 	.dump = kernel_dump,
 	.count_apps = count_apps,
 	.count_points = kernel_count_points,
+	.find_files = kernel_find_files,
 	.each_point = each_point,
 	.each_conflict = each_conflict,
 	.each_refusal = kernel_each_refusal,
@@ -338,6 +359,7 @@ struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *
 	list_init(&kernel->domain.recordings);
 	kernel->recorder = recorder;
 	kernel->kmod = kmod;
+	replaced_init(&kernel->replaced, recorder->config.loop);
 	ksyms_init(&kernel->ksyms, recorder->config.loop, kernel_store_names);
 	return &kernel->domain;
 }
@@ -351,6 +373,7 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 		return NULL;
 	list_for_each_safe(rec, next, &domain->recordings, node)
 		kernel_session_forget(ks_of(rec));
+	replaced_fini(&kernel->replaced);
 	ksyms_fini(&kernel->ksyms);
 	kernel_events_free(kernel);
 	layout_free(kernel->contexts);
@@ -454,6 +477,7 @@ static void kernel_refusal_report_probe(const struct reporter *reporter,
 			      "its fields can't be read (see the log of ltt-sessiond)",
 		true,
 	};
+	const char *unfollowed = slot == probe->slots ? probe->file.why : NULL;
 	bool waits = slot->state == SLOT_ON && slot == probe->slots && *probe->module &&
 		     !kernel_module_is_loaded(probe->module);
 	AUTO_FREE char *why =
@@ -461,9 +485,9 @@ static void kernel_refusal_report_probe(const struct reporter *reporter,
 				  probe->module) :
 			NULL;
 
-	if (waits)
-		refusal.why = why;
-	if ((waits || slot->state == SLOT_REFUSED) &&
+	if (waits || unfollowed)
+		refusal.why = waits ? why : unfollowed;
+	if ((waits || unfollowed || slot->state == SLOT_REFUSED) &&
 	    (!reporter->rule || reporter->rule == probe->rule))
 		reporter->fn(&refusal, reporter->data);
 }

@@ -308,6 +308,7 @@ void kernel_probes_add(struct kernel_channel *kc, enum slot_state state)
 void kernel_probes_free(struct kernel_domain *kernel, struct kernel_channel *kc)
 {
 	for (uint32_t i = 0; i < kc->nr_probes; i++) {
+		replaced_forget(&kernel->replaced, kc->probes[i]);
 		for (uint32_t part = 0; part < PROBE_PARTS; part++)
 			shape_unref(&kernel->recorder->shapes, kc->probes[i]->shapes[part]);
 		free(kc->probes[i]);
@@ -340,16 +341,15 @@ static bool add_own(struct layout *layout, const struct kernel_place *place, uin
 }
 
 /* As abi/ltt_kmod.h requires: numbers before texts. */
-static struct layout *kernel_probe_make_layout(const struct rule *rule, uint32_t part)
+static struct layout *kernel_probe_make_layout(const struct kernel_place *place, uint32_t part)
 {
-	const struct kernel_place place = kernel_place_of(rule);
 	struct kernel_fetch fetches[LTT_KMOD_ARGS_MAX];
 	struct err ignored = { 0 };
-	int nr = place.kind == RULE_USER ? kernel_user_fetches(&place, fetches, &ignored) :
-					   fetches_of(&place, part, fetches, &ignored);
+	int nr = place->kind == RULE_USER ? kernel_user_fetches(place, fetches, &ignored) :
+					    fetches_of(place, part, fetches, &ignored);
 	struct layout *layout =
 		nr < 0 ? NULL : layout_new(3 + (uint32_t)nr, 0, 64 + (size_t)nr * FETCH_NAME_MAX);
-	bool fine = layout && add_own(layout, &place, part);
+	bool fine = layout && add_own(layout, place, part);
 
 	for (int texts = 0; texts < 2; texts++)
 		for (int i = 0; i < nr && fine; i++)
@@ -358,11 +358,13 @@ static struct layout *kernel_probe_make_layout(const struct rule *rule, uint32_t
 	return fine ? layout : layout_free(layout);
 }
 
-struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_probe *probe,
-				 uint32_t part)
+/* Return: a reference; NULL: it can't be described. */
+static struct shape *kernel_probe_make_shape(struct kernel_domain *kernel, const struct rule *rule,
+					     const struct kernel_place *place, uint32_t part)
 {
 	AUTO_FREE char *name =
-		xasprintf("%s%s", probe->rule->pattern, suffix(probe->rule->kind, part));
+		xasprintf("%s%s", rule->pattern, suffix(rule->kind, part));
+	struct shape *shape = NULL;
 	struct shape_facts facts = {
 		.name = name,
 		.kind = SHAPE_KERNEL,
@@ -371,12 +373,20 @@ struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_pro
 	};
 	const char *why;
 
-	if (probe->shapes[part])
-		return probe->shapes[part];
-	facts.layout = kernel_probe_make_layout(probe->rule, part);
+	facts.layout = kernel_probe_make_layout(place, part);
 	if (facts.layout)
-		probe->shapes[part] = shape_get(&kernel->recorder->shapes, &facts, &why);
+		shape = shape_get(&kernel->recorder->shapes, &facts, &why);
 	layout_free(facts.layout);
+	return shape;
+}
+
+struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_probe *probe,
+				 uint32_t part)
+{
+	const struct kernel_place place = kernel_place_of(probe->rule);
+
+	if (!probe->shapes[part])
+		probe->shapes[part] = kernel_probe_make_shape(kernel, probe->rule, &place, part);
 	return probe->shapes[part];
 }
 
@@ -670,4 +680,20 @@ int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 	request->probe.filter = (uint64_t)(uintptr_t)place->filter;
 	request->probe.description = (uint64_t)(uintptr_t)place->description;
 	return kmod_call(kmod, module, LTT_KMOD_USER_PROBE, &request->probe);
+}
+
+bool kernel_probe_fits(struct kernel_domain *kernel, struct kernel_probe *probe, const char *places)
+{
+	struct user_request *request AUTO_FREE = xalloc(sizeof(*request));
+	struct kernel_place place = kernel_place_of(probe->rule);
+	struct identity ignored;
+	struct err err = { 0 };
+	struct shape *shape;
+
+	place.places = places;
+	if (kernel_user_make_request(&place, request, &ignored, &err))
+		return false;
+	shape = kernel_probe_make_shape(kernel, probe->rule, &place, 0);
+	shape_unref(&kernel->recorder->shapes, shape);
+	return shape && shape == kernel_probe_shape(kernel, probe, 0);
 }

@@ -62,6 +62,9 @@ bool kernel_probe_shared(struct kernel_domain *kernel, const struct kernel_chann
 /** kernel_probe_send() for places in a program. -ESTALE: the file was replaced. */
 int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 		     const struct kernel_place *place, struct err *err) MUST_CHECK;
+/** Whether places of another file make the same records. They are untrusted. */
+bool kernel_probe_fits(struct kernel_domain *kernel, struct kernel_probe *probe,
+		       const char *places) MUST_CHECK;
 /** Whether the place is the return of a function. */
 bool kernel_user_returns(const struct kernel_place *place);
 /** The values that are recorded at the first place, and so at all places. Return: their number,

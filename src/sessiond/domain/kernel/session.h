@@ -16,6 +16,7 @@
 #include "sessiond/domain/rec/recording.h"
 #include "kmod.h"
 #include "ksyms.h"
+#include "replaced.h"
 #include "io/loop.h"
 #include "base/list.h"
 #include "sessiond/domain/domain.h"
@@ -32,6 +33,7 @@ struct kernel_domain {
 	struct layout *contexts;	    /* all contexts of the module, loaded on demand */
 	struct filter_tracer filter_tracer; /* made from @contexts */
 	struct ksyms ksyms;
+	struct replaced replaced;
 };
 
 /** The state of an event in a channel, as sent to the module. */
@@ -57,6 +59,7 @@ struct slot {
 struct kernel_probe {
 	struct rule *rule;
 	char module[KERNEL_MODULE_MAX]; /* of the place, as the module answered; empty: none */
+	struct probe_file file; /* of a place in a program */
 	struct shape *shapes[PROBE_PARTS]; /* made when they are needed */
 	struct slot slots[PROBE_PARTS];
 };

@@ -48,6 +48,8 @@ static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *
 	struct err ignored = { 0 };
 	int ret;
 
+	if (target->probe->file.places)
+		place.places = target->probe->file.places;
 	place.filter = filter;
 	place.description = description;
 	ret = kernel_probe_send(ks->kernel->kmod, ring->module, id, &place, target->part, &answer,
@@ -141,11 +143,23 @@ static uint32_t kernel_walk_release(struct kernel_session *ks, const struct ring
 		return slot->state != SLOT_OFF && kmod_has(ks->kernel->kmod, LTT_KMOD_SAMPLES) ?
 			       LTT_KMOD_INSTEAD :
 			       0;
-	if (slot->state == SLOT_ON && slot->id != id)
+	if (slot->state == SLOT_ON && slot->id != id) {
 		disable_event(ks, ring, slot->id);
-	else if (slot->state == SLOT_UNKNOWN)
+		replaced_reset(&target->probe->file);
+	} else if (slot->state == SLOT_UNKNOWN) {
 		disarm_unknown(ks, ring, target, id);
+	}
+	if (target->probe->file.rewritten)
+		disable_event(ks, ring, id);
+	target->probe->file.rewritten = false;
 	return 0;
+}
+
+/* Another file is there, and is searched for the place. */
+static bool kernel_walk_follows(struct kernel_session *ks, const struct target *target, int err)
+{
+	return err == -ESTALE && target->probe && !target->probe->file.why &&
+	       kmod_has(ks->kernel->kmod, LTT_KMOD_FILES);
 }
 
 /* One that was enabled by an earlier daemon has its id, too, and some filter. */
@@ -157,16 +171,26 @@ static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel 
 	int err = kernel_walk_enable_event(ks, ring, target, id, flags);
 	uint32_t before = slot->state == SLOT_ON ? slot->id : id;
 	bool is_new = err == 0 && slot->state != SLOT_ON;
+	bool joins = err == 0 && slot->state == SLOT_UNKNOWN && target->probe;
 
+	if (kernel_walk_follows(ks, target, err)) {
+		slot->state = SLOT_UNKNOWN;
+		kc->nr_waits++;
+		replaced_touch(&ks->kernel->replaced);
+		return;
+	}
 	slot->id = id;
 	slot->state = SLOT_ON;
 	slot->filter = target->filter;
-	if (err == -EEXIST)
+	if (err == -EEXIST || joins)
 		err = kernel_walk_refilter(ks, ring, id, target->filter);
 	if (err < 0 && before != id)
 		disable_event(ks, ring, before);
 	if (err < 0)
 		kernel_walk_refuse(ks, slot, target, -err);
+	if (is_new && target->probe && target->probe->rule->kind == RULE_USER &&
+	    kmod_has(ks->kernel->kmod, LTT_KMOD_FILES))
+		replaced_touch(&ks->kernel->replaced);
 	if (is_new && target->event && target->event->flags & LTT_KMOD_STATE)
 		kc->dump_due = true;
 }
@@ -230,6 +254,8 @@ static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel 
 		disarm_unknown(ks, ring, target, UINT32_MAX);
 	slot->state = SLOT_OFF;
 	slot->filter = NULL;
+	if (target->probe)
+		replaced_reset(&target->probe->file);
 }
 
 /* Each event is recorded by the earlier filter or by the new one. Where the module rejects the new
