@@ -41,8 +41,8 @@ struct ring_set *kmod_channel_set(struct channel *channel);
  */
 int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
 			const struct stat_spec *spec, const struct filter *filter, bool instead);
-/** Have the event with that id record the places of @more, too, which stays the caller's. Return: 0;
- *  -ENOENT: no such event; -EEXIST: it has these, or can have no more; or the kind's error. */
+/** Have the event with that id record the places of @more, too, which stays the caller's. Return:
+ *  0; -ENOENT: no such event; -EEXIST: it has these, or can have no more; or the kind's error. */
 int kmod_channel_join(struct channel *channel, u32 id, struct event *more);
 /** A record of the event may be in progress on return. Return: 0 or -ENOENT. */
 int kmod_channel_disable(struct channel *channel, u32 id);

@@ -209,13 +209,22 @@ static void bad_probes(const struct reader *r)
 		err(1, "probe");
 }
 
+extern const char __executable_start[];
+
+/* Its file has it at its address in the program. */
+__attribute__((noinline, used)) static void bad_probed(void)
+{
+	asm volatile("nop");
+}
+
 /* More files for a probe: each once, and only those that make the same records. */
 static void bad_files(const struct reader *r, struct ltt_kmod_user_probe p)
 {
 	struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX];
 	struct ltt_kmod_enable off = { .size = sizeof(off), .id = p.id };
+	uint64_t offset = (uintptr_t)bad_probed - (uintptr_t)__executable_start;
 
-	p.offset = 0x1000;
+	p.offset = offset;
 	if (ioctl(r->fd, LTT_KMOD_USER_PROBE, &p))
 		err(1, "user probe");
 	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EEXIST, "a file of a user probe again");
@@ -224,11 +233,11 @@ static void bad_files(const struct reader *r, struct ltt_kmod_user_probe p)
 	p.fd = open("/dev/shm/bad-copy", O_RDONLY);
 	p.nr_args = parse_args(",u8:n1", args), p.args = (uintptr_t)args;
 	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "another file with other arguments");
-	p.nr_args = 0, p.flags = LTT_KMOD_PROBE_RETURN;
+	p.nr_args = 0, p.args = 0, p.flags = LTT_KMOD_PROBE_RETURN;
 	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "another file's return");
 	p.flags = 0, p.offset = 1ull << 40;
 	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "another file, behind its end");
-	p.offset = 0x1000;
+	p.offset = offset;
 	if (ioctl(r->fd, LTT_KMOD_USER_PROBE, &p))
 		err(1, "a second file of a user probe");
 	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EEXIST, "the second file again");
