@@ -3,7 +3,8 @@
  * A writer of a chunk is killed before, amid and after each step, at system calls and at returns
  * from them; its successor continues. In the end the chunk is the same as without a kill: under its
  * name, closed, with the same bytes of metadata, streams and indexes. A damaged last packet is
- * removed; a chunk on a full disk is handed on when there is room.
+ * removed, one that can't be opened or read for now stays; a chunk on a full disk is handed on when
+ * there is room.
  */
 #include "store/chunk_stream.h"
 
@@ -11,12 +12,14 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +38,48 @@ static const char *const paths[TRACES] = { "ust/uid/1", "ust/pid/2" };
 static uint8_t body[BODY];
 static struct disk disk;
 static int top = -1; /* of this run */
+
+/* --- a file that can't be opened or read ------------------------------------------- */
+
+static struct {
+	const char *name; /* NULL: no call fails */
+	bool opens;	  /* else it can't be read */
+	int error;
+	int fd; /* of @name */
+} fault = { .fd = -1 };
+
+int openat(int fd, const char *path, int flags, ...)
+{
+	bool is_it = fault.name && strcmp(path, fault.name) == 0;
+	mode_t mode = 0;
+	va_list args;
+	int ret;
+
+	if (flags & O_CREAT) {
+		va_start(args, flags);
+		mode = va_arg(args, mode_t);
+		va_end(args);
+	}
+	if (is_it && fault.opens) {
+		errno = fault.error;
+		return -1;
+	}
+	ret = (int)syscall(SYS_openat, fd, path, flags, mode);
+	if (is_it)
+		fault.fd = ret;
+	else if (ret == fault.fd)
+		fault.fd = -1;
+	return ret;
+}
+
+ssize_t pread(int fd, void *buf, size_t len, off_t offset)
+{
+	if (fault.name && !fault.opens && fd == fault.fd) {
+		errno = fault.error;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, buf, len, offset);
+}
 
 /* --- a writer -------------------------------------------------------------------- */
 
@@ -456,6 +501,54 @@ static void damaged(bool limited)
 	dir_remove(AT_FDCWD, name);
 }
 
+/* --- a file that can't be opened or read for now ------------------------------------ */
+
+/* The successor is refused, and finds all packets when it tries again. */
+static void try_fault(struct writer *w, const char *name, bool opens, int error)
+{
+	struct packet_header last;
+	uint64_t cut = 0;
+	int found;
+
+	fault.name = name;
+	fault.opens = opens;
+	fault.error = error;
+	chunk_stream_init(&w->streams[0], &w->config[0], 0);
+	found = chunk_stream_continue(&w->streams[0], &last, &cut);
+	chunk_stream_close(&w->streams[0]);
+	fault.name = NULL;
+	fault.fd = -1;
+	CHECK(found == -error && !cut);
+	go_on(w, UINT64_MAX, PACKETS - 1, 0);
+}
+
+static void with_faults(bool limited)
+{
+	static const char *const of_one[] = { "chan_0", "chan_0.idx", NULL };
+	static const char *const of_many[] = { "chan_0_0", "chan_0_1", "chan_0_1.idx", ".", NULL };
+	static const int errors[] = { EMFILE, ENFILE, EIO, EACCES, ENOMEM };
+	char name[] = "/tmp/ltt-chunk.XXXXXX";
+	struct writer w;
+
+	CHECK(mkdtemp(name));
+	top = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	w = writer_of(true);
+	begin(&w);
+	w.config[0].tracefile_size = limited;
+	fill(&w);
+	chunk_stream_close(&w.streams[0]);
+	chunk_stream_close(&w.streams[1]);
+	for (const char *const *file = limited ? of_many : of_one; *file; file++) {
+		for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+			try_fault(&w, *file, true, errors[i]);
+		if (strcmp(*file, ".") != 0)
+			try_fault(&w, *file, false, EIO);
+	}
+	chunk_fini(&w.chunk);
+	close(top);
+	dir_remove(AT_FDCWD, name);
+}
+
 /* --- a full disk ------------------------------------------------------------------ */
 
 /* Nothing is moved before the list of traces is complete; the same call finishes it. */
@@ -506,6 +599,8 @@ int main(void)
 	}
 	damaged(false);
 	damaged(true);
+	with_faults(false);
+	with_faults(true);
 	full_disk();
 	return 0;
 }

@@ -5,7 +5,7 @@
  * in between. While it is away, a turn is refused, and may be repeated; or it waits in the spool,
  * in its place among the packets, also if the consumer is killed at any call. After a call that
  * fails, as on a full disk, a turn or a clear is refused with a sentence, and may be repeated: all
- * counts are exact.
+ * counts are exact. A turn in the spool that can't be opened stays there, and is made once it can.
  */
 #include <netinet/in.h>
 #include <poll.h>
@@ -93,17 +93,28 @@ static void await_turn(struct daemon *d, uint64_t output, const char *name)
 	await_any(d, output, name, false);
 }
 
-static void open_session_again(struct daemon *d, uint64_t output, const char *name, int dir,
-			       int doorbell, bool adopt)
+/* Return: the code. */
+static uint32_t ask_session(struct daemon *d, uint64_t output, const char *name, int dir,
+			    int doorbell, bool adopt)
 {
+	struct reply r;
 	char addr[32];
 
 	snprintf(addr, sizeof(addr), "127.0.0.1:%u", port);
-	MUST(d, con_output_open, .doorbell = doorbell, .output = output, .dir = dir,
-	     .uid = geteuid(), .gid = getegid(), .flush_us = 1000, .max_size = 64 << 20,
-	     .relay = addr, .relay_url = "", .relay_host = "", .relay_later = adopt,
-	     .relay_name = name, .relay_stamp = STAMP,
-	     .relay_id = { (const uint8_t *)"0123456789abcdef", 16 });
+	ASK(d, &r, con_output_open, .doorbell = doorbell, .output = output, .dir = dir,
+	    .uid = geteuid(), .gid = getegid(), .flush_us = 1000, .max_size = 64 << 20,
+	    .relay = addr, .relay_url = "", .relay_host = "", .relay_later = adopt,
+	    .relay_name = name, .relay_stamp = STAMP,
+	    .relay_id = { (const uint8_t *)"0123456789abcdef", 16 });
+	if (r.code)
+		printf("%s: %s\n", name, r.text);
+	return r.code;
+}
+
+static void open_session_again(struct daemon *d, uint64_t output, const char *name, int dir,
+			       int doorbell, bool adopt)
+{
+	CHECK_IS(ask_session(d, output, name, dir, doorbell, adopt), ==, 0);
 }
 
 static void open_session(struct daemon *d, uint64_t output, const char *name, int dir)
@@ -520,6 +531,62 @@ static bool check_failed(unsigned int at, int cpu, const struct failure *f)
 	return calls_made() >= at;
 }
 
+static struct daemon start_unopened(unsigned int times, int error)
+{
+	struct daemon d;
+
+	daemon_preload("dso/fault.so");
+	setenv("LTT_FAULT_OPEN", ".turn-1", 1);
+	set_number("LTT_FAULT_TIMES", times);
+	set_number("LTT_FAULT_ERRNO", (unsigned int)error);
+	set_number("LTT_FAULT_AT", 0);
+	d = daemon_start();
+	unsetenv("LD_PRELOAD");
+	return d;
+}
+
+/* A successor tries to open the turn for a moment, then is refused; another one makes it. */
+static void check_unopened(unsigned int times, int error)
+{
+	static const char *const parts[] = { "archives/a", ".", NULL };
+	struct daemon d = daemon_start();
+	uint64_t metadata_bytes;
+	struct producer p;
+	struct rings rings;
+	struct buffers b;
+	char name[24];
+
+	snprintf(name, sizeof(name), "unopened-%u", times);
+	dir_remove(AT_FDCWD, "spool");
+	open_session(&d, 1, name, fresh_dir("spool"));
+	free(slurp(AT_FDCWD, "spool/ust/uid/metadata", &metadata_bytes));
+	rings = open_buffers(&d, &b);
+	producer_init(&p, &rings, 0);
+	write_events(&p);
+	MUST(&d, con_output_flush, .output = 1);
+	kill_relay();
+	CHECK_IS(turn(&d, 1, "archives/a", false), ==, WAITS);
+	kill(d.pid, SIGKILL);
+	CHECK(is_killed(&d));
+	write_events(&p);
+	d = start_unopened(times, error);
+	if (times > 1) {
+		CHECK_IS(ask_session(&d, 1, name, open_spool(), b.doorbell, true), ==, ERR_OUTPUT);
+		CHECK_IS(access("spool/.turn-1", F_OK), ==, 0);
+		kill(d.pid, SIGKILL);
+		CHECK(is_killed(&d));
+		d = daemon_start();
+	}
+	adopt(&d, &b, name, metadata_bytes);
+	start_relay(&d);
+	await_turn(&d, 1, "archives/a");
+	write_events(&p);
+	check(&d, 1, name, parts, 3 * EVENTS);
+	CHECK(access("spool/.turn-1", F_OK) < 0);
+	MUST(&d, con_output_close, .output = 1);
+	daemon_end(&d);
+}
+
 static const struct failure failures[] = {
 	{ .times = 1, .error = ENOSPC },
 	{ .times = 1, .error = EDQUOT, .away = true },
@@ -556,6 +623,8 @@ int main(void)
 	test_hung(&d);
 	daemon_end(&d);
 	cpu = pin();
+	check_unopened(1, EMFILE);
+	check_unopened(1000, EIO);
 	check_kills(cpu, stride, true);
 	check_kills(cpu, stride, false);
 	stride *= stride;

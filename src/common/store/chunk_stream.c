@@ -388,20 +388,23 @@ int chunk_stream_finish(struct chunk_stream *s, const struct packet_header *head
  * entry; packets after it are found by their headers and get an index entry, and an incomplete rest
  * is cut off. Position and counters of the stream are those of the last complete packet. */
 
-static bool chunk_stream_read_at(int fd, void *buf, size_t len, uint64_t offset)
+/* Return: 1; 0: the file ends before; negative errno. */
+static int chunk_stream_read_at(int fd, void *buf, size_t len, uint64_t offset)
 {
-	return pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
+	ssize_t n = pread(fd, buf, len, (off_t)offset);
+
+	return n < 0 ? -errno : n == (ssize_t)len;
 }
 
 /* Is there a whole packet of the stream at @at? A torn one has a content size of its own (see
- * append.h), or does not fit. */
-static bool packet_at(const struct chunk_stream *s, uint64_t at, uint64_t end,
-		      struct packet_header *ret)
+ * append.h), or does not fit. Return: 1; 0: no; negative errno: it can't be read. */
+static int packet_at(const struct chunk_stream *s, uint64_t at, uint64_t end,
+		     struct packet_header *ret)
 {
 	const struct packet_stream stream = stream_config_packets(s->config, s->cpu);
+	int got = at <= end ? chunk_stream_read_at(s->fd, ret, sizeof(*ret), at) : 0;
 
-	return at <= end && chunk_stream_read_at(s->fd, ret, sizeof(*ret), at) &&
-	       packet_check(ret, &stream, end - at) == PACKET_FITS;
+	return got > 0 ? packet_check(ret, &stream, end - at) == PACKET_FITS : got;
 }
 
 static bool chunk_stream_is_successor(const struct packet_header *next,
@@ -430,12 +433,12 @@ static int chunk_stream_open_files(struct chunk_stream *s, uint64_t number)
 }
 
 /* Entries of an index with an unknown header are ignored. */
-static bool is_index(int fd)
+static int is_index(int fd)
 {
 	struct index_header header, ours = index_header_make();
+	int got = chunk_stream_read_at(fd, &header, sizeof(header), 0);
 
-	return chunk_stream_read_at(fd, &header, sizeof(header), 0) &&
-	       memcmp(&header, &ours, sizeof(ours)) == 0;
+	return got > 0 ? memcmp(&header, &ours, sizeof(ours)) == 0 : got;
 }
 
 /* The last entry of a whole packet; entries behind it don't count.
@@ -443,16 +446,19 @@ static bool is_index(int fd)
  * is the begin; negative errno. */
 static int chunk_stream_find_entry(struct chunk_stream *s, uint64_t end, struct packet_header *ret)
 {
-	uint64_t nr = is_index(s->index_fd) ? index_entries(fd_bytes(s->index_fd)) : 0;
+	int got = is_index(s->index_fd);
+	uint64_t nr = got > 0 ? index_entries(fd_bytes(s->index_fd)) : 0;
 
-	for (; nr > 0; nr--) {
+	for (; got >= 0 && nr > 0; nr--) {
 		struct index_entry entry;
 
-		if (!chunk_stream_read_at(s->index_fd, &entry, sizeof(entry), index_offset(nr - 1)))
+		got = chunk_stream_read_at(s->index_fd, &entry, sizeof(entry),
+					   index_offset(nr - 1));
+		if (got <= 0)
 			continue;
 		s->bytes = be64toh(entry.offset);
-		if (packet_at(s, s->bytes, end, ret) &&
-		    ret->packet_seq_num == be64toh(entry.packet_seq_num)) {
+		got = packet_at(s, s->bytes, end, ret);
+		if (got > 0 && ret->packet_seq_num == be64toh(entry.packet_seq_num)) {
 			struct index_entry right = index_entry_make(s->bytes, ret);
 			int err;
 
@@ -467,14 +473,15 @@ static int chunk_stream_find_entry(struct chunk_stream *s, uint64_t end, struct 
 	}
 	s->bytes = 0;
 	s->index_bytes = index_offset(0);
-	return 0;
+	return MIN(got, 0);
 }
 
 static int repair_index(int fd)
 {
 	struct index_header header = index_header_make();
+	int is = is_index(fd);
 
-	return is_index(fd) ? 0 : append_bytes(fd, &header, sizeof(header), 0);
+	return is ? MIN(is, 0) : append_bytes(fd, &header, sizeof(header), 0);
 }
 
 /* To the end of the last whole packet before @end. Return: 0, -ENODATA: there is none; ... */
@@ -482,9 +489,9 @@ static int chunk_stream_walk(struct chunk_stream *s, uint64_t end, struct packet
 {
 	int found = chunk_stream_find_entry(s, end, ret);
 	struct packet_header next;
-	int err = MIN(found, 0);
+	int err = MIN(found, 0), more = 0;
 
-	while (err == 0 && packet_at(s, s->bytes, end, &next) &&
+	while (err == 0 && (more = packet_at(s, s->bytes, end, &next)) > 0 &&
 	       (!found || chunk_stream_is_successor(&next, ret))) {
 		err = found ? 0 : repair_index(s->index_fd);
 		if (err == 0)
@@ -494,13 +501,16 @@ static int chunk_stream_walk(struct chunk_stream *s, uint64_t end, struct packet
 		*ret = next;
 		found = 1;
 	}
+	if (err == 0)
+		err = MIN(more, 0);
 	return err == 0 && !found ? -ENODATA : err;
 }
 
 #define CHECK_BYTES (256u << 10) /* of a body, at once */
 
-/* Whether @last, at the end of the walk, has another checksum than its contents. */
-static bool is_damaged(const struct chunk_stream *s, const struct packet_header *last)
+/* Whether @last, at the end of the walk, has another checksum than its contents. Return: 1; 0: no;
+ * negative errno: it can't be read. */
+static int is_damaged(const struct chunk_stream *s, const struct packet_header *last)
 {
 	uint64_t left = packet_body_bytes(last);
 	AUTO_FREE uint8_t *buf = xalloc(CHECK_BYTES);
@@ -510,7 +520,7 @@ static bool is_damaged(const struct chunk_stream *s, const struct packet_header 
 		ssize_t n = pread(s->fd, buf, MIN(left, CHECK_BYTES), (off_t)(s->bytes - left));
 
 		if (n <= 0)
-			return true;
+			return n < 0 ? -errno : 1;
 		crc = crc32c(crc, buf, (size_t)n);
 		left -= (uint64_t)n;
 	}
@@ -520,20 +530,20 @@ static bool is_damaged(const struct chunk_stream *s, const struct packet_header 
 /* To the end of the last packet that is whole, and not damaged if the file is old. */
 static int chunk_stream_find_last(struct chunk_stream *s, struct packet_header *ret)
 {
+	int err, damaged = 0;
 	struct stat st;
-	int err;
 
 	if (fstat(s->fd, &st) < 0)
 		return -errno;
 	err = chunk_stream_walk(s, (uint64_t)st.st_size, ret);
 	if (stat_mtime_ns(&st) >= s->config->doubted_ns)
 		return err;
-	while (err == 0 && is_damaged(s, ret)) {
+	while (err == 0 && (damaged = is_damaged(s, ret)) > 0) {
 		log_warn("%s_%u: its last packet is damaged, and is removed", s->config->channel,
 			 s->cpu);
 		err = chunk_stream_walk(s, s->bytes - ret->packet_size / 8, ret);
 	}
-	return err;
+	return err < 0 ? err : MIN(damaged, 0);
 }
 
 /* A file that is whole keeps the time at which it was written. */
@@ -587,28 +597,38 @@ bool chunk_stream_number_of(const struct chunk_stream *s, const char *name, uint
 	return !*end && chunk_stream_names(s, *ret, &names) == 0 && strcmp(names.stream, name) == 0;
 }
 
-/* Return: the number of the file with the newest packets, or UINT64_MAX. Newer
- * ones have none: they are removed, so that their names are free. */
-static uint64_t newest_file(struct chunk_stream *s, uint64_t *cut)
+/* Find the file with the newest packets. Newer ones have none: they are removed, so that their
+ * names are free. Return: 1; 0: there is none; negative errno: one can't be read, and stays. */
+static int newest_file(struct chunk_stream *s, uint64_t *ret_number, uint64_t *cut)
 {
 	AUTO_DIR DIR *dir = dir_open(s->config->trace->fd, ".");
-	uint64_t number, newest = UINT64_MAX, seq = 0;
 	struct packet_header first;
+	uint64_t number, seq = 0;
 	struct dirent *entry;
+	int found = 0;
 
-	while ((entry = dir_next(dir))) {
+	if (!dir)
+		return -errno;
+	for (errno = 0; (entry = dir_next(dir)); errno = 0) {
+		int got;
+
 		if (!chunk_stream_number_of(s, entry->d_name, &number))
 			continue;
-		if (chunk_stream_open_files(s, number) < 0 ||
-		    !packet_at(s, 0, fd_bytes(s->fd), &first)) {
-			(void)!remove_files(s, number, cut);
-		} else if (newest == UINT64_MAX || first.packet_seq_num >= seq) {
-			newest = number;
+		got = chunk_stream_open_files(s, number);
+		if (got == 0)
+			got = packet_at(s, 0, fd_bytes(s->fd), &first);
+		if (got > 0 && (!found || first.packet_seq_num >= seq)) {
+			*ret_number = number;
 			seq = first.packet_seq_num;
+			found = 1;
+		} else if (got == 0 || got == -ENOENT) {
+			got = remove_files(s, number, cut);
 		}
 		chunk_stream_close(s);
+		if (got < 0)
+			return got;
 	}
-	return newest;
+	return errno ? -errno : found;
 }
 
 /* --- continuing the stream ------------------------------------------------------------------- */
@@ -616,13 +636,14 @@ static uint64_t newest_file(struct chunk_stream *s, uint64_t *cut)
 int chunk_stream_continue(struct chunk_stream *s, struct packet_header *ret, uint64_t *cut)
 {
 	bool limited = s->config->tracefile_size != 0;
-	uint64_t number;
+	uint64_t number = 0;
 	int err;
 
 	for (;;) {
-		number = limited ? newest_file(s, cut) : 0;
-		if (number == UINT64_MAX)
-			return 0;
+		int found = limited ? newest_file(s, &number, cut) : 1;
+
+		if (found <= 0)
+			return found;
 		err = chunk_stream_open_files(s, number);
 		if (err == 0)
 			err = chunk_stream_find_last(s, ret);
@@ -669,7 +690,7 @@ bool chunk_stream_first(const struct chunk_stream *s, struct packet_header *ret)
 
 	chunk_stream_init(&first, s->config, s->cpu);
 	found = chunk_stream_open_files(&first, 0) == 0 &&
-		packet_at(&first, 0, fd_bytes(first.fd), ret);
+		packet_at(&first, 0, fd_bytes(first.fd), ret) > 0;
 	chunk_stream_close(&first);
 	return found;
 }

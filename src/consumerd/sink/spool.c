@@ -21,6 +21,7 @@
 #define PAUSE_MS 20
 #define FOUND_TRACES (1ull << 63) /* no session daemon gives such a number */
 #define CLAIM_TRIES 15 /* a reader of the spool locks it for an instant */
+#define TURNS_TRIES 15 /* there may be no descriptor for an instant */
 
 static struct spool *spool_of(const struct sink *sink)
 {
@@ -197,6 +198,17 @@ static int spool_connect(struct spool *spool, struct err *err)
 	return sink_link_result(&spool->sink, ret);
 }
 
+static int find_turns(struct spool *spool, struct err *err)
+{
+	int ret = spool_find_marks(spool);
+
+	for (unsigned int i = 1; i < TURNS_TRIES && ret < 0; i++) {
+		poll(NULL, 0, PAUSE_MS);
+		ret = spool_find_marks(spool);
+	}
+	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't read the turns in the spool") : 0;
+}
+
 static int spool_start(struct sink *sink, const struct sink_start *start, struct err *err)
 {
 	struct spool *spool = spool_of(sink);
@@ -206,7 +218,7 @@ static int spool_start(struct sink *sink, const struct sink_start *start, struct
 	spool->leftover = start->leftover;
 	ret = spool_claim(spool, err);
 	if (ret == 0)
-		spool_find_marks(spool);
+		ret = find_turns(spool, err);
 	if (ret == 0 && spool->leftover) {
 		spool->fills = true; /* metadata is sent also where nothing else waits */
 		ret = find_rest(spool, spool->dir_fd, ".", "", 0, err);

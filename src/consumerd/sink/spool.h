@@ -151,8 +151,9 @@ void spool_end(struct spooled *sp);
 /** Turn behind all packets in the files: each stream goes on with an empty packet. Return: 0: it is
  *  stored, or was before, or negative errno. */
 int spool_add_mark(struct spool *spool, const char *name, bool clear) MUST_CHECK;
-/** Find the marks of an earlier consumer. */
-void spool_find_marks(struct spool *spool);
+/** Find the marks of an earlier consumer. Return: 0, or negative errno: one can't be read, and none
+ *  is taken. */
+int spool_find_marks(struct spool *spool) MUST_CHECK;
 void spool_free_marks(struct spool *spool);
 /** Whether the next packet in the files is behind a turn that the relay has not made. */
 bool spool_is_behind_mark(const struct spooled *sp);

@@ -91,39 +91,50 @@ static int mark_write(const struct spool *spool, uint64_t number, const char *te
 	return ret;
 }
 
-/* Without its line the turn was not acknowledged. */
-static void mark_read(struct spool *spool, const char *file, uint64_t number)
+/* Without its line the turn was not acknowledged. Return: 0, or negative errno: it stays. */
+static int mark_read(struct spool *spool, const char *file, uint64_t number)
 {
 	AUTO_FD int fd = chunk_read_file(spool->dir_fd, file);
 	char text[PATH_MAX] = "";
 	struct spool_mark *mark, *at;
 
+	if (fd < 0)
+		return fd;
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		return -errno;
 	spool->last_mark = MAX(spool->last_mark, number);
-	mark = fd >= 0 && pread(fd, text, sizeof(text) - 1, 0) > 0 ? mark_make(number, text) : NULL;
+	mark = mark_make(number, text);
 	if (!mark) {
-		log_warn("a turn in the spool of '%s' can't be read",
+		log_warn("a turn in the spool of '%s' is damaged, and is removed",
 			 relay_conn_config(spool->sink.link)->name);
 		unlinkat(spool->dir_fd, file, 0);
-		return;
+		return 0;
 	}
 	list_for_each(at, &spool->marks, node)
 		if (at->number > number)
 			break;
 	list_append(&at->node, &mark->node); /* before it, or at the end */
+	return 0;
 }
 
-void spool_find_marks(struct spool *spool)
+int spool_find_marks(struct spool *spool)
 {
 	AUTO_DIR DIR *dir = dir_open(spool->dir_fd, ".");
 	struct dirent *entry;
 	uint64_t number;
+	int ret = dir ? 0 : -errno;
 
-	while ((entry = dir_next(dir)))
+	while (ret == 0 && (errno = 0, entry = dir_next(dir)))
 		if (strncmp(entry->d_name, MARK_PREFIX, strlen(MARK_PREFIX)) == 0 &&
 		    parse_u64(entry->d_name + strlen(MARK_PREFIX), &number) == 0)
-			mark_read(spool, entry->d_name, number);
-	if (first_mark(spool))
+			ret = mark_read(spool, entry->d_name, number);
+	if (ret == 0 && errno)
+		ret = -errno;
+	if (ret < 0)
+		spool_free_marks(spool);
+	if (ret < 0 || first_mark(spool))
 		spool->fills = true;
+	return ret;
 }
 
 void spool_free_marks(struct spool *spool)

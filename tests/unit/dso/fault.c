@@ -9,6 +9,7 @@
  *   LTT_FAULT_KILL=1     the call is never made, or half of it: the process is killed
  *   LTT_FAULT_STOP=1     before each call the process is stopped, until it gets SIGCONT
  *   LTT_FAULT_SLOW=MS    a write takes that long for each MiB
+ *   LTT_FAULT_OPEN=NAME  files of this name can't be opened, LTT_FAULT_TIMES times; not counted
  *   LTT_FAULT_COUNT=FILE where to put the number of calls, as text
  */
 #include <dlfcn.h>
@@ -163,6 +164,17 @@ EXPORT int fdatasync(int fd)
 	return must_fail() ? -1 : REAL(fdatasync)(fd);
 }
 
+static bool is_unopened(const char *path)
+{
+	static unsigned int times;
+	const char *unopened = getenv("LTT_FAULT_OPEN");
+
+	if (!unopened || strcmp(path, unopened) != 0 || times++ >= number("LTT_FAULT_TIMES"))
+		return false;
+	errno = (int)number("LTT_FAULT_ERRNO");
+	return true;
+}
+
 EXPORT int openat(int fd, const char *path, int flags, ...)
 {
 	mode_t mode = 0;
@@ -175,7 +187,7 @@ EXPORT int openat(int fd, const char *path, int flags, ...)
 	}
 	if (flags & O_CREAT)
 		(void)begins(path);
-	return must_fail() ? -1 : REAL(openat)(fd, path, flags, mode);
+	return is_unopened(path) || must_fail() ? -1 : REAL(openat)(fd, path, flags, mode);
 }
 
 __attribute__((destructor)) static void tell(void)
