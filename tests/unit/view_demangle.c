@@ -133,11 +133,15 @@ static void servants(void)
 		"std::vector<int, std::allocator<int> >::push_back(int const&)",
 		"std::pair<int, int>& std::deque<int>::emplace_back<int>(int&&)", "_PyObject_Malloc",
 		"__gnu_cxx::new_allocator<int>::allocate(unsigned long)", "xmalloc", "core::fmt::write",
+		"os::malloc(unsigned long, MEMFLAGS)", "Arena::Amalloc(unsigned long)", "_PyObject_GC_New",
+		"erts_alloc_fnf", "asmjit::_abi_1_9::ZoneAllocator::_alloc(unsigned long, unsigned long&)",
+		"palloc0", "ngx_pcalloc", "CRYPTO_zalloc", "__zend_realloc", "Rf_allocVector3",
 	};
 	static const char *const ours[] = {
 		"main", "Cache::remember(int)", "malloc_trim_all", "run(std::string)", "my::std::get()",
 		"std_get", "Cache::operator new(unsigned long)", "Box<std::string>::get()", "", "<", "(",
 		"std::string render(int)",
+		"os::init()", "Arena::render()", "PyObject_Call", "erts_schedule", "ngx_http_init_request",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)

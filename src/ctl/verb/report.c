@@ -194,28 +194,55 @@ static void report_verb_set_place(struct json_object *o, const char *key, struct
 	}
 }
 
-/* The first place whose function is no servant, and its callers. */
+static struct callsite *report_verb_frame(const struct callchain *chain, uint32_t nr)
+{
+	return nr ? chain->callers[nr - 1] : chain->place;
+}
+
+static bool report_verb_has_name(struct callsites *sites, struct callsite *site)
+{
+	struct symbol_inline frame;
+
+	callsites_label(sites, site, true);
+	return callsites_frame(site, 0, &frame);
+}
+
+/* The first place whose function is no servant. Functions without a name that a servant in the same
+ * file calls are its own; one that calls a servant is no better than that one, unless it has a
+ * caller with a name. */
+static uint32_t report_verb_first(struct callsites *sites, const struct callchain *chain)
+{
+	const struct callsite *unnamed = NULL;
+	uint32_t first = 0, nr = 0;
+
+	for (; nr <= chain->nr_callers; nr++) {
+		struct callsite *site = report_verb_frame(chain, nr);
+		bool has_name = report_verb_has_name(sites, site);
+
+		if ((has_name && !callsites_serves(site)) ||
+		    (unnamed && unnamed->object != site->object))
+			break;
+		unnamed = has_name ? NULL : site;
+		if (has_name)
+			first = nr + 1;
+	}
+	if (first > chain->nr_callers) /* all serve */
+		return 0;
+	return first && nr > chain->nr_callers ? first - 1 : first;
+}
+
 static void report_verb_set_chain(struct json_object *o, struct callsites *sites,
 				  const struct callchain *chain)
 {
-	struct callsite *site = chain ? chain->place : NULL;
-	uint32_t next = 0;
+	uint32_t nr;
 
 	if (!chain)
 		return;
-	callsites_label(sites, site, true);
-	while (next < chain->nr_callers && callsites_serves(site)) {
-		site = chain->callers[next++];
-		callsites_label(sites, site, true);
-	}
-	if (callsites_serves(site)) { /* all do */
-		site = chain->place;
-		next = 0;
-	}
-	report_verb_set_place(o, "place", sites, site, true);
-	for (; next < chain->nr_callers; next++) {
-		callsites_label(sites, chain->callers[next], true);
-		report_verb_add_callers(json_get(o, "place"), chain->callers[next], 0);
+	nr = report_verb_first(sites, chain);
+	report_verb_set_place(o, "place", sites, report_verb_frame(chain, nr), true);
+	while (nr++ < chain->nr_callers) {
+		callsites_label(sites, report_verb_frame(chain, nr), true);
+		report_verb_add_callers(json_get(o, "place"), report_verb_frame(chain, nr), 0);
 	}
 }
 
