@@ -5,9 +5,10 @@
  * stack's end: on another stack (of a handler, of a coroutine) there are no callers.
  *
  * Frame pointers are followed where they fit the code. Where they don't, the stack is searched a
- * little for return addresses of the program itself: behind a call of the function that is known
- * to be below. That of a Go program's thread is not: Go's scheduler keeps lists of such addresses
- * there, and the code that calls C has a stack of its own.
+ * little for return addresses of the program itself, else of libraries that were loaded with it
+ * and so are never unloaded: behind a call of the function that is known to be below. That of a Go
+ * program's thread is not: Go's scheduler keeps lists of such addresses there, and the code that
+ * calls C has a stack of its own.
  */
 #ifndef WRAPPERS_FRAMES_H
 #define WRAPPERS_FRAMES_H
@@ -27,6 +28,8 @@
 #define FRAMES_MOST 16u		    /* with the call site itself */
 #define FRAMES_SEARCHED 64u	    /* words, for a caller */
 #define FRAMES_FUNCTION (32u << 10) /* bytes of code from a function's begin to one of its calls */
+#define FRAMES_LIBRARY_FUNCTION (8u << 10) /* the same in libraries, which have many small ones */
+#define FRAMES_OBJECTS 128u
 #define FRAMES_MAIN_STACK (8u << 20)
 #define FRAMES_KNOWN 16u	    /* of each thread */
 #define FRAMES_STARTS 64u /* threads that are about to start */
@@ -158,6 +161,47 @@ static bool frames_has_go(uintptr_t at, uintptr_t end)
 	return false;
 }
 
+/** The program and the libraries that were loaded with it, by address. */
+static struct frames_object {
+	uintptr_t begin, end;
+	uintptr_t code, code_end;
+	uintptr_t data, data_end; /* with the addresses of functions elsewhere */
+} frames_objects[FRAMES_OBJECTS];
+static unsigned int frames_nr_objects;
+
+static void frames_widen(uintptr_t *begin, uintptr_t *end, uintptr_t at, uintptr_t size)
+{
+	*begin = *end && *begin < at ? *begin : at;
+	*end = *end > at + size ? *end : at + size;
+}
+
+static int frames_find_object(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	struct frames_object object = { 0 };
+	unsigned int place = frames_nr_objects;
+
+	(void)size, (void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type != PT_LOAD)
+			continue;
+		frames_widen(&object.begin, &object.end, at, segment->p_memsz);
+		if ((segment->p_flags & (PF_X | PF_R)) == (PF_X | PF_R) && !object.code_end)
+			frames_widen(&object.code, &object.code_end, at, segment->p_memsz);
+		if ((segment->p_flags & (PF_W | PF_R)) == (PF_W | PF_R) && !object.data_end)
+			frames_widen(&object.data, &object.data_end, at, segment->p_memsz);
+	}
+	if (!object.end || frames_nr_objects == FRAMES_OBJECTS)
+		return 0;
+	for (; place && frames_objects[place - 1].begin > object.begin; place--)
+		frames_objects[place] = frames_objects[place - 1];
+	frames_objects[place] = object;
+	frames_nr_objects++;
+	return 0;
+}
+
 /* The first object is the program. */
 static int frames_find_code(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -183,6 +227,8 @@ static void frames_start(void)
 	unsigned long depth = text ? strtoul(text, NULL, 10) : 1;
 
 	dl_iterate_phdr(frames_find_code, NULL);
+	if (depth > 1)
+		dl_iterate_phdr(frames_find_object, NULL);
 	frames_find_create();
 	frames_of.depth = depth < FRAMES_MOST ? (unsigned int)depth : FRAMES_MOST;
 }
@@ -285,6 +331,114 @@ static uintptr_t frames_search(uintptr_t from, uintptr_t to, uintptr_t inner)
 	return 0;
 }
 
+/* Return: NULL: it is of none, or of one that came later. */
+static const struct frames_object *frames_object_of(uintptr_t at)
+{
+	unsigned int low = 0, high = frames_nr_objects;
+
+	if (!high || at < frames_objects[0].begin || at >= frames_objects[high - 1].end)
+		return NULL;
+	while (high - low > 1) {
+		unsigned int middle = low + (high - low) / 2;
+
+		if (frames_objects[middle].begin <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return at < frames_objects[low].end ? &frames_objects[low] : NULL;
+}
+
+#if defined(__x86_64__)
+static bool frames_is_code(const struct frames_object *object, uintptr_t at, size_t bytes)
+{
+	return at >= object->code && at < object->code_end && object->code_end - at >= bytes;
+}
+
+/* The function whose address is stored at a distance, which is before @at in the code; 0: none. */
+static uintptr_t frames_stored(const struct frames_object *object, uintptr_t at)
+{
+	uintptr_t slot;
+	int32_t distance;
+
+	memcpy(&distance, (const char *)at - sizeof(distance), sizeof(distance));
+	slot = at + (uintptr_t)(intptr_t)distance;
+	if (slot % sizeof(slot) || slot < object->data || slot >= object->data_end ||
+	    object->data_end - slot < sizeof(slot))
+		return 0;
+	return *(const uintptr_t *)slot;
+}
+
+/* The function that the code before @at calls, also by way of the linkage table; 0: unknown. */
+static uintptr_t frames_callee(const struct frames_object *object, uintptr_t at)
+{
+	static const unsigned char branch_target[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const unsigned char *code = (const unsigned char *)at;
+	uintptr_t target;
+	int32_t distance;
+
+	if (!frames_is_code(object, at - 8, 8))
+		return 0;
+	if (code[-6] == 0xff && code[-5] == 0x15)
+		return frames_stored(object, at);
+	if (code[-5] != 0xe8)
+		return 0;
+	memcpy(&distance, code - 4, sizeof(distance));
+	target = at + (uintptr_t)(intptr_t)distance;
+	if (!frames_is_code(object, target, 16))
+		return 0;
+	code = (const unsigned char *)target;
+	if (memcmp(code, branch_target, sizeof(branch_target)) == 0)
+		code += sizeof(branch_target);
+	code += code[0] == 0xf2;
+	return code[0] == 0xff && code[1] == 0x25 ? frames_stored(object, (uintptr_t)code + 6) :
+						    target;
+}
+
+/* As frames_search(), in code of libraries. */
+static uintptr_t frames_search_libraries(uintptr_t from, uintptr_t to, uintptr_t inner)
+{
+	const uintptr_t *word = (const uintptr_t *)from;
+
+	for (unsigned int i = 0; i < FRAMES_SEARCHED && (uintptr_t)(word + 1) <= to; i++, word++) {
+		const struct frames_object *object =
+			frames_is_program(*word) ? NULL : frames_object_of(*word);
+
+		if (object && inner - frames_callee(object, *word) < FRAMES_LIBRARY_FUNCTION)
+			return (uintptr_t)word;
+	}
+	return 0;
+}
+
+/* Whether @at, outside of the program's code, may be behind a call. */
+static bool frames_may_return(uintptr_t at)
+{
+	const struct frames_object *object = frames_object_of(at);
+	const unsigned char *code = (const unsigned char *)at;
+
+	return !object ||
+	       (frames_is_code(object, at - 8, 8) &&
+		(code[-5] == 0xe8 || (code[-2] == 0xff && (code[-1] & 0x38) == 0x10) ||
+		 (code[-3] == 0xff && (code[-2] & 0x38) == 0x10) ||
+		 (code[-6] == 0xff && (code[-5] & 0x38) == 0x10) ||
+		 (code[-4] == 0xff && (code[-3] & 0x38) == 0x10) ||
+		 (code[-7] == 0xff && (code[-6] & 0x38) == 0x10)));
+}
+#else
+static uintptr_t frames_search_libraries(uintptr_t from, uintptr_t to, uintptr_t inner)
+{
+	(void)from, (void)to, (void)inner;
+	return 0;
+}
+
+static bool frames_may_return(uintptr_t at)
+{
+	const struct frames_object *object = frames_object_of(at);
+
+	return !object || (at - object->code < object->code_end - object->code);
+}
+#endif
+
 /* Whether the frame pointer @frame, of the thread's stack, is that of a caller of @inner. */
 static bool frames_is_sound(uintptr_t frame, uintptr_t from, uintptr_t inner)
 {
@@ -298,7 +452,7 @@ static bool frames_is_sound(uintptr_t frame, uintptr_t from, uintptr_t inner)
 	if (back - frames_stack.begin < frames_stack.end - frames_stack.begin || back < 4096)
 		return false;
 	if (!frames_is_program(back))
-		return true;
+		return frames_may_return(back);
 	call = frames_calls(back, inner);
 	return call == FRAMES_FITS || call == FRAMES_CALL;
 }
@@ -345,6 +499,7 @@ static void frames_learn(uintptr_t pointer, uintptr_t inner)
 static void frames_walk(struct frames *to, const uintptr_t *frame)
 {
 	uintptr_t pointer = frame[0], inner = frame[1], from = (uintptr_t)(frame + 2), found, saved;
+	uintptr_t end, library;
 
 	while (to->nr + 1u < frames_of.depth) {
 		if (frames_is_known(pointer, from, inner)) {
@@ -362,6 +517,11 @@ static void frames_walk(struct frames *to, const uintptr_t *frame)
 		found = frames_of.is_go || (safe && frames_is_program(inner)) ?
 				0 :
 				frames_search(from, safe ? pointer : frames_stack.end, inner);
+		if (!frames_of.is_go && (!frames_is_program(inner) || (!found && !sound))) {
+			end = sound ? pointer : frames_stack.end;
+			library = frames_search_libraries(from, found ? found : end, inner);
+			found = library ? library : found;
+		}
 		if (found) {
 			saved = frames_saved(from, found, *(const uintptr_t *)found);
 			pointer = saved ? saved : pointer;

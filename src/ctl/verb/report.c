@@ -163,17 +163,33 @@ static struct json_object *report_verb_caller(const struct symbol_inline *frame)
 	return o;
 }
 
+static void report_verb_append_caller(struct json_object *place,
+				      const struct symbol_inline *frame)
+{
+	if (!json_get(place, "callers"))
+		json_set(place, "callers", json_object_new_array());
+	json_append(place, "callers", report_verb_caller(frame));
+}
+
 /* Frames of @site from @from on. */
 static void report_verb_add_callers(struct json_object *place, const struct callsite *site,
 				    uint32_t from)
 {
 	struct symbol_inline frame;
 
-	for (uint32_t i = from; callsites_frame(site, i, &frame); i++) {
-		if (!json_get(place, "callers"))
-			json_set(place, "callers", json_object_new_array());
-		json_append(place, "callers", report_verb_caller(&frame));
-	}
+	for (uint32_t i = from; callsites_frame(site, i, &frame); i++)
+		report_verb_append_caller(place, &frame);
+}
+
+static void report_verb_add_caller(struct json_object *place, struct callsites *sites,
+				   struct callsite *site)
+{
+	struct symbol_inline unnamed = { .function = callsites_label(sites, site, true) };
+
+	if (site->symbol.function)
+		report_verb_add_callers(place, site, 0);
+	else
+		report_verb_append_caller(place, &unnamed);
 }
 
 /* The place of a call, or of data. */
@@ -240,10 +256,8 @@ static void report_verb_set_chain(struct json_object *o, struct callsites *sites
 		return;
 	nr = report_verb_first(sites, chain);
 	report_verb_set_place(o, "place", sites, report_verb_frame(chain, nr), true);
-	while (nr++ < chain->nr_callers) {
-		callsites_label(sites, report_verb_frame(chain, nr), true);
-		report_verb_add_callers(json_get(o, "place"), report_verb_frame(chain, nr), 0);
-	}
+	while (nr++ < chain->nr_callers)
+		report_verb_add_caller(json_get(o, "place"), sites, report_verb_frame(chain, nr));
 }
 
 static struct json_object *report_verb_hold(const struct locks_hold *hold, struct callsites *sites)
