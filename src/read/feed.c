@@ -338,16 +338,36 @@ int feed_verify(struct feed *f, size_t preferred, struct verify_index *index)
 	return r;
 }
 
-int feed_decode(struct feed *f, struct values *values, struct feed_scopes *ret_scopes)
+/* The packet's types may refer to the event's header. */
+static int feed_decode_header(struct feed *f)
 {
-	uint64_t at = f->payload_at;
-	int r = f->packet.sc->header_is_referred ? feed_header(f, at) : READ_OK;
+	return f->packet.sc->header_is_referred ? feed_header(f, f->payload_at) : READ_OK;
+}
 
-	r = r ? r : feed_payload(f, f->payload_at, values, ret_scopes);
+static int feed_decoded(struct feed *f, uint64_t at, int result)
+{
 	f->payload_at = at;
-	if (r == READ_DAMAGED) {
+	if (result == READ_DAMAGED) {
 		give_up_packet(f);
 		return 0;
 	}
-	return r < 0 ? r : 1;
+	return result == READ_UNPLANNED ? FEED_UNPLANNED : result < 0 ? result : 1;
+}
+
+int feed_decode(struct feed *f, struct values *values, struct feed_scopes *ret_scopes)
+{
+	uint64_t at = f->payload_at;
+	int r = feed_decode_header(f);
+
+	r = r ? r : feed_payload(f, f->payload_at, values, ret_scopes);
+	return feed_decoded(f, at, r);
+}
+
+int feed_pick(struct feed *f, const struct feed_picks *picks, struct value *values)
+{
+	uint64_t at = f->payload_at;
+	int r = feed_decode_header(f);
+
+	r = r ? r : feed_payload_some(f, f->payload_at, picks, values);
+	return feed_decoded(f, at, r);
 }

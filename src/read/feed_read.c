@@ -132,3 +132,35 @@ int feed_payload(struct feed *f, uint64_t at, struct values *values, struct feed
 	f->next_at = f->reader.pos;
 	return feed_read_outcome(f, result);
 }
+
+static int take_scopes(struct feed *f, const struct feed_picks *picks, struct value *values)
+{
+	const struct ctf_type *const types[] = { f->packet.sc->event_context, f->ec->context,
+						 f->ec->fields };
+	int result = READ_OK;
+
+	for (uint32_t i = 0; i < FEED_SCOPES && !result; i++) {
+		if (!picks->of[i])
+			continue;
+		if (!plan_fits(&f->reader, types[i]))
+			return READ_UNPLANNED;
+		result = plan_take(&f->reader, picks->of[i], values);
+		values += picks->nr[i];
+	}
+	return result;
+}
+
+int feed_payload_some(struct feed *f, uint64_t at, const struct feed_picks *picks,
+		      struct value *values)
+{
+	int result = go_back(f, at);
+
+	while (!result) {
+		f->reader.pos = at;
+		result = take_scopes(f, picks, values);
+		if (result != READ_SHORT)
+			return result;
+		result = more(f, at);
+	}
+	return result;
+}

@@ -34,11 +34,12 @@ struct plan_op {
 	uint8_t stride;
 };
 
-/* How a struct is skipped: @bytes, and then a value that has to be read: one of a slot, or one of
- * an unknown size. */
+/* How a struct is skipped: @bytes, and then a value that has to be read: one of a slot, one of an
+ * unknown size, or one that is @wanted. */
 struct plan_step {
 	uint64_t bytes;
 	const struct plan_op *op; /* NULL: the struct ends */
+	bool wanted;
 };
 
 /* Its values in their order, that of the struct itself first. */
@@ -128,26 +129,29 @@ static bool plan_struct(struct planner *p, const struct ctf_type *type,
 	return true;
 }
 
-static void plan_steps(struct arena *arena, struct plan *plan)
+/* @steps: zeroed, one for each value. @wanted: by the index of a value; NULL: none. Return: the
+ * last one. */
+static struct plan_step *plan_steps(const struct plan *plan, const bool *wanted,
+				    struct plan_step *steps)
 {
-	struct plan_step *steps = arena_alloc(arena, plan->nr * sizeof(*steps)), *step = steps;
-
 	for (uint32_t i = 1; i < plan->nr; i++) {
 		const struct plan_op *op = &plan->ops[i];
 
-		if (op->kind == PLAN_STRING || op->kind == PLAN_SEQUENCE ||
+		steps->wanted = wanted && wanted[i];
+		if (op->kind == PLAN_STRING || op->kind == PLAN_SEQUENCE || steps->wanted ||
 		    (op->kind < PLAN_STRING && op->field->slot != NO_SLOT))
-			(step++)->op = op;
+			(steps++)->op = op;
 		else if (op->kind == PLAN_ARRAY)
-			step->bytes += (uint64_t)op->count * op->stride;
+			steps->bytes += (uint64_t)op->count * op->stride;
 		else if (op->kind != PLAN_STRUCT)
-			step->bytes += op->field->type->size_bits / 8;
+			steps->bytes += op->field->type->size_bits / 8;
 	}
-	plan->steps = steps;
+	return steps;
 }
 
 void plan_make_struct(struct arena *arena, struct ctf_type *type)
 {
+	struct plan_step *steps;
 	struct planner p;
 	struct plan *plan;
 
@@ -158,8 +162,26 @@ void plan_make_struct(struct arena *arena, struct ctf_type *type)
 	plan->type = type;
 	plan->nr = p.nr;
 	memcpy(plan->ops, p.ops, p.nr * sizeof(*p.ops));
-	plan_steps(arena, plan);
+	steps = arena_alloc(arena, plan->nr * sizeof(*steps));
+	plan_steps(plan, NULL, steps);
+	plan->steps = steps;
 	type->plan = plan;
+}
+
+struct plan_pick {
+	struct plan_step steps[PLAN_MAX_VALUES];
+};
+
+struct plan_pick *plan_pick_new(const struct plan *plan, const bool *wanted, bool to_end)
+{
+	struct plan_pick *pick = xalloc(sizeof(*pick));
+	struct plan_step *end = plan_steps(plan, wanted, pick->steps);
+
+	while (!to_end && end > pick->steps && !end[-1].wanted)
+		end--;
+	if (!to_end)
+		*end = (struct plan_step){ .op = NULL };
+	return pick;
 }
 
 /* --- read ----------------------------------------------------------------- */
@@ -312,7 +334,8 @@ static size_t skip_value(struct reader *r, const struct plan_op *op, const uint8
 	return type->size_bits / 8;
 }
 
-int plan_skip(struct reader *r, const struct plan *plan)
+/* @values: NULL: none is wanted. */
+static inline int take_steps(struct reader *r, const struct plan_step *step, struct value *values)
 {
 	uint64_t pos = align_up(r->pos, 8);
 	const uint8_t *at, *end = r->bytes + (r->end >> 3) - r->base;
@@ -320,7 +343,7 @@ int plan_skip(struct reader *r, const struct plan *plan)
 	if (pos > r->end)
 		return READ_SHORT;
 	at = r->bytes + (pos >> 3) - r->base;
-	for (const struct plan_step *step = plan->steps;; step++) {
+	for (;; step++) {
 		size_t size;
 
 		if ((size_t)(end - at) < step->bytes)
@@ -330,11 +353,23 @@ int plan_skip(struct reader *r, const struct plan *plan)
 			r->pos = (r->base + (uint64_t)(at - r->bytes)) * 8;
 			return READ_OK;
 		}
-		size = skip_value(r, step->op, at, (size_t)(end - at));
+		size = values && step->wanted ?
+			       fill_value(r, step->op, values++, at, (size_t)(end - at)) :
+			       skip_value(r, step->op, at, (size_t)(end - at));
 		if (size == SIZE_MAX)
 			return READ_SHORT;
 		at += size;
 	}
+}
+
+int plan_skip(struct reader *r, const struct plan *plan)
+{
+	return take_steps(r, plan->steps, NULL);
+}
+
+int plan_take(struct reader *r, const struct plan_pick *pick, struct value *values)
+{
+	return take_steps(r, pick->steps, values);
 }
 
 /* --- headers -------------------------------------------------------------- */

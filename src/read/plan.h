@@ -27,6 +27,16 @@ int plan_read(struct reader *reader, const struct plan *plan);
 /** Skip a struct by its plan; of its values only those of slots are read. Return: READ_*. */
 int plan_skip(struct reader *reader, const struct plan *plan);
 
+/** struct plan_pick - some values of a struct, the others are skipped. Freed with free(). */
+struct plan_pick;
+
+/** @wanted: by the index of a value behind the struct's own. @to_end: the reader passes all of the
+ *  struct, otherwise nothing behind the last wanted value. */
+struct plan_pick *plan_pick_new(const struct plan *plan, const bool *wanted, bool to_end);
+
+/** Decode the wanted values, in their order. Return: READ_*. */
+int plan_take(struct reader *reader, const struct plan_pick *pick, struct value *values);
+
 /** The same for an event header, and @sc->header_plan. */
 void plan_make_header(struct arena *arena, struct ctf_stream_class *sc);
 

@@ -512,6 +512,14 @@ bool view_declares(const struct view *view, const char *name)
 	return sought.found;
 }
 
+/* Return: as fill_event(); 0: also if it is hidden. */
+static int show_event(struct view *view, struct feed *feed, struct event *event)
+{
+	if (!is_shown(view, feed->ec))
+		return 0;
+	return event ? fill_event(view, feed, event) : 1;
+}
+
 /* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */
 static int select_event(struct view *view, const struct view_select *select, struct feed *feed,
 			struct event *event)
@@ -522,10 +530,12 @@ static int select_event(struct view *view, const struct view_select *select, str
 
 	if (!by_task && !has_selected_name(select, feed->ec))
 		return 0;
-	if (!by_task && !select->where && !(select->pairs && event)) {
-		if (!is_shown(view, feed->ec))
-			return 0;
-		return event ? fill_event(view, feed, event) : 1;
+	if (!by_task && !select->where && !(select->pairs && event))
+		return show_event(view, feed, event);
+	if (!by_task && !select->pairs) {
+		r = where_picked_holds(&view->where, feed);
+		if (r != WHERE_UNKNOWN)
+			return r > 0 ? show_event(view, feed, event) : r;
 	}
 	event = event ? event : &unused;
 	r = fill_event(view, feed, event);

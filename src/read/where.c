@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "where.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "expression/filter.h"
+#include "plan.h"
 
 #define WHERE_ARRAY_MAX 4096u /* elements; longer arrays are as sequences */
 #define WHERE_NAMES_MAX 256u  /* names of contexts; one may have several */
@@ -14,12 +16,35 @@
 /* Prefix of the names of contexts. Its address distinguishes them from a field named `ctx`. */
 static const char where_context[] = "ctx.";
 
-/** struct where_class - the expression for one class of events. @program: NULL: it never holds,
- *  and @why is the reason. */
+/* A context of the packet, whose values do not differ in their order. */
+struct where_packet {
+	uint32_t at;
+	uint32_t number;
+};
+
+/**
+ * struct where_class - the expression for one class of events.
+ * @program: NULL: it never holds, and @why is the reason.
+ * @named: which of the fields, in the order of where_each(), the program has; the others are not in
+ *         its payload.
+ * @duration: its number as a context.
+ * @used: bits of the numbers of its contexts.
+ * @picked: @picks are all that the program needs besides @packet, and @values has them, contexts
+ *          first; @numbers: of these contexts.
+ */
 struct where_class {
 	struct where_class *next;
 	struct ltt_filter *program;
 	char *why;
+	bool *named;
+	uint32_t duration;
+	uint64_t used;
+	bool picked;
+	struct feed_picks picks;
+	uint32_t nr_packet, nr_contexts, nr_fields;
+	struct value *values;
+	struct where_packet packet[LTT_FILTER_CONTEXTS_MAX];
+	uint8_t numbers[LTT_FILTER_CONTEXTS_MAX];
 };
 
 void where_fini(struct where *where)
@@ -28,8 +53,12 @@ void where_fini(struct where *where)
 
 	while ((class = where->classes)) {
 		where->classes = class->next;
+		for (uint32_t i = 0; i < FEED_SCOPES; i++)
+			free(class->picks.of[i]);
 		free(class->program);
 		free(class->why);
+		free(class->named);
+		free(class->values);
 		free(class);
 	}
 	free(where->payload);
@@ -158,16 +187,41 @@ static struct layout_field where_field(const struct value *value)
 	return field;
 }
 
+/* @expression: only fields that it may name; NULL: all. */
 struct where_sizes {
-	uint32_t nr_fields, nr_labels;
+	const char *expression;
+	struct layout *layout;
+	uint32_t nr_values, nr_fields, nr_labels;
 	size_t text;
 };
+
+static bool where_is_in_name(char ch)
+{
+	return isalnum((unsigned char)ch) || ch == '_';
+}
+
+/* Its name may also be that of a label or a context, or in a text. */
+static bool where_may_name(const char *expression, const struct value *value)
+{
+	const char *name = value->field->shown, *at = expression;
+	uint32_t len = value->field->shown_len;
+
+	while (at && (at = strstr(at, name)) && len) {
+		if ((at == expression || !where_is_in_name(at[-1])) && !where_is_in_name(at[len]))
+			return true;
+		at++;
+	}
+	return !expression || !len;
+}
 
 static void where_count(void *priv, const struct value *value, const char *prefix)
 {
 	struct where_sizes *sizes = priv;
 	const struct ctf_type *type = value->type;
 
+	sizes->nr_values++;
+	if (!where_may_name(sizes->expression, value))
+		return;
 	sizes->nr_fields++;
 	sizes->text += strlen(prefix) + value->field->shown_len + 1;
 	for (uint32_t i = 0; i < type->nr_mappings; i++) {
@@ -182,27 +236,29 @@ static void where_add(void *priv, const struct value *value, const char *prefix)
 	char *name AUTO_FREE = xasprintf("%s%s", prefix, value->field->shown);
 	struct layout_field field = where_field(value);
 	const struct ctf_type *type = value->type;
+	struct where_sizes *sizes = priv;
 
+	if (!where_may_name(sizes->expression, value))
+		return;
 	field.name = name;
 	field.is_set = type->kind == TYPE_ENUM && type->is_set;
 	field.mask = type->mask;
-	layout_add_field(priv, &field);
+	layout_add_field(sizes->layout, &field);
 	for (uint32_t i = 0; i < type->nr_mappings; i++)
-		layout_add_label(priv, type->mappings[i].label, (int64_t)type->mappings[i].first,
-				 (int64_t)type->mappings[i].last);
+		layout_add_label(sizes->layout, type->mappings[i].label,
+				 (int64_t)type->mappings[i].first, (int64_t)type->mappings[i].last);
 }
 
-static struct layout *where_layout(const struct value *fields)
+static struct layout *where_layout(const struct value *fields, const char *expression)
 {
-	struct where_sizes sizes = { 0, 0, 0 };
-	struct layout *layout;
+	struct where_sizes sizes = { .expression = expression };
 
 	if (fields)
 		where_each(fields, "", where_count, &sizes);
-	layout = layout_new(sizes.nr_fields, sizes.nr_labels, sizes.text);
-	if (layout && fields)
-		where_each(fields, "", where_add, layout);
-	return layout;
+	sizes.layout = layout_new(sizes.nr_fields, sizes.nr_labels, sizes.text);
+	if (sizes.layout && fields)
+		where_each(fields, "", where_add, &sizes);
+	return sizes.layout;
 }
 
 /* --- contexts ------------------------------------------------------------- */
@@ -210,13 +266,12 @@ static struct layout *where_layout(const struct value *fields)
 struct where_contexts {
 	uint32_t nr, nr_names;
 	struct filter_context of[WHERE_NAMES_MAX];
-	struct ltt_filter_value values[LTT_FILTER_CONTEXTS_MAX];
 };
 
-/* where_name_context() and where_take_context() give a context the same number. */
-static bool where_is_context(const struct where_contexts *contexts, const struct value *value)
+/* The number of a context is that of those before it. */
+static bool where_is_context(uint32_t nr, const struct value *value)
 {
-	return contexts->nr < LTT_FILTER_CONTEXTS_MAX - 1 && /* the last one: its duration */
+	return nr < LTT_FILTER_CONTEXTS_MAX - 1 && /* the last one: its duration */
 	       (value->type->kind == TYPE_STRUCT || where_is_text(value) ||
 		type_is_scalar(value->type));
 }
@@ -253,7 +308,7 @@ static void where_name_context(void *priv, const struct value *value, const char
 {
 	struct where_contexts *contexts = priv;
 
-	if (!where_is_context(contexts, value))
+	if (!where_is_context(contexts->nr, value))
 		return;
 	if (value->type->kind == TYPE_STRUCT)
 		where_name_provided(contexts, value);
@@ -265,15 +320,8 @@ static void where_name_context(void *priv, const struct value *value, const char
 	contexts->nr++;
 }
 
-static void where_take_context(void *priv, const struct value *value, const char *prefix)
+static void where_set_context(struct ltt_filter_value *to, const struct value *value)
 {
-	struct where_contexts *contexts = priv;
-	struct ltt_filter_value *to = &contexts->values[contexts->nr];
-
-	(void)prefix;
-	if (!where_is_context(contexts, value))
-		return;
-	contexts->nr++;
 	if (value->type->kind == TYPE_STRUCT)
 		value = value_provided(value);
 	*to = (struct ltt_filter_value){ .kind = value ? LTT_FILTER_INTEGER : LTT_FILTER_ABSENT };
@@ -289,6 +337,25 @@ static void where_take_context(void *priv, const struct value *value, const char
 	} else {
 		to->integer = (int64_t)value->u;
 	}
+}
+
+/* @used: bits of the numbers of those that are taken. @nr: of the next one. */
+struct where_taken {
+	struct ltt_filter_value *to;
+	uint64_t used;
+	uint32_t nr;
+};
+
+static void where_take_context(void *priv, const struct value *value, const char *prefix)
+{
+	struct where_taken *taken = priv;
+
+	(void)prefix;
+	if (!where_is_context(taken->nr, value))
+		return;
+	if (taken->used >> taken->nr & 1)
+		where_set_context(&taken->to[taken->nr], value);
+	taken->nr++;
 }
 
 /* --- the program of a class ----------------------------------------------- */
@@ -313,44 +380,208 @@ int view_check_where(const char *expression, char *why, size_t len)
 	return status == FILTER_INVALID ? -EINVAL : 0;
 }
 
-static void where_compile(struct where_class *class, const char *expression,
-			  const struct layout *layout, const struct where_contexts *contexts)
+/* Return: NULL: it never holds; @ret_why may be set. */
+static struct ltt_filter *where_compile(const char *expression, const struct value *fields,
+					const struct where_contexts *contexts, const char *named,
+					char **ret_why)
 {
+	struct layout *layout = where_layout(fields, named);
+	struct ltt_filter *program = NULL;
 	struct filter_result result;
 
 	if (filter_compile(expression, layout, contexts->of, contexts->nr_names, FILTER_LENIENT,
 			   &result) == FILTER_COMPILED) {
-		class->program = TAKE(result.program);
+		program = TAKE(result.program);
 	} else {
 		filter_result_fini(&result);
 		if (filter_compile(expression, layout, contexts->of, contexts->nr_names,
-				   FILTER_STRICT, &result) == FILTER_INVALID) {
-			class->why = xasprintf("column %u: %s", result.column, result.text);
-		}
+				   FILTER_STRICT, &result) == FILTER_INVALID)
+			*ret_why = xasprintf("column %u: %s", result.column, result.text);
 	}
 	filter_result_fini(&result);
+	layout_free(layout);
+	return program;
+}
+
+static uint64_t where_used_contexts(const struct ltt_filter *program)
+{
+	uint64_t used = 0;
+
+	for (uint32_t i = 0; i < program->head.nr_insns; i++) {
+		const struct ltt_filter_insn *in = &program->insns[i];
+
+		if (in->op == LTT_FILTER_CONTEXT || in->type == LTT_FILTER_TEXT_CONTEXT)
+			used |= (uint64_t)1 << in->offset % LTT_FILTER_CONTEXTS_MAX;
+	}
+	return used;
+}
+
+/* --- the values that a program needs -------------------------------------- */
+
+struct where_naming {
+	const char *expression;
+	bool *named;
+	uint32_t nr;
+};
+
+/* @scope: of the values; @wanted: of these; @nr: the number of the next context or field. */
+struct where_pick {
+	struct where_class *class;
+	const struct value *scope;
+	bool *wanted;
+	uint32_t nr;
+	bool provided;
+};
+
+static void where_pick_context(void *priv, const struct value *value, const char *prefix)
+{
+	struct where_pick *pick = priv;
+	struct where_class *class = pick->class;
+
+	(void)prefix;
+	if (!where_is_context(pick->nr, value))
+		return;
+	if (class->used >> pick->nr & 1) {
+		pick->wanted[value - pick->scope] = true;
+		pick->provided |= value->type->kind == TYPE_STRUCT;
+		class->numbers[class->nr_contexts++] = (uint8_t)pick->nr;
+	}
+	pick->nr++;
+}
+
+static void where_pick_packet(void *priv, const struct value *value, const char *prefix)
+{
+	struct where_pick *pick = priv;
+	struct where_class *class = pick->class;
+
+	(void)prefix;
+	if (!where_is_context(pick->nr, value))
+		return;
+	if (class->used >> pick->nr & 1)
+		class->packet[class->nr_packet++] =
+			(struct where_packet){ (uint32_t)(value - pick->scope), pick->nr };
+	pick->nr++;
+}
+
+static void where_pick_field(void *priv, const struct value *value, const char *prefix)
+{
+	struct where_pick *pick = priv;
+
+	(void)prefix;
+	if (pick->class->named[pick->nr++]) {
+		pick->wanted[value - pick->scope] = true;
+		pick->class->nr_fields++;
+	}
+}
+
+/* @scope: number @i of its event; nothing behind the last one is needed. Return: false: it has no
+ * plan. */
+static bool where_pick_scope(struct where_pick *pick, const struct value *scope, uint32_t i,
+			     where_member_fn *fn)
+{
+	struct where_class *class = pick->class;
+	bool *wanted AUTO_FREE = scope ? xalloc((size_t)(value_behind(scope) - scope)) : NULL;
+	uint32_t before = class->nr_contexts + class->nr_fields;
+
+	if (!scope)
+		return true;
+	if (!scope->type->plan)
+		return false;
+	pick->scope = scope;
+	pick->wanted = wanted;
+	where_each(scope, fn == where_pick_context ? where_context : "", fn, pick);
+	class->picks.nr[i] = class->nr_contexts + class->nr_fields - before;
+	class->picks.of[i] = plan_pick_new(scope->type->plan, wanted, i < FEED_SCOPES - 1);
+	return true;
+}
+
+/* The scopes behind the last value are not read. */
+static void where_drop_scopes(struct feed_picks *picks)
+{
+	for (uint32_t i = FEED_SCOPES; i-- > 0 && !picks->nr[i];) {
+		free(picks->of[i]);
+		picks->of[i] = NULL;
+	}
+}
+
+/* Return: whether these values are enough for all events of the class. A duration needs all events,
+ * and a context of the application all of its members. */
+static bool where_pick_all(struct where_class *class, const struct event *event)
+{
+	const struct values *packet = &event->packet->context;
+	struct where_pick contexts = { .class = class }, fields = { .class = class };
+	bool planned;
+
+	if (packet->nr) {
+		contexts.scope = packet->at;
+		where_each(packet->at, where_context, where_pick_packet, &contexts);
+	}
+	planned = (!class->nr_packet || packet->at->type->plan) &&
+		  where_pick_scope(&contexts, event->stream_context, 0, where_pick_context) &&
+		  where_pick_scope(&contexts, event->context, 1, where_pick_context) &&
+		  where_pick_scope(&fields, event->fields, 2, where_pick_field);
+	where_drop_scopes(&class->picks);
+	class->values =
+		xalloc((class->nr_contexts + class->nr_fields + 1) * sizeof(*class->values));
+	return planned && !contexts.provided && !(class->used >> class->duration & 1);
+}
+
+/* Which of the fields a program for the fields that it may name has. */
+static void where_set_named(void *priv, const struct value *value, const char *prefix)
+{
+	struct where_naming *naming = priv;
+
+	(void)prefix;
+	naming->named[naming->nr++] = where_may_name(naming->expression, value);
+}
+
+static void where_name_fields(struct where_class *class, const char *expression,
+			      const struct value *fields)
+{
+	struct where_sizes sizes = { .expression = expression };
+	struct where_naming naming = { .expression = expression };
+
+	if (fields)
+		where_each(fields, "", where_count, &sizes);
+	class->named = naming.named = xalloc(sizes.nr_values + 1);
+	if (fields)
+		where_each(fields, "", where_set_named, &naming);
+}
+
+static struct where_class *where_class_new(const char *expression, const struct event *event)
+{
+	struct where_class *class = xalloc(sizeof(*class));
+	struct where_contexts contexts = { .nr = 0 };
+	struct ltt_filter *all;
+
+	where_each_context(event, where_name_context, &contexts);
+	where_add_name(&contexts, xstrdup(FILTER_DURATION), LTT_FILTER_INTEGER);
+	all = where_compile(expression, event->fields, &contexts, NULL, &class->why);
+	if (all)
+		class->program = where_compile(expression, event->fields, &contexts, expression,
+					       &class->why);
+	free(all);
+	if (class->program) {
+		where_name_fields(class, expression, event->fields);
+		class->used = where_used_contexts(class->program);
+		class->duration = contexts.nr;
+		class->picked = where_pick_all(class, event);
+	}
+	for (uint32_t i = 0; i < contexts.nr_names; i++)
+		free((void *)contexts.of[i].name);
+	return class;
 }
 
 static struct where_class *where_class_of(struct where *where, const char *expression,
 					  struct ctf_event_class *ec, const struct event *event)
 {
-	struct where_contexts contexts = { .nr = 0 };
 	struct where_class *class;
-	struct layout *layout;
 
 	if (ec->where)
 		return ec->where;
-	layout = where_layout(event->fields);
-	where_each_context(event, where_name_context, &contexts);
-	where_add_name(&contexts, xstrdup(FILTER_DURATION), LTT_FILTER_INTEGER);
-	class = xalloc(sizeof(*class));
+	class = where_class_new(expression, event);
 	class->next = where->classes;
-	where->classes = ec->where = class;
-	where_compile(class, expression, layout, &contexts);
-	layout_free(layout);
-	for (uint32_t i = 0; i < contexts.nr_names; i++)
-		free((void *)contexts.of[i].name);
-	return class;
+	return where->classes = ec->where = class;
 }
 
 /* --- the payload of an event ---------------------------------------------- */
@@ -375,21 +606,32 @@ static void where_put_elements(struct where *where, const struct value *array)
 	}
 }
 
-static void where_put_value(void *priv, const struct value *value, const char *prefix)
+static void where_put_value(struct where *where, const struct value *value)
 {
-	struct where *where = priv;
-
-	(void)prefix;
-	if (where_is_text(value)) {
+	if (type_is_scalar(value->type)) {
+		where_put(where, &value->u, sizeof(value->u));
+	} else if (where_is_text(value)) {
 		where_put(where, value->bytes, value_text_length(value));
 		where_put(where, "", 1);
-	} else if (type_is_scalar(value->type)) {
-		where_put(where, &value->u, sizeof(value->u));
 	} else {
 		if (where_field(value).kind == LTT_KIND_SEQUENCE)
 			where_put(where, &value->count, sizeof(value->count));
 		where_put_elements(where, value);
 	}
+}
+
+struct where_payload {
+	struct where *where;
+	const bool *named;
+};
+
+static void where_put_named(void *priv, const struct value *value, const char *prefix)
+{
+	struct where_payload *payload = priv;
+
+	(void)prefix;
+	if (*payload->named++)
+		where_put_value(payload->where, value);
 }
 
 static struct ltt_filter_value where_duration(const struct event *event)
@@ -407,14 +649,40 @@ bool where_holds(struct where *where, const char *expression, struct ctf_event_c
 		 const struct event *event)
 {
 	struct where_class *class = where_class_of(where, expression, ec, event);
-	struct where_contexts contexts = { .nr = 0 };
+	struct where_taken taken = { where->contexts, class->used, 0 };
+	struct where_payload payload = { where, class->named };
 
 	if (!class->program)
 		return false;
 	where->len = 0;
 	if (event->fields)
-		where_each(event->fields, "", where_put_value, where);
-	where_each_context(event, where_take_context, &contexts);
-	contexts.values[contexts.nr] = where_duration(event);
-	return ltt_filter_run(class->program, where->payload, where->len, contexts.values);
+		where_each(event->fields, "", where_put_named, &payload);
+	where_each_context(event, where_take_context, &taken);
+	where->contexts[class->duration] = where_duration(event);
+	return ltt_filter_run(class->program, where->payload, where->len, where->contexts);
+}
+
+int where_picked_holds(struct where *where, struct feed *feed)
+{
+	const struct where_class *class = feed->ec->where;
+	const struct value *value;
+	int r;
+
+	if (!class || (class->program && !class->picked))
+		return WHERE_UNKNOWN;
+	if (!class->program)
+		return 0;
+	r = feed_pick(feed, &class->picks, class->values);
+	if (r != 1)
+		return r == FEED_UNPLANNED ? WHERE_UNKNOWN : r;
+	value = class->values;
+	for (uint32_t i = 0; i < class->nr_contexts; i++)
+		where_set_context(&where->contexts[class->numbers[i]], value++);
+	for (const struct where_packet *at = class->packet; at < class->packet + class->nr_packet;
+	     at++)
+		where_set_context(&where->contexts[at->number], &feed->packet.context.at[at->at]);
+	where->len = 0;
+	for (uint32_t i = 0; i < class->nr_fields; i++)
+		where_put_value(where, value++);
+	return ltt_filter_run(class->program, where->payload, where->len, where->contexts);
 }

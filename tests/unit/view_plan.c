@@ -207,7 +207,36 @@ static void fill_bytes(uint8_t *bytes)
 		bytes[i] = rnd(3) ? (uint8_t)rnd(256) : (uint8_t)rnd(4);
 }
 
-static uint64_t nr_planned, nr_words;
+static uint64_t nr_planned, nr_picked, nr_words;
+
+static bool is_member(const struct value *value)
+{
+	return value->type->kind != TYPE_STRUCT;
+}
+
+/* Some of the values of @whole, by a plan that passes the others. */
+static void compare_pick(const struct ctf_type *type, const struct side *whole, uint64_t begin,
+			 uint64_t end)
+{
+	static struct side side;
+	static struct value values[300];
+	bool wanted[300] = { false }, to_end = rnd(2);
+	const struct value *at = values;
+	struct plan_pick *pick;
+
+	for (uint32_t i = 1; i < whole->values.nr; i++)
+		wanted[i] = is_member(&whole->values.at[i]) && !rnd(3);
+	pick = plan_pick_new(type->plan, wanted, to_end);
+	side_begin(&side, whole->reader.bytes, begin, end);
+	CHECK_IS(plan_take(&side.reader, pick, values), ==, READ_OK);
+	CHECK(to_end ? side.reader.pos == whole->reader.pos : side.reader.pos <= whole->reader.pos);
+	CHECK(!to_end || memcmp(side.slots, whole->slots, sizeof(side.slots)) == 0);
+	for (uint32_t i = 1; i < whole->values.nr; i++)
+		if (wanted[i])
+			check_value(&whole->values.at[i], at++, false);
+	nr_picked += at > values;
+	free(pick);
+}
 
 static void compare_struct(const struct ctf_type *type, const uint8_t *bytes)
 {
@@ -224,6 +253,8 @@ static void compare_struct(const struct ctf_type *type, const uint8_t *bytes)
 	general.result = reader_struct(&general.reader, &without);
 	check_sides(&general, &planned);
 	nr_planned += type->plan && !planned.result && planned.values.nr > 1;
+	if (!general.result && type->plan && (!(begin & 7) || type->align == 8))
+		compare_pick(type, &general, begin, end);
 
 	/* skipped, it ends where it ends when it is decoded */
 	side_begin(&planned, bytes, begin, end);
@@ -285,6 +316,7 @@ int main(void)
 		compare_types();
 	/* most types have a plan, and most headers are words */
 	CHECK_IS(nr_planned, >, nr * 15ull);
+	CHECK_IS(nr_picked, >, nr * 10ull);
 	CHECK_IS(nr_words, >, nr * 10ull);
 	return 0;
 }
