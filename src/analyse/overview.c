@@ -8,6 +8,7 @@
 #include "read/event.h"
 
 #define PACKETS_KNOWN 64u /* whose CPU is not searched again */
+#define RECENT 64u	  /* classes and threads that are found at once; a power of two */
 
 /** Meaning of an event class, by its name. */
 struct overview_class {
@@ -28,6 +29,12 @@ struct overview_packet {
 	bool counted;
 };
 
+/** By parts of their address and number. */
+struct overview_recent {
+	struct overview_class *classes[RECENT];
+	struct overview_thread *threads[RECENT];
+};
+
 struct overview *overview_new(struct objects *objects, const struct view_host *host,
 			      const char *threads, uint32_t most_waits)
 {
@@ -37,6 +44,7 @@ struct overview *overview_new(struct objects *objects, const struct view_host *h
 	idmap_init(&overview->processes_map);
 	idmap_init(&overview->threads_map);
 	idmap_init(&overview->classes_map);
+	overview->recent = xalloc(sizeof(*overview->recent));
 	overview->packets = xalloc(PACKETS_KNOWN * sizeof(*overview->packets));
 	overview->callsites = callsites_new(objects, host);
 	overview->locks = locks_new(overview->callsites, most_waits);
@@ -75,24 +83,52 @@ void overview_free(struct overview *overview)
 		free(class);
 	}
 	task_names_fini(&overview->names);
+	free(overview->recent);
 	free(overview->packets);
 	free(overview);
 }
 
 /* --- classes and packets --------------------------------------------------------------- */
 
-static struct overview_class *overview_class_of(struct overview *overview,
-						const struct ctf_event_class *ec)
+static bool overview_is_name(const char *name)
 {
-	struct overview_class *class =
-		idmap_get(&overview->classes_map, (uintptr_t)ec, struct overview_class, node);
+	return strstr(name, ":procname") && glob_match_list(VIEW_STATEDUMP, name);
+}
 
-	if (class)
-		return class;
-	class = xalloc(sizeof(*class));
+static bool overview_has_address(const char *name)
+{
+	return locks_action_of(name) != LOCKS_NONE || waits_action_of(name).side != WAITS_NONE ||
+	       allocations_action_of(name) != ALLOCATIONS_NONE;
+}
+
+bool overview_needs_fields(const char *name)
+{
+	return overview_is_name(name) || overview_has_address(name);
+}
+
+static void overview_note_address(void *priv, const struct ctf_event_class *ec)
+{
+	bool *any = priv;
+
+	*any = *any || overview_has_address(ec->name);
+}
+
+bool overview_needs_objects(const struct view *view)
+{
+	bool any = false;
+
+	view_each_class(view, overview_note_address, &any);
+	return any;
+}
+
+static struct overview_class *overview_new_class(struct overview *overview,
+						 const struct ctf_event_class *ec)
+{
+	struct overview_class *class = xalloc(sizeof(*class));
+
 	class->ec = ec;
 	class->is_state_dump = glob_match_list(VIEW_STATEDUMP, ec->name);
-	class->is_name = class->is_state_dump && strstr(ec->name, ":procname");
+	class->is_name = overview_is_name(ec->name);
 	class->lock = locks_action_of(ec->name);
 	class->wait = waits_action_of(ec->name);
 	class->allocation = allocations_action_of(ec->name);
@@ -100,6 +136,19 @@ static struct overview_class *overview_class_of(struct overview *overview,
 	overview->classes = class;
 	idmap_add(&overview->classes_map, &class->node, (uintptr_t)ec);
 	return class;
+}
+
+static struct overview_class *overview_class_of(struct overview *overview,
+						const struct ctf_event_class *ec)
+{
+	struct overview_class **recent = &overview->recent->classes[((uintptr_t)ec >> 6) % RECENT];
+
+	if (*recent && (*recent)->ec == ec)
+		return *recent;
+	*recent = idmap_get(&overview->classes_map, (uintptr_t)ec, struct overview_class, node);
+	if (!*recent)
+		*recent = overview_new_class(overview, ec);
+	return *recent;
 }
 
 static void overview_count_cpu(struct overview *overview, const struct packet *packet)
@@ -172,15 +221,28 @@ static struct overview_process *overview_new_process(struct overview *overview,
 	return process;
 }
 
+/* Of an event without a thread: of thread 0. */
+static struct overview_thread **overview_recent_thread(struct overview *overview,
+						       const struct event *event)
+{
+	uint64_t tid = event->task.tid ? event->task.tid->u : 0;
+
+	return &overview->recent->threads[tid % RECENT];
+}
+
 /* Return: NULL: there is none, or too many. */
 static struct overview_process *overview_process_of(struct overview *overview,
 						    const struct event *event)
 {
 	uint64_t pid;
 	bool has_pid = overview_pid_of(event, &pid);
-	struct idmap_node *node =
-		idmap_find(&overview->processes_map, overview_hash(event->source, pid));
+	struct overview_thread *recent = *overview_recent_thread(overview, event);
+	struct idmap_node *node;
 
+	if (recent && recent->process->source == event->source && recent->process->pid == pid &&
+	    recent->process->has_pid == has_pid)
+		return recent->process;
+	node = idmap_find(&overview->processes_map, overview_hash(event->source, pid));
 	for (; node; node = idmap_next(&overview->processes_map, node)) {
 		struct overview_process *process =
 			container_of(node, struct overview_process, node);
@@ -209,9 +271,9 @@ static struct overview_thread *overview_new_thread(struct overview *overview,
 	return thread;
 }
 
-static struct overview_thread *overview_thread_of(struct overview *overview,
-						  struct overview_process *process,
-						  const struct event *event)
+static struct overview_thread *overview_find_thread(struct overview *overview,
+						    struct overview_process *process,
+						    const struct event *event)
 {
 	uint64_t tid = event->task.tid->u;
 	struct idmap_node *node = idmap_find(&overview->threads_map, overview_hash(process, tid));
@@ -225,6 +287,21 @@ static struct overview_thread *overview_thread_of(struct overview *overview,
 	if (overview->nr_threads == OVERVIEW_TASKS_MOST)
 		return NULL;
 	return overview_new_thread(overview, process, tid);
+}
+
+static struct overview_thread *overview_thread_of(struct overview *overview,
+						  struct overview_process *process,
+						  const struct event *event)
+{
+	struct overview_thread **recent = overview_recent_thread(overview, event);
+	struct overview_thread *thread = *recent;
+
+	if (thread && thread->process == process && thread->tid == event->task.tid->u)
+		return thread;
+	thread = overview_find_thread(overview, process, event);
+	if (thread)
+		*recent = thread;
+	return thread;
 }
 
 /* The name in the state dump, or of the main thread, stays. */

@@ -24,6 +24,7 @@ struct event;
 struct packet;
 struct source;
 struct value;
+struct view;
 
 /** struct overview_process - @name: of its main thread, or in its state dump, or of the first
  *  thread. */
@@ -88,15 +89,21 @@ struct overview {
 	struct task_names names;
 	struct idmap processes_map, threads_map, classes_map;
 	struct overview_class *classes;
+	struct overview_recent *recent;
 	struct overview_packet *packets;
 	uint64_t cpus[OVERVIEW_CPUS_MOST / 64];
 };
 
-/** @objects, @host: to name addresses; they outlive the overview. @threads: as in view_select, but
+/** @objects, @host: to name addresses; they outlive the overview. @objects: NULL: there are none. @threads: as in view_select, but
  *  holders of mutexes and frees of memory are those of all threads. @most_waits: that are kept. */
 struct overview *overview_new(struct objects *objects, const struct view_host *host,
 			      const char *threads, uint32_t most_waits);
 void overview_free(struct overview *overview);
+
+/** Whether overview_take() uses the fields of events of this name (view_select.needs_fields). */
+bool overview_needs_fields(const char *name);
+/** Whether a trace of the view declares events whose addresses are named by the objects. */
+bool overview_needs_objects(const struct view *view);
 
 /** The event is the next one in time. */
 void overview_take(struct overview *overview, const struct event *event);

@@ -354,12 +354,13 @@ static int feed_decoded(struct feed *f, uint64_t at, int result)
 	return result == READ_UNPLANNED ? FEED_UNPLANNED : result < 0 ? result : 1;
 }
 
-int feed_decode(struct feed *f, struct values *values, struct feed_scopes *ret_scopes)
+int feed_decode(struct feed *f, struct values *values, bool has_fields,
+		struct feed_scopes *ret_scopes)
 {
 	uint64_t at = f->payload_at;
 	int r = feed_decode_header(f);
 
-	r = r ? r : feed_payload(f, f->payload_at, values, ret_scopes);
+	r = r ? r : feed_payload(f, f->payload_at, values, has_fields, ret_scopes);
 	return feed_decoded(f, at, r);
 }
 

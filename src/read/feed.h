@@ -131,10 +131,11 @@ int feed_pick(struct feed *feed, const struct feed_picks *picks, struct value *v
 
 /**
  * feed_decode() - decode the current event.
+ * @has_fields: its fields, too; else as if it had none.
  * @ret_scopes: indices into @values.
  * Return: 1; 0: it can't be decoded, as the file was changed meanwhile; negative errno.
  */
-int feed_decode(struct feed *feed, struct values *values,
+int feed_decode(struct feed *feed, struct values *values, bool has_fields,
 		struct feed_scopes *ret_scopes) MUST_CHECK;
 
 #endif

@@ -62,7 +62,7 @@ static int pass_event(struct feed *f, uint64_t at, bool checked)
 
 	if (!result && checked)
 		result = check_time(f, last);
-	result = result ? result : feed_payload(f, f->payload_at, NULL, &unused);
+	result = result ? result : feed_payload(f, f->payload_at, NULL, true, &unused);
 	if (!result && f->next_at == at)
 		return feed_damaged(f, "an event has no size");
 	if (!result)

@@ -15,7 +15,7 @@
  *  negative errno. */
 int feed_fill(struct feed *feed, uint64_t bit, size_t want) MUST_CHECK;
 int feed_header(struct feed *feed, uint64_t at) MUST_CHECK;
-int feed_payload(struct feed *feed, uint64_t at, struct values *values,
+int feed_payload(struct feed *feed, uint64_t at, struct values *values, bool has_fields,
 		 struct feed_scopes *ret_scopes) MUST_CHECK;
 /** The same of some values only. Return: also READ_UNPLANNED. */
 int feed_payload_some(struct feed *feed, uint64_t at, const struct feed_picks *picks,

@@ -109,8 +109,10 @@ static int scope(struct feed *f, const struct ctf_type *type, int32_t *ret_index
 	return reader_struct(&f->reader, type);
 }
 
-int feed_payload(struct feed *f, uint64_t at, struct values *values, struct feed_scopes *ret_scopes)
+int feed_payload(struct feed *f, uint64_t at, struct values *values, bool has_fields,
+		 struct feed_scopes *ret_scopes)
 {
+	const struct ctf_type *fields = has_fields ? f->ec->fields : NULL;
 	int result = go_back(f, at);
 
 	if (result)
@@ -122,7 +124,7 @@ int feed_payload(struct feed *f, uint64_t at, struct values *values, struct feed
 			values->nr = 0;
 		result = scope(f, f->packet.sc->event_context, &ret_scopes->stream_context);
 		result = result ? result : scope(f, f->ec->context, &ret_scopes->context);
-		result = result ? result : scope(f, f->ec->fields, &ret_scopes->fields);
+		result = result ? result : scope(f, fields, &ret_scopes->fields);
 		if (result != READ_SHORT)
 			break;
 		result = more(f, at);

@@ -158,6 +158,13 @@ struct ctf_env {
 	struct ctf_env *next;
 };
 
+/** Whether the fields of a class are decoded, by its name. */
+enum ctf_needed {
+	NEEDED_UNKNOWN,
+	NEEDED_NOT,
+	NEEDED,
+};
+
 /** Whether events of a class are shown, by their name. */
 enum ctf_selected {
 	SELECTED_UNKNOWN,
@@ -181,6 +188,7 @@ struct ctf_event_class {
 	const struct ctf_field *result; /* of a system call: negative ones have names; or NULL */
 	uint64_t count; /* events of it that were selected */
 	enum ctf_selected selected;
+	enum ctf_needed needed;
 	struct mold *mold;	   /* of its printer (show/mold.h); NULL: not made yet */
 	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
 	uint32_t name_len;

@@ -451,11 +451,22 @@ static const struct value *value_at(const struct view *view, int32_t index)
 	return index < 0 ? NULL : &view->values.at[index];
 }
 
+/* An expression, and durations, may need them, too. */
+static bool needs_fields(const struct view_select *select, struct ctf_event_class *ec)
+{
+	if (!select->needs_fields || select->where || select->pairs)
+		return true;
+	if (ec->needed == NEEDED_UNKNOWN)
+		ec->needed = select->needs_fields(ec->name) ? NEEDED : NEEDED_NOT;
+	return ec->needed == NEEDED;
+}
+
 /* Return: 1; 0: it can't be decoded after all; negative errno. */
-static int fill_event(struct view *view, struct feed *feed, struct event *event)
+static int fill_event(struct view *view, const struct view_select *select, struct feed *feed,
+		      struct event *event)
 {
 	struct feed_scopes scopes;
-	int r = feed_decode(feed, &view->values, &scopes);
+	int r = feed_decode(feed, &view->values, needs_fields(select, feed->ec), &scopes);
 
 	if (r <= 0)
 		return r;
@@ -513,11 +524,12 @@ bool view_declares(const struct view *view, const char *name)
 }
 
 /* Return: as fill_event(); 0: also if it is hidden. */
-static int show_event(struct view *view, struct feed *feed, struct event *event)
+static int show_event(struct view *view, const struct view_select *select, struct feed *feed,
+		      struct event *event)
 {
 	if (!is_shown(view, feed->ec))
 		return 0;
-	return event ? fill_event(view, feed, event) : 1;
+	return event ? fill_event(view, select, feed, event) : 1;
 }
 
 /* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */
@@ -531,14 +543,14 @@ static int select_event(struct view *view, const struct view_select *select, str
 	if (!by_task && !has_selected_name(select, feed->ec))
 		return 0;
 	if (!by_task && !select->where && !(select->pairs && event))
-		return show_event(view, feed, event);
+		return show_event(view, select, feed, event);
 	if (!by_task && !select->pairs) {
 		r = where_picked_holds(&view->where, feed);
 		if (r != WHERE_UNKNOWN)
-			return r > 0 ? show_event(view, feed, event) : r;
+			return r > 0 ? show_event(view, select, feed, event) : r;
 	}
 	event = event ? event : &unused;
-	r = fill_event(view, feed, event);
+	r = fill_event(view, select, feed, event);
 	if (r <= 0)
 		return r;
 	if (by_task &&

@@ -85,6 +85,8 @@ bool view_declares(const struct view *view, const char *name);
  *          has one.
  * @where: expression of an event filter that has to hold, checked by view_check_where(). NULL: all.
  *          $duration is that of the event, in ns.
+ * @needs_fields: whether the fields of events of this name are used; if not, they may be left out,
+ *                like those of an event without any. NULL: all are.
  * @limit: stop after this number of events; 0: no limit.
  */
 struct view_select {
@@ -99,6 +101,7 @@ struct view_select {
 	const char *threads;
 	struct pairs *pairs;
 	const char *where;
+	bool (*needs_fields)(const char *name);
 	uint64_t limit;
 };
 

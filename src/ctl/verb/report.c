@@ -625,6 +625,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 		return ctl->err.code;
 	select.hidden = NULL;  /* state dumps name things */
 	select.threads = NULL; /* others hold mutexes */
+	select.needs_fields = overview_needs_fields;
 	while ((r = event_next(view, &select, &event)) > 0)
 		overview_take(overview, &event);
 	if (r == 0)
@@ -656,8 +657,9 @@ static enum status report_verb_run(struct ctl *ctl)
 
 	if (path)
 		viewing_note_snapshots(ctl, path);
-	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
-	    show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0) {
+	if (path && show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0 &&
+	    (!overview_needs_objects(view) ||
+	     show_objects(path, false, &objects, &ctl->err) == 0)) {
 		overview = overview_new(objects, &host, chosen.threads, (uint32_t)top);
 		if (report_verb_read(ctl, view, overview, path, &verdict) == 0)
 			symbols_report(host.names_priv, ctl);
