@@ -94,8 +94,9 @@ struct overview {
 	uint64_t cpus[OVERVIEW_CPUS_MOST / 64];
 };
 
-/** @objects, @host: to name addresses; they outlive the overview. @objects: NULL: there are none. @threads: as in view_select, but
- *  holders of mutexes and frees of memory are those of all threads. @most_waits: that are kept. */
+/** @objects, @host: to name addresses; they outlive the overview; NULL: there are no objects.
+ *  @threads: as in view_select, but holders of mutexes and frees of memory are those of all threads.
+ *  @most_waits: that are kept. */
 struct overview *overview_new(struct objects *objects, const struct view_host *host,
 			      const char *threads, uint32_t most_waits);
 void overview_free(struct overview *overview);

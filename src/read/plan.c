@@ -14,22 +14,23 @@ enum plan_kind {
 	PLAN_U8,
 	PLAN_U16,
 	PLAN_U32,
-	PLAN_U64,
+	PLAN_64,
 	PLAN_S8,
 	PLAN_S16,
 	PLAN_S32,
-	PLAN_OTHER, /* a scalar that the reader loads: floating-point, of the other byte order */
+	PLAN_OTHER, /* a scalar that is stored in a slot, is floating-point, or of the other order */
 	PLAN_STRING,
 	PLAN_ARRAY,
 	PLAN_SEQUENCE,
 	PLAN_STRUCT,
-	PLAN_END,
 };
 
-/* One value of a struct. @count, @stride: of an array, elements and bytes of each. */
+/* One value of a struct. @value: all of it but its number or bytes. @bytes: its size, or 0: it
+ * varies. @stride: of an array, bytes of an element. @slot: where a scalar is stored, or NO_SLOT. */
 struct plan_op {
-	const struct ctf_field *field; /* NULL: the struct itself */
-	uint32_t count;
+	struct value value;
+	uint64_t bytes;
+	uint32_t slot;
 	uint8_t kind;
 	uint8_t stride;
 };
@@ -44,7 +45,6 @@ struct plan_step {
 
 /* Its values in their order, that of the struct itself first. */
 struct plan {
-	const struct ctf_type *type;
 	const struct plan_step *steps;
 	uint32_t nr;
 	struct plan_op ops[];
@@ -74,7 +74,7 @@ static uint8_t scalar_kind(const struct ctf_type *type)
 	case 32:
 		return type->is_signed ? PLAN_S32 : PLAN_U32;
 	case 64:
-		return PLAN_U64;
+		return PLAN_64;
 	default:
 		return PLAN_OTHER;
 	}
@@ -88,7 +88,10 @@ static bool plan_array(struct plan_op *op, const struct ctf_type *type)
 		return false;
 	op->kind = type->kind == TYPE_ARRAY ? PLAN_ARRAY : PLAN_SEQUENCE;
 	op->stride = elem->size_bits / 8;
-	op->count = (uint32_t)type->length;
+	if (type->kind == TYPE_ARRAY) {
+		op->value.count = (uint32_t)type->length;
+		op->bytes = type->length * op->stride;
+	}
 	return true;
 }
 
@@ -107,12 +110,16 @@ static bool plan_field(struct planner *p, const struct ctf_field *field)
 	if (p->nr == PLAN_MAX_VALUES || type->kind == TYPE_VARIANT)
 		return false;
 	op = &p->ops[p->nr++];
-	*op = (struct plan_op){ .field = field, .kind = PLAN_STRING };
+	*op = (struct plan_op){ .value = { .field = field, .type = type },
+				.slot = NO_SLOT,
+				.kind = PLAN_STRING };
 	if (type->kind == TYPE_STRING)
 		return true;
 	if (!type_is_scalar(type))
 		return plan_array(op, type);
-	op->kind = scalar_kind(type);
+	op->kind = field->slot == NO_SLOT ? scalar_kind(type) : PLAN_OTHER;
+	op->bytes = type->size_bits / 8;
+	op->slot = field->slot;
 	return is_bytes(type);
 }
 
@@ -121,8 +128,11 @@ static bool plan_struct(struct planner *p, const struct ctf_type *type,
 {
 	if (p->nr == PLAN_MAX_VALUES || type->align > 8)
 		return false;
-	p->ops[p->nr++] =
-		(struct plan_op){ .field = field, .kind = PLAN_STRUCT, .count = type->nr_fields };
+	p->ops[p->nr++] = (struct plan_op){
+		.value = { .field = field, .type = type, .count = type->nr_fields },
+		.slot = NO_SLOT,
+		.kind = PLAN_STRUCT,
+	};
 	for (uint32_t i = 0; i < type->nr_fields; i++)
 		if (!plan_field(p, &type->fields[i]))
 			return false;
@@ -139,12 +149,10 @@ static struct plan_step *plan_steps(const struct plan *plan, const bool *wanted,
 
 		steps->wanted = wanted && wanted[i];
 		if (op->kind == PLAN_STRING || op->kind == PLAN_SEQUENCE || steps->wanted ||
-		    (op->kind < PLAN_STRING && op->field->slot != NO_SLOT))
+		    op->slot != NO_SLOT)
 			(steps++)->op = op;
-		else if (op->kind == PLAN_ARRAY)
-			steps->bytes += (uint64_t)op->count * op->stride;
-		else if (op->kind != PLAN_STRUCT)
-			steps->bytes += op->field->type->size_bits / 8;
+		else
+			steps->bytes += op->bytes;
 	}
 	return steps;
 }
@@ -159,7 +167,6 @@ void plan_make_struct(struct arena *arena, struct ctf_type *type)
 	if (!plan_struct(&p, type, NULL))
 		return;
 	plan = arena_alloc(arena, sizeof(*plan) + p.nr * sizeof(*p.ops));
-	plan->type = type;
 	plan->nr = p.nr;
 	memcpy(plan->ops, p.ops, p.nr * sizeof(*p.ops));
 	steps = arena_alloc(arena, plan->nr * sizeof(*steps));
@@ -210,85 +217,80 @@ static uint64_t load64(const uint8_t *at)
 	return le64toh(v);
 }
 
-static uint64_t load_scalar(const struct plan_op *op, const struct ctf_type *type,
-			    const uint8_t *at)
+static void fill_other(struct reader *r, const struct plan_op *op, struct value *value,
+		       const uint8_t *at)
 {
-	switch (op->kind) {
-	case PLAN_U8:
-		return *at;
-	case PLAN_S8:
-		return (uint64_t)(int64_t)(int8_t)*at;
-	case PLAN_U16:
-		return load16(at);
-	case PLAN_S16:
-		return (uint64_t)(int64_t)(int16_t)load16(at);
-	case PLAN_U32:
-		return load32(at);
-	case PLAN_S32:
-		return (uint64_t)(int64_t)(int32_t)load32(at);
-	case PLAN_U64:
-		return load64(at);
-	default:
-		return value_load(at, 0, type);
+	uint64_t bits = value_load(at, 0, op->value.type);
+
+	if (op->slot != NO_SLOT)
+		r->slots[op->slot] = bits;
+	value_set_number(value, op->value.type, bits);
+}
+
+/* The length of a string, with its end, or of a sequence. Return: SIZE_MAX: there are fewer bytes. */
+static inline size_t varying_size(const struct reader *r, const struct plan_op *op,
+				  const uint8_t *at, size_t left)
+{
+	const uint8_t *nul;
+	uint64_t count;
+
+	if (op->kind == PLAN_SEQUENCE) {
+		count = r->slots[op->value.type->slot];
+		return count > UINT32_MAX || left < count * op->stride ? SIZE_MAX :
+									 count * op->stride;
 	}
+	nul = left ? memchr(at, 0, left) : NULL;
+	return nul ? (size_t)(nul - at) + 1 : SIZE_MAX;
 }
 
 /* Return: its bytes; SIZE_MAX: there are fewer. */
-static size_t fill_scalar(struct reader *r, const struct plan_op *op, struct value *value,
-			  const uint8_t *at, size_t left)
+static inline size_t fill_value(struct reader *r, const struct plan_op *op, struct value *value,
+				const uint8_t *at, size_t left)
 {
-	size_t size = value->type->size_bits / 8;
-	uint64_t bits;
+	size_t size = op->bytes;
 
+	*value = op->value;
 	if (left < size)
 		return SIZE_MAX;
-	bits = load_scalar(op, value->type, at);
-	if (op->field->slot != NO_SLOT)
-		r->slots[op->field->slot] = bits;
-	value_set_number(value, value->type, bits);
-	return size;
-}
-
-static size_t fill_string(struct value *value, const uint8_t *at, size_t left)
-{
-	const uint8_t *nul = left ? memchr(at, 0, left) : NULL;
-
-	if (!nul)
-		return SIZE_MAX;
-	value->bytes = at;
-	value->count = (uint32_t)(nul - at);
-	return (size_t)(nul - at) + 1;
-}
-
-static size_t fill_array(const struct plan_op *op, struct value *value, uint64_t count,
-			 const uint8_t *at, size_t left)
-{
-	if (count > UINT32_MAX || left < count * op->stride)
-		return SIZE_MAX;
-	value->bytes = at;
-	value->count = (uint32_t)count;
-	return count * op->stride;
-}
-
-static size_t fill_value(struct reader *r, const struct plan_op *op, struct value *value,
-			 const uint8_t *at, size_t left)
-{
-	value->field = op->field;
-	value->type = op->field->type;
-	value->count = op->count;
-	value->bit = 0;
 	switch (op->kind) {
-	case PLAN_STRUCT:
-		return 0;
+	case PLAN_U8:
+		value->u = *at;
+		break;
+	case PLAN_S8:
+		value->u = (uint64_t)(int64_t)(int8_t)*at;
+		break;
+	case PLAN_U16:
+		value->u = load16(at);
+		break;
+	case PLAN_S16:
+		value->u = (uint64_t)(int64_t)(int16_t)load16(at);
+		break;
+	case PLAN_U32:
+		value->u = load32(at);
+		break;
+	case PLAN_S32:
+		value->u = (uint64_t)(int64_t)(int32_t)load32(at);
+		break;
+	case PLAN_64:
+		value->u = load64(at);
+		break;
+	case PLAN_OTHER:
+		fill_other(r, op, value, at);
+		break;
 	case PLAN_STRING:
-		return fill_string(value, at, left);
-	case PLAN_ARRAY:
-		return fill_array(op, value, op->count, at, left);
+		size = varying_size(r, op, at, left);
+		value->bytes = at;
+		value->count = (uint32_t)(size - 1);
+		break;
 	case PLAN_SEQUENCE:
-		return fill_array(op, value, r->slots[value->type->slot], at, left);
-	default:
-		return fill_scalar(r, op, value, at, left);
+		size = varying_size(r, op, at, left);
+		value->count = (uint32_t)r->slots[op->value.type->slot];
+		/* fallthrough */
+	case PLAN_ARRAY:
+		value->bytes = at;
+		break;
 	}
+	return size;
 }
 
 int plan_read(struct reader *r, const struct plan *plan)
@@ -300,9 +302,9 @@ int plan_read(struct reader *r, const struct plan *plan)
 	if (pos > r->end)
 		return READ_SHORT;
 	at = r->bytes + (pos >> 3) - r->base;
-	values[0] = (struct value){ .type = plan->type, .count = plan->ops[0].count };
-	for (uint32_t i = 1; i < plan->nr; i++) {
-		size_t size = fill_value(r, &plan->ops[i], &values[i], at, (size_t)(end - at));
+	values[0] = plan->ops[0].value;
+	for (const struct plan_op *op = plan->ops + 1; op < plan->ops + plan->nr; op++) {
+		size_t size = fill_value(r, op, ++values, at, (size_t)(end - at));
 
 		if (size == SIZE_MAX)
 			return READ_SHORT;
@@ -313,25 +315,15 @@ int plan_read(struct reader *r, const struct plan *plan)
 }
 
 /* Return: the bytes of a value; SIZE_MAX: there are fewer. */
-static size_t skip_value(struct reader *r, const struct plan_op *op, const uint8_t *at, size_t left)
+static inline size_t skip_value(struct reader *r, const struct plan_op *op, const uint8_t *at,
+				size_t left)
 {
-	const struct ctf_type *type = op->field->type;
-	const uint8_t *nul;
-
-	if (op->kind == PLAN_STRING) {
-		nul = left ? memchr(at, 0, left) : NULL;
-		return nul ? (size_t)(nul - at) + 1 : SIZE_MAX;
-	}
-	if (op->kind == PLAN_SEQUENCE) {
-		uint64_t count = r->slots[type->slot];
-
-		return count > UINT32_MAX || left < count * op->stride ? SIZE_MAX :
-									 count * op->stride;
-	}
-	if (left < type->size_bits / 8)
+	if (op->kind == PLAN_STRING || op->kind == PLAN_SEQUENCE)
+		return varying_size(r, op, at, left);
+	if (left < op->bytes)
 		return SIZE_MAX;
-	r->slots[op->field->slot] = load_scalar(op, type, at);
-	return type->size_bits / 8;
+	r->slots[op->slot] = value_load(at, 0, op->value.type);
+	return op->bytes;
 }
 
 /* @values: NULL: none is wanted. */

@@ -189,6 +189,8 @@ struct ctf_event_class {
 	uint64_t count; /* events of it that were selected */
 	enum ctf_selected selected;
 	enum ctf_needed needed;
+	bool task_is_known;
+	int16_t task_at[3]; /* of the values of struct task: places among an event's; -1: none */
 	struct mold *mold;	   /* of its printer (show/mold.h); NULL: not made yet */
 	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
 	uint32_t name_len;

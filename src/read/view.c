@@ -446,11 +446,6 @@ static bool is_shown(struct view *view, const struct ctf_event_class *ec)
 	return ec->selected == SELECTED_SHOWN;
 }
 
-static const struct value *value_at(const struct view *view, int32_t index)
-{
-	return index < 0 ? NULL : &view->values.at[index];
-}
-
 /* An expression, and durations, may need them, too. */
 static bool needs_fields(const struct view_select *select, struct ctf_event_class *ec)
 {
@@ -459,6 +454,37 @@ static bool needs_fields(const struct view_select *select, struct ctf_event_clas
 	if (ec->needed == NEEDED_UNKNOWN)
 		ec->needed = select->needs_fields(ec->name) ? NEEDED : NEEDED_NOT;
 	return ec->needed == NEEDED;
+}
+
+static bool is_always_planned(const struct value *scope)
+{
+	return !scope || (scope->type->plan && scope->type->align == 8);
+}
+
+static const struct value *value_at(const struct view *view, int32_t index)
+{
+	return index < 0 ? NULL : &view->values.at[index];
+}
+
+/* All events whose contexts have plans have it at the same places. */
+static void find_task(const struct view *view, struct event *event)
+{
+	const struct value *at = view->values.at;
+	struct ctf_event_class *ec = event->ec;
+	struct task *task = &event->task;
+
+	if (ec->task_is_known) {
+		*task = (struct task){ value_at(view, ec->task_at[0]),
+				       value_at(view, ec->task_at[1]),
+				       value_at(view, ec->task_at[2]) };
+		return;
+	}
+	task_find(task, at, event->fields ? event->fields : at + view->values.nr);
+	ec->task_is_known =
+		is_always_planned(event->stream_context) && is_always_planned(event->context);
+	ec->task_at[0] = task->procname ? (int16_t)(task->procname - at) : -1;
+	ec->task_at[1] = task->pid ? (int16_t)(task->pid - at) : -1;
+	ec->task_at[2] = task->tid ? (int16_t)(task->tid - at) : -1;
 }
 
 /* Return: 1; 0: it can't be decoded after all; negative errno. */
@@ -479,8 +505,7 @@ static int fill_event(struct view *view, const struct view_select *select, struc
 		.context = value_at(view, scopes.context),
 		.fields = value_at(view, scopes.fields),
 	};
-	task_find(&event->task, view->values.at,
-		  event->fields ? event->fields : view->values.at + view->values.nr);
+	find_task(view, event);
 	return 1;
 }
 

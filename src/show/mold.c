@@ -87,6 +87,8 @@ static bool mold_fits(const struct mold *mold, const struct event *event)
 {
 	int32_t tasks[3];
 
+	if (event->ec->task_is_known)
+		return mold->text;
 	mold_find_tasks(mold_base(event), &event->task, tasks);
 	return mold->text && memcmp(tasks, mold->tasks, sizeof(tasks)) == 0;
 }
