@@ -95,7 +95,7 @@ struct overview {
 };
 
 /** @objects, @host: to name addresses; they outlive the overview; NULL: there are no objects.
- *  @threads: as in view_select, but holders of mutexes and frees of memory are those of all threads.
+ *  @threads: as in view_select, but holders of mutexes and frees of memory are of all threads.
  *  @most_waits: that are kept. */
 struct overview *overview_new(struct objects *objects, const struct view_host *host,
 			      const char *threads, uint32_t most_waits);

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "feed_priv.h"
 #include "live.h"
+#include "plan.h"
 #include "source.h"
 #include "verify.h"
 
@@ -364,11 +365,11 @@ int feed_decode(struct feed *f, struct values *values, bool has_fields,
 	return feed_decoded(f, at, r);
 }
 
-int feed_pick(struct feed *f, const struct feed_picks *picks, struct value *values)
+int feed_pick(struct feed *f, const struct plan_pick *pick, struct value *values)
 {
 	uint64_t at = f->payload_at;
 	int r = feed_decode_header(f);
 
-	r = r ? r : feed_payload_some(f, f->payload_at, picks, values);
+	r = r ? r : feed_payload_some(f, f->payload_at, pick, values);
 	return feed_decoded(f, at, r);
 }

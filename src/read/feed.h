@@ -113,21 +113,11 @@ struct feed_scopes {
 	int32_t fields;
 };
 
-enum { FEED_SCOPES = 3 };
-
-/** struct feed_picks - some values of the events of a class. @of: in the order of struct
- *  feed_scopes; NULL: there is no such scope, or nothing of it or behind it is wanted. @nr: how
- *  many values are wanted. */
-struct feed_picks {
-	struct plan_pick *of[FEED_SCOPES];
-	uint32_t nr[FEED_SCOPES];
-};
-
 #define FEED_UNPLANNED 2
 
-/** feed_pick() - decode the values of @picks, of the current event. Return: as feed_decode(), or
+/** feed_pick() - decode the values of a pick, of the current event. Return: as feed_decode(), or
  *  FEED_UNPLANNED: the plans are not right where this event begins. */
-int feed_pick(struct feed *feed, const struct feed_picks *picks, struct value *values) MUST_CHECK;
+int feed_pick(struct feed *feed, const struct plan_pick *pick, struct value *values) MUST_CHECK;
 
 /**
  * feed_decode() - decode the current event.

@@ -56,13 +56,12 @@ static void add_mark(struct feed *f, uint64_t at)
 /* Go past an event. @checked: its time, too. */
 static int pass_event(struct feed *f, uint64_t at, bool checked)
 {
-	struct feed_scopes unused;
 	uint64_t last = f->reader.clock;
 	int result = feed_header(f, at);
 
 	if (!result && checked)
 		result = check_time(f, last);
-	result = result ? result : feed_payload(f, f->payload_at, NULL, true, &unused);
+	result = result ? result : feed_payload_skip(f, f->payload_at);
 	if (!result && f->next_at == at)
 		return feed_damaged(f, "an event has no size");
 	if (!result)

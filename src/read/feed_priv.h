@@ -8,9 +8,6 @@
 /* Smallest read into the window, in bytes. */
 #define FILL_LEAST ((size_t)4096)
 
-/** Plans are not right for an event. */
-#define READ_UNPLANNED 3
-
 /** feed_read.c: outcomes are READ_OK, READ_DAMAGED (reason in feed->why), or a
  *  negative errno. */
 int feed_fill(struct feed *feed, uint64_t bit, size_t want) MUST_CHECK;
@@ -18,8 +15,10 @@ int feed_header(struct feed *feed, uint64_t at) MUST_CHECK;
 int feed_payload(struct feed *feed, uint64_t at, struct values *values, bool has_fields,
 		 struct feed_scopes *ret_scopes) MUST_CHECK;
 /** The same of some values only. Return: also READ_UNPLANNED. */
-int feed_payload_some(struct feed *feed, uint64_t at, const struct feed_picks *picks,
+int feed_payload_some(struct feed *feed, uint64_t at, const struct plan_pick *pick,
 		      struct value *values) MUST_CHECK;
+/** The same of none: feed->next_at is set. Return: as feed_payload(). */
+int feed_payload_skip(struct feed *feed, uint64_t at) MUST_CHECK;
 /** Why bytes of a packet can't be read: @error of window_get(). */
 const char *feed_read_error(int error);
 int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);

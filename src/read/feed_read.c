@@ -135,34 +135,29 @@ int feed_payload(struct feed *f, uint64_t at, struct values *values, bool has_fi
 	return feed_read_outcome(f, result);
 }
 
-static int take_scopes(struct feed *f, const struct feed_picks *picks, struct value *values)
-{
-	const struct ctf_type *const types[] = { f->packet.sc->event_context, f->ec->context,
-						 f->ec->fields };
-	int result = READ_OK;
-
-	for (uint32_t i = 0; i < FEED_SCOPES && !result; i++) {
-		if (!picks->of[i])
-			continue;
-		if (!plan_fits(&f->reader, types[i]))
-			return READ_UNPLANNED;
-		result = plan_take(&f->reader, picks->of[i], values);
-		values += picks->nr[i];
-	}
-	return result;
-}
-
-int feed_payload_some(struct feed *f, uint64_t at, const struct feed_picks *picks,
+int feed_payload_some(struct feed *f, uint64_t at, const struct plan_pick *pick,
 		      struct value *values)
 {
 	int result = go_back(f, at);
 
 	while (!result) {
 		f->reader.pos = at;
-		result = take_scopes(f, picks, values);
+		result = plan_take(&f->reader, pick, values);
 		if (result != READ_SHORT)
 			return result;
 		result = more(f, at);
 	}
+	return result;
+}
+
+int feed_payload_skip(struct feed *f, uint64_t at)
+{
+	const struct plan_pick *pick = f->ec->skipped;
+	int result = pick ? feed_payload_some(f, at, pick, NULL) : READ_UNPLANNED;
+	struct feed_scopes unused;
+
+	if (result == READ_UNPLANNED)
+		return feed_payload(f, at, NULL, true, &unused);
+	f->next_at = f->reader.pos;
 	return result;
 }

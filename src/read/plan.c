@@ -18,7 +18,7 @@ enum plan_kind {
 	PLAN_S8,
 	PLAN_S16,
 	PLAN_S32,
-	PLAN_OTHER, /* a scalar that is stored in a slot, is floating-point, or of the other order */
+	PLAN_OTHER, /* a scalar that is stored in a slot, a float, or of the other byte order */
 	PLAN_STRING,
 	PLAN_ARRAY,
 	PLAN_SEQUENCE,
@@ -26,7 +26,7 @@ enum plan_kind {
 };
 
 /* One value of a struct. @value: all of it but its number or bytes. @bytes: its size, or 0: it
- * varies. @stride: of an array, bytes of an element. @slot: where a scalar is stored, or NO_SLOT. */
+ * varies. @stride: bytes of an element of an array. @slot: where a scalar is stored, or NO_SLOT. */
 struct plan_op {
 	struct value value;
 	uint64_t bytes;
@@ -176,19 +176,70 @@ void plan_make_struct(struct arena *arena, struct ctf_type *type)
 }
 
 struct plan_pick {
-	struct plan_step steps[PLAN_MAX_VALUES];
+	bool is_aligned; /* it begins at a byte wherever the reader is */
+	struct plan_step steps[];
 };
 
-struct plan_pick *plan_pick_new(const struct plan *plan, const bool *wanted, bool to_end)
+static bool all_planned(const struct plan_scope scopes[], uint32_t *ret_values)
 {
-	struct plan_pick *pick = xalloc(sizeof(*pick));
-	struct plan_step *end = plan_steps(plan, wanted, pick->steps);
+	bool all = true;
 
-	while (!to_end && end > pick->steps && !end[-1].wanted)
+	*ret_values = 1;
+	for (uint32_t i = 0; i < PLAN_SCOPES; i++) {
+		const struct ctf_type *type = scopes[i].type;
+
+		all = all && (!type || type->plan);
+		*ret_values += type && type->plan ? type->plan->nr : 0;
+	}
+	return all;
+}
+
+/* Structs that follow each other are skipped as one: all end at a byte. */
+static struct plan_step *pick_steps(struct plan_pick *pick, const struct plan_scope scopes[])
+{
+	struct plan_step *step = pick->steps;
+	bool any = false;
+
+	for (uint32_t i = 0; i < PLAN_SCOPES; i++) {
+		if (!scopes[i].type)
+			continue;
+		pick->is_aligned = any ? pick->is_aligned : scopes[i].type->align == 8;
+		any = true;
+		step = plan_steps(scopes[i].type->plan, scopes[i].wanted, step);
+	}
+	return step;
+}
+
+struct plan_pick *plan_pick_new(const struct plan_scope scopes[])
+{
+	struct plan_pick *pick;
+	struct plan_step *end;
+	uint32_t nr;
+
+	if (!all_planned(scopes, &nr))
+		return NULL;
+	pick = xalloc(sizeof(*pick) + nr * sizeof(*pick->steps));
+	end = pick_steps(pick, scopes);
+	while (end > pick->steps && !end[-1].wanted)
 		end--;
-	if (!to_end)
-		*end = (struct plan_step){ .op = NULL };
+	*end = (struct plan_step){ .op = NULL };
 	return pick;
+}
+
+void plan_make_event(struct arena *arena, const struct ctf_stream_class *sc,
+		     struct ctf_event_class *ec)
+{
+	const struct plan_scope scopes[PLAN_SCOPES] = { { .type = sc->event_context },
+							{ .type = ec->context },
+							{ .type = ec->fields } };
+	struct plan_pick *pick;
+	uint32_t nr;
+
+	if (!all_planned(scopes, &nr))
+		return;
+	pick = arena_alloc(arena, sizeof(*pick) + nr * sizeof(*pick->steps));
+	pick_steps(pick, scopes);
+	ec->skipped = pick;
 }
 
 /* --- read ----------------------------------------------------------------- */
@@ -227,7 +278,7 @@ static void fill_other(struct reader *r, const struct plan_op *op, struct value 
 	value_set_number(value, op->value.type, bits);
 }
 
-/* The length of a string, with its end, or of a sequence. Return: SIZE_MAX: there are fewer bytes. */
+/* The bytes of a string, with its end, or of a sequence. Return: SIZE_MAX: there are fewer. */
 static inline size_t varying_size(const struct reader *r, const struct plan_op *op,
 				  const uint8_t *at, size_t left)
 {
@@ -361,7 +412,9 @@ int plan_skip(struct reader *r, const struct plan *plan)
 
 int plan_take(struct reader *r, const struct plan_pick *pick, struct value *values)
 {
-	return take_steps(r, pick->steps, values);
+	if ((r->pos & 7) && !pick->is_aligned)
+		return READ_UNPLANNED;
+	return values ? take_steps(r, pick->steps, values) : take_steps(r, pick->steps, NULL);
 }
 
 /* --- headers -------------------------------------------------------------- */

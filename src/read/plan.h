@@ -27,14 +27,31 @@ int plan_read(struct reader *reader, const struct plan *plan);
 /** Skip a struct by its plan; of its values only those of slots are read. Return: READ_*. */
 int plan_skip(struct reader *reader, const struct plan *plan);
 
-/** struct plan_pick - some values of a struct, the others are skipped. Freed with free(). */
+/** The scopes of an event in their order: contexts of the stream, contexts, fields. */
+#define PLAN_SCOPES 3
+
+/** struct plan_scope - a struct, of which some values are decoded. @type: NULL: there is none.
+ *  @wanted: by the index of a value behind the struct's own; NULL: none. */
+struct plan_scope {
+	const struct ctf_type *type;
+	const bool *wanted;
+};
+
+/** struct plan_pick - some values of an event, the others are skipped. Freed with free(). */
 struct plan_pick;
 
-/** @wanted: by the index of a value behind the struct's own. @to_end: the reader passes all of the
- *  struct, otherwise nothing behind the last wanted value. */
-struct plan_pick *plan_pick_new(const struct plan *plan, const bool *wanted, bool to_end);
+/** A pick of the wanted values; nothing behind the last one is read. Return: NULL: one of the
+ *  scopes has no plan. */
+struct plan_pick *plan_pick_new(const struct plan_scope scopes[]);
 
-/** Decode the wanted values, in their order. Return: READ_*. */
+/** The pick that skips all of an event: set @ec->skipped, if its scopes have plans. */
+void plan_make_event(struct arena *arena, const struct ctf_stream_class *sc,
+		     struct ctf_event_class *ec);
+
+/** Plans are not right where the reader is. */
+#define READ_UNPLANNED 3
+
+/** Decode the wanted values in their order, NULL: there are none. Return: READ_*. */
 int plan_take(struct reader *reader, const struct plan_pick *pick, struct value *values);
 
 /** The same for an event header, and @sc->header_plan. */

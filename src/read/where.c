@@ -29,8 +29,8 @@ struct where_packet {
  *         its payload.
  * @duration: its number as a context.
  * @used: bits of the numbers of its contexts.
- * @picked: @picks are all that the program needs besides @packet, and @values has them, contexts
- *          first; @numbers: of these contexts.
+ * @pick: of all that the program needs besides @packet, to @values, contexts first; NULL: an event
+ *        has to be decoded. @numbers: of these contexts.
  */
 struct where_class {
 	struct where_class *next;
@@ -39,8 +39,7 @@ struct where_class {
 	bool *named;
 	uint32_t duration;
 	uint64_t used;
-	bool picked;
-	struct feed_picks picks;
+	struct plan_pick *pick;
 	uint32_t nr_packet, nr_contexts, nr_fields;
 	struct value *values;
 	struct where_packet packet[LTT_FILTER_CONTEXTS_MAX];
@@ -53,8 +52,7 @@ void where_fini(struct where *where)
 
 	while ((class = where->classes)) {
 		where->classes = class->next;
-		for (uint32_t i = 0; i < FEED_SCOPES; i++)
-			free(class->picks.of[i]);
+		free(class->pick);
 		free(class->program);
 		free(class->why);
 		free(class->named);
@@ -474,56 +472,46 @@ static void where_pick_field(void *priv, const struct value *value, const char *
 	}
 }
 
-/* @scope: number @i of its event; nothing behind the last one is needed. Return: false: it has no
- * plan. */
-static bool where_pick_scope(struct where_pick *pick, const struct value *scope, uint32_t i,
-			     where_member_fn *fn)
+/* The wanted values of a scope; allocated. @prefix: as of where_each(). */
+static bool *where_pick_scope(struct where_pick *pick, const struct value *scope,
+			      const char *prefix, where_member_fn *fn)
 {
-	struct where_class *class = pick->class;
-	bool *wanted AUTO_FREE = scope ? xalloc((size_t)(value_behind(scope) - scope)) : NULL;
-	uint32_t before = class->nr_contexts + class->nr_fields;
-
 	if (!scope)
-		return true;
-	if (!scope->type->plan)
-		return false;
+		return NULL;
 	pick->scope = scope;
-	pick->wanted = wanted;
-	where_each(scope, fn == where_pick_context ? where_context : "", fn, pick);
-	class->picks.nr[i] = class->nr_contexts + class->nr_fields - before;
-	class->picks.of[i] = plan_pick_new(scope->type->plan, wanted, i < FEED_SCOPES - 1);
-	return true;
+	pick->wanted = xalloc((size_t)(value_behind(scope) - scope));
+	where_each(scope, prefix, fn, pick);
+	return pick->wanted;
 }
 
-/* The scopes behind the last value are not read. */
-static void where_drop_scopes(struct feed_picks *picks)
-{
-	for (uint32_t i = FEED_SCOPES; i-- > 0 && !picks->nr[i];) {
-		free(picks->of[i]);
-		picks->of[i] = NULL;
-	}
-}
-
-/* Return: whether these values are enough for all events of the class. A duration needs all events,
- * and a context of the application all of its members. */
-static bool where_pick_all(struct where_class *class, const struct event *event)
+/* A duration needs all events, and a context of the application all of its members. */
+static void where_pick_all(struct where_class *class, const struct event *event)
 {
 	const struct values *packet = &event->packet->context;
+	const struct value *of[PLAN_SCOPES] = { event->stream_context, event->context,
+						event->fields };
 	struct where_pick contexts = { .class = class }, fields = { .class = class };
-	bool planned;
+	struct plan_scope scopes[PLAN_SCOPES];
+	bool *wanted[PLAN_SCOPES];
 
 	if (packet->nr) {
 		contexts.scope = packet->at;
 		where_each(packet->at, where_context, where_pick_packet, &contexts);
 	}
-	planned = (!class->nr_packet || packet->at->type->plan) &&
-		  where_pick_scope(&contexts, event->stream_context, 0, where_pick_context) &&
-		  where_pick_scope(&contexts, event->context, 1, where_pick_context) &&
-		  where_pick_scope(&fields, event->fields, 2, where_pick_field);
-	where_drop_scopes(&class->picks);
+	for (uint32_t i = 0; i < PLAN_SCOPES; i++) {
+		wanted[i] = i < PLAN_SCOPES - 1 ?
+				    where_pick_scope(&contexts, of[i], where_context,
+						     where_pick_context) :
+				    where_pick_scope(&fields, of[i], "", where_pick_field);
+		scopes[i] = (struct plan_scope){ of[i] ? of[i]->type : NULL, wanted[i] };
+	}
+	if (!contexts.provided && !(class->used >> class->duration & 1) &&
+	    (!class->nr_packet || packet->at->type->plan))
+		class->pick = plan_pick_new(scopes);
+	for (uint32_t i = 0; i < PLAN_SCOPES; i++)
+		free(wanted[i]);
 	class->values =
 		xalloc((class->nr_contexts + class->nr_fields + 1) * sizeof(*class->values));
-	return planned && !contexts.provided && !(class->used >> class->duration & 1);
 }
 
 /* Which of the fields a program for the fields that it may name has. */
@@ -565,7 +553,7 @@ static struct where_class *where_class_new(const char *expression, const struct 
 		where_name_fields(class, expression, event->fields);
 		class->used = where_used_contexts(class->program);
 		class->duration = contexts.nr;
-		class->picked = where_pick_all(class, event);
+		where_pick_all(class, event);
 	}
 	for (uint32_t i = 0; i < contexts.nr_names; i++)
 		free((void *)contexts.of[i].name);
@@ -668,11 +656,11 @@ int where_picked_holds(struct where *where, struct feed *feed)
 	const struct value *value;
 	int r;
 
-	if (!class || (class->program && !class->picked))
+	if (!class || (class->program && !class->pick))
 		return WHERE_UNKNOWN;
 	if (!class->program)
 		return 0;
-	r = feed_pick(feed, &class->picks, class->values);
+	r = feed_pick(feed, class->pick, class->values);
 	if (r != 1)
 		return r == FEED_UNPLANNED ? WHERE_UNKNOWN : r;
 	value = class->values;

@@ -235,6 +235,8 @@ static void walk_contexts(struct tsdl *p, struct ctf_stream_class *sc)
 	finish_type(p, sc->packet_context);
 	finish_type(p, sc->event_context);
 	plan_make_header(p->arena, sc);
+	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream)
+		plan_make_event(p->arena, sc, ec);
 }
 
 static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
