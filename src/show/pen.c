@@ -91,23 +91,42 @@ static unsigned digits_of(uint64_t v)
 	return most - (v < powers[most - 1] && most > 1);
 }
 
-static char *pair_before(char *end, uint32_t v)
+static void put_pair(char *to, uint32_t v)
 {
-	return memcpy(end - 2, &pairs[v * 2], 2);
+	memcpy(to, &pairs[v * 2], 2);
+}
+
+static void put_four(char *to, uint32_t v)
+{
+	put_pair(to, v / 100);
+	put_pair(to + 2, v % 100);
 }
 
 void pen_digits(struct pen *pen, uint64_t v, unsigned width)
 {
-	char *to = pen_room(pen, width), *end = to + width;
+	char *to = pen_room(pen, width);
 	uint32_t low;
 
-	for (; v > UINT32_MAX; v /= 100)
-		end = pair_before(end, v % 100);
-	for (low = (uint32_t)v; end - to >= 2; low /= 100)
-		end = pair_before(end, low % 100);
-	if (end > to)
-		*to = (char)('0' + low);
 	pen->used += width;
+	for (; width >= 8; v /= 100000000) {
+		low = v % 100000000;
+		width -= 8;
+		put_four(to + width, low / 10000);
+		put_four(to + width + 4, low % 10000);
+	}
+	low = (uint32_t)v;
+	if (width >= 4) {
+		width -= 4;
+		put_four(to + width, low % 10000);
+		low /= 10000;
+	}
+	if (width >= 2) {
+		width -= 2;
+		put_pair(to + width, low % 100);
+		low /= 100;
+	}
+	if (width)
+		*to = (char)('0' + low);
 }
 
 void pen_u64(struct pen *pen, uint64_t v)

@@ -8,13 +8,25 @@
 
 #include "mold.h"
 
+#define PRINT_TASKS 16u
+#define PRINT_TASK_NAME 16u
+
+/** struct print_task - a process and thread, as text; empty: it is none. @pid_form, @tid_form: those
+ *  of print_integer() that their types have. */
+struct print_task {
+	uint32_t pid_form, tid_form;
+	uint64_t pid, tid;
+	uint32_t name_len, text_len, columns;
+	char name[PRINT_TASK_NAME];
+	char text[80];
+};
+
 /**
  * struct printer
  * @last_ns: time of the preceding event; @any: there was one.
  * @task: process and thread of the current event, as text.
  * @task_width: columns of the widest process and thread so far.
- * @last_task: the one that @task is the text of, in @task_columns; its name has at most 16 bytes,
- *             else it is not kept.
+ * @tasks: texts of recent ones, by the number of the thread.
  * @molds: of the classes of events so far.
  * @several_hosts: the traces are of more than one.
  * @second, @second_text: the last second that was written as a time of day.
@@ -25,13 +37,8 @@ struct printer {
 	bool any;
 	int64_t last_ns;
 	struct pen task;
-	uint32_t task_width, task_columns;
-	struct {
-		const struct ctf_type *pid_type, *tid_type;
-		uint64_t pid, tid;
-		size_t name_len;
-		char name[16];
-	} last_task;
+	uint32_t task_width;
+	struct print_task tasks[PRINT_TASKS];
 	struct mold *molds;
 	bool several_hosts;
 	int64_t second;

@@ -15,20 +15,25 @@ void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
 	uint64_t mask = type->size_bits == 64 ? UINT64_MAX : (1ull << type->size_bits) - 1;
 
-	if (type->base == 16) {
+	switch (type->base) {
+	case 16:
 		pen_bytes(pen, "0x", 2);
 		pen_power2(pen, v & mask, 4);
-	} else if (type->base == 8) {
+		break;
+	case 8:
 		pen_char(pen, '0');
 		pen_power2(pen, v & mask, 3);
-	} else if (type->base == 2) {
+		break;
+	case 2:
 		pen_bytes(pen, "0b", 2);
 		for (unsigned bit = type->size_bits; bit-- > 0;)
 			pen_char(pen, '0' + (v >> bit & 1));
-	} else if (type->is_signed) {
-		pen_i64(pen, (int64_t)v);
-	} else {
-		pen_u64(pen, v);
+		break;
+	default:
+		if (type->is_signed)
+			pen_i64(pen, (int64_t)v);
+		else
+			pen_u64(pen, v);
 	}
 }
 
@@ -234,11 +239,11 @@ static void put_task_text(struct pen *pen, const struct task *task)
 	pen_char(pen, ']');
 }
 
-static void put_task(struct printer *p, uint32_t width)
+static void put_task(struct printer *p, const char *text, size_t len, uint32_t width)
 {
-	if (p->task.used) {
+	if (len) {
 		print_color(p, PRINT_GREEN);
-		pen_bytes(&p->pen, p->task.buf, p->task.used);
+		pen_bytes(&p->pen, text, len);
 		print_color(p, PRINT_RESET);
 	}
 	if (width > p->task_width)
@@ -251,44 +256,64 @@ static void put_task(struct printer *p, uint32_t width)
 
 void print_task(struct printer *p)
 {
-	put_task(p, print_width(p->task.buf, p->task.used));
+	put_task(p, p->task.buf, p->task.used, print_width(p->task.buf, p->task.used));
 }
 
-/* Most events are of the thread of the event before. */
-static bool is_last_task(const struct printer *p, const struct task *task)
+/* A kept name has no NUL. */
+static bool has_kept_name(const struct print_task *kept, const struct value *name)
 {
-	return p->task.used && task->procname && task->pid && task->tid &&
-	       task->pid->u == p->last_task.pid && task->tid->u == p->last_task.tid &&
-	       task->pid->type == p->last_task.pid_type &&
-	       task->tid->type == p->last_task.tid_type &&
-	       value_text_length(task->procname) == p->last_task.name_len &&
-	       memcmp(task->procname->bytes, p->last_task.name, p->last_task.name_len) == 0;
+	return name && name->count >= kept->name_len &&
+	       memcmp(name->bytes, kept->name, kept->name_len) == 0 &&
+	       (name->count == kept->name_len || !name->bytes[kept->name_len]);
 }
 
-static void keep_task(struct printer *p, const struct task *task)
+/* Each class of events has types of its own. */
+static uint32_t integer_form(const struct ctf_type *type)
+{
+	return (uint32_t)type->base << 16 | (uint32_t)type->size_bits << 8 | type->is_signed;
+}
+
+static bool is_kept_task(const struct print_task *kept, const struct task *task)
+{
+	return kept->text_len && task->pid && task->pid->u == kept->pid &&
+	       task->tid->u == kept->tid && integer_form(task->pid->type) == kept->pid_form &&
+	       integer_form(task->tid->type) == kept->tid_form &&
+	       has_kept_name(kept, task->procname);
+}
+
+static void keep_task(struct print_task *kept, const struct task *task, const struct pen *text)
 {
 	size_t len = task->procname ? value_text_length(task->procname) : SIZE_MAX;
 
-	p->last_task.pid_type = NULL;
-	if (!task->pid || !task->tid || len > sizeof(p->last_task.name))
+	kept->text_len = 0;
+	if (!task->pid || !task->tid || len > sizeof(kept->name) ||
+	    memchr(task->procname->bytes, 0, len) || text->used > sizeof(kept->text))
 		return;
-	p->last_task.pid = task->pid->u;
-	p->last_task.pid_type = task->pid->type;
-	p->last_task.tid = task->tid->u;
-	p->last_task.tid_type = task->tid->type;
-	p->last_task.name_len = len;
-	memcpy(p->last_task.name, task->procname->bytes, len);
+	*kept = (struct print_task){
+		.pid_form = integer_form(task->pid->type),
+		.tid_form = integer_form(task->tid->type),
+		.pid = task->pid->u,
+		.tid = task->tid->u,
+		.name_len = (uint32_t)len,
+		.text_len = (uint32_t)text->used,
+		.columns = print_width(text->buf, text->used),
+	};
+	memcpy(kept->name, task->procname->bytes, len);
+	memcpy(kept->text, text->buf, text->used);
 }
 
 void print_whole_task(struct printer *p, const struct task *task)
 {
-	if (!is_last_task(p, task)) {
-		p->task.used = 0;
-		put_task_text(&p->task, task);
-		p->task_columns = print_width(p->task.buf, p->task.used);
-		keep_task(p, task);
+	struct print_task *kept = &p->tasks[task->tid ? task->tid->u % PRINT_TASKS : 0];
+
+	if (task->tid && is_kept_task(kept, task)) {
+		put_task(p, kept->text, kept->text_len, kept->columns);
+		return;
 	}
-	put_task(p, p->task_columns);
+	p->task.used = 0;
+	put_task_text(&p->task, task);
+	keep_task(kept, task, &p->task);
+	print_task(p);
 }
 
 static void view_text_put_event_name(struct printer *p, const struct event *event)
