@@ -11,8 +11,8 @@
 #define PRINT_TASKS 16u
 #define PRINT_TASK_NAME 16u
 
-/** struct print_task - a process and thread, as text; empty: it is none. @pid_form, @tid_form: those
- *  of print_integer() that their types have. */
+/** struct print_task - a process and thread, as text; empty: there is none. @pid_form, @tid_form:
+ *  how print_integer() writes their types. */
 struct print_task {
 	uint32_t pid_form, tid_form;
 	uint64_t pid, tid;

@@ -1,115 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The plans of headers and structs (read/plan.h) beside the general reader, which is their oracle:
  * random types and random bytes, cut at random places. */
-#include <stdarg.h>
-
+#include "lib/random_types.h"
 #include "lib/view_make.h"
 #include "read/plan.h"
 #include "read/tsdl/tsdl.h"
 
-#define TEXT_MAX (64u << 10)
 #define BYTES 600u
 
-static uint64_t seed = 1;
-
-static uint32_t rnd(uint32_t below)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(seed >> 33) % below;
-}
-
-struct text {
-	char at[TEXT_MAX];
-	size_t len;
-};
-
-static void PRINTF(2, 3) say(struct text *t, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	t->len += (size_t)vsnprintf(t->at + t->len, sizeof(t->at) - t->len, fmt, args);
-	va_end(args);
-	CHECK(t->len < sizeof(t->at));
-}
-
 /* --- random metadata ------------------------------------------------------ */
-
-static void say_integer(struct text *t, uint32_t bits, uint32_t align)
-{
-	static const char *const orders[] = { "", "byte_order = be; ", "byte_order = le; " };
-
-	say(t, "integer { size = %u; align = %u; signed = %s; %s}", bits, align,
-	    rnd(2) ? "true" : "false", orders[rnd(3)]);
-}
-
-/* Mostly those of a plan, now and then one that is not. */
-static void say_scalar(struct text *t)
-{
-	static const uint32_t sizes[] = { 8, 16, 32, 64, 8, 32, 64, 24, 40 };
-	bool odd = !rnd(60);
-
-	switch (rnd(8)) {
-	case 0:
-		say(t, rnd(2) ? "floating_point { exp_dig = 8; mant_dig = 24; align = 8; }" :
-				"floating_point { exp_dig = 11; mant_dig = 53; align = 8; }");
-		break;
-	case 1:
-		say(t, "enum : ");
-		say_integer(t, sizes[rnd(7)], 8);
-		say(t, " { a = 0 ... 9, b = 20 }");
-		break;
-	default:
-		say_integer(t, odd ? 1 + rnd(31) : sizes[rnd(ARRAY_SIZE(sizes))],
-			    odd ? 1u << rnd(7) : rnd(30) ? 8 : 1u << rnd(3));
-	}
-}
-
-static void say_struct(struct text *t, uint32_t depth);
-
-static void say_field(struct text *t, uint32_t i, uint32_t depth)
-{
-	switch (rnd(9)) {
-	case 0:
-		say(t, "string s%u; ", i);
-		break;
-	case 1:
-		say(t, "integer { size = %u; align = 8; } n%u; ", 8u << rnd(3), i);
-		say_scalar(t);
-		say(t, " q%u[n%u]; ", i, i);
-		break;
-	case 2:
-		say_scalar(t);
-		say(t, " a%u[%u]; ", i, rnd(6));
-		break;
-	case 3:
-		if (depth) {
-			say_struct(t, depth - 1);
-			say(t, " t%u; ", i);
-			break;
-		}
-		/* fallthrough */
-	case 4:
-		if (!rnd(20)) {
-			say(t, "struct { string x; } many%u[2]; ", i);
-			break;
-		}
-		/* fallthrough */
-	default:
-		say_scalar(t);
-		say(t, " f%u; ", i);
-	}
-}
-
-static void say_struct(struct text *t, uint32_t depth)
-{
-	uint32_t nr = rnd(7);
-
-	say(t, "struct { ");
-	for (uint32_t i = 0; i < nr; i++)
-		say_field(t, i, depth);
-	say(t, "}");
-}
 
 static void say_header(struct text *t)
 {
@@ -208,13 +107,6 @@ static void check_sides(const struct side *a, const struct side *b)
 	CHECK_IS(a->values.nr, ==, b->values.nr);
 	for (uint32_t i = 0; i < a->values.nr; i++)
 		check_value(&a->values.at[i], &b->values.at[i], i == 0);
-}
-
-/* Small numbers are often lengths, and often end a string. */
-static void fill_bytes(uint8_t *bytes)
-{
-	for (size_t i = 0; i < BYTES; i++)
-		bytes[i] = rnd(3) ? (uint8_t)rnd(256) : (uint8_t)rnd(4);
 }
 
 static uint64_t nr_planned, nr_picked, nr_skipped, nr_words;
@@ -343,7 +235,7 @@ static void compare_types(void)
 	}
 	CHECK_IS(tc->nr_slots, <, 300);
 	for (uint32_t i = 0; i < 50; i++) {
-		fill_bytes(bytes);
+		random_bytes(bytes, sizeof(bytes));
 		compare_header(tc->streams, bytes);
 		compare_struct(tc->streams->by_id[0]->fields, bytes);
 		compare_skip(tc->streams, tc->streams->by_id[0], bytes);

@@ -161,6 +161,45 @@ static void test_select(const char *dir)
 		       "289", 3);
 }
 
+/* Threads whose texts are kept at one place, and names that begin like others. */
+static void test_turns(const char *parent)
+{
+	static const struct {
+		uint32_t pid, tid;
+		const char *name, *text;
+	} turns[] = {
+		{ 10, 11, "work", " work[10:11] " },	 { 10, 27, "work", " work[10:27] " },
+		{ 10, 11, "worker", " worker[10:11] " }, { 10, 11, "work", " work[10:11] " },
+		{ 26, 11, "work", " work[26:11] " },	 { 10, 11, "", " [10:11] " },
+		{ 10, 11, "work", " work[10:11] " },	 { 10, 11, "wo\x01", " wo\\x01[10:11] " },
+	};
+	struct view_style style = { .tasks = true };
+	struct maker m = { .cpu = 0 };
+	struct seen seen;
+	const char *line;
+	char dir[200];
+
+	packet_open(&m, 0);
+	for (uint32_t i = 0; i < ARRAY_SIZE(turns); i++)
+		put_all(&m, i + 1, turns[i].pid, turns[i].tid, turns[i].name);
+	packet_close(&m, ARRAY_SIZE(turns));
+	make_path(dir, sizeof(dir), parent, "turns");
+	CHECK_IS(mkdir(dir, 0700), ==, 0);
+	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
+	make_file(dir, "ch_0", m.out.at, m.out.len);
+	bytes_fini(&m.out);
+	CHECK_IS(see_style(&seen, dir, NULL, &style), ==, 0);
+	line = seen.text;
+	for (uint32_t i = 0; i < ARRAY_SIZE(turns); i++, line = strchr(line, '\n') + 1) {
+		const char *at = strstr(line, turns[i].text);
+
+		if (!at || at > strchr(line, '\n'))
+			fprintf(stderr, "not%s: %s\n", turns[i].text, line);
+		CHECK(at && at < strchr(line, '\n'));
+	}
+	seen_fini(&seen);
+}
+
 int main(void)
 {
 	const char *dir = make_tmp();
@@ -169,5 +208,6 @@ int main(void)
 	test_text(dir);
 	test_json(dir);
 	test_select(dir);
+	test_turns(dir);
 	return 0;
 }

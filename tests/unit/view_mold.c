@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Plans and literal texts of classes (read/plan.h, show/mold.h) beside the general reader and the
+ * general printer, which are their oracle: random types and values, in all forms of output. */
+#include "lib/random_types.h"
+#include "lib/view_make.h"
+#include "read/tsdl/tsdl.h"
+#include "read/value.h"
+#include "read/view_priv.h"
+
+#define CLASSES 4u
+#define EVENTS 24u
+#define BYTES 600u
+
+static const struct view_style styles[] = {
+	{ .format = VIEW_TEXT },
+	{ .tasks = true, .loglevel = true, .color = true, .clock_gmt = true },
+	{ .tasks = true, .brief = true, .clock_date = true },
+	{ .format = VIEW_JSON, .delta = true },
+};
+
+static uint64_t nr_planned, nr_events;
+
+static void say_context(struct text *t)
+{
+	static const char *const names[] = { "uint32_t _vpid;", "uint32_t _vtid;",
+					     "integer { size = 8; align = 8; encoding = UTF8; } "
+					     "_procname[16];",
+					     "string _procname;", "uint64_t _ip;" };
+
+	say(t, "struct { ");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (rnd(4) && i != 2 + rnd(2))
+			say(t, "%s ", names[i]);
+	say(t, "}");
+}
+
+static void say_trace(struct text *t)
+{
+	t->len = 0;
+	say(t, "%s", MAKE_HEAD);
+	for (uint32_t id = 0; id < CLASSES; id++) {
+		say(t, "event { id = %u; stream_id = 0; name = \"e:%u\"; loglevel = %u;\n", id, id,
+		    rnd(15));
+		if (rnd(3)) {
+			say(t, "context := ");
+			if (rnd(3))
+				say_context(t);
+			else
+				say_struct(t, 1);
+			say(t, ";\n");
+		}
+		say(t, "fields := ");
+		say_struct(t, 2);
+		say(t, "; };\n");
+	}
+	say(t,
+	    "event { id = %u; stream_id = 0; name = \"last\"; fields := struct { uint8_t _n; }; };\n",
+	    CLASSES);
+}
+
+/* An event of random bytes, as long as the general reader finds it. */
+static void put_event(struct maker *m, const struct ctf_trace_class *tc, uint32_t id, uint64_t ns)
+{
+	struct ctf_event_class *ec = stream_class_event(tc->streams, id);
+	size_t begin = m->out.len;
+	uint64_t slots[300] = { 0 }, epoch = m->epoch;
+	uint8_t bytes[BYTES];
+	struct reader reader;
+	int result;
+
+	event(m, id, ns);
+	random_bytes(bytes, sizeof(bytes));
+	reader = (struct reader){ .bytes = bytes, .slots = slots };
+	reader.base = m->out.len - m->packet;
+	reader.pos = reader.base * 8;
+	reader.end = reader.pos + BYTES * 8;
+	result = reader_struct(&reader, ec->context);
+	result = result ? result : reader_struct(&reader, ec->fields);
+	if (result) {
+		m->out.len = begin;
+		m->epoch = epoch;
+		m->recorded--;
+		return;
+	}
+	put_raw(&m->out, bytes, (reader.pos + 7) / 8 - reader.base);
+	nr_planned += ec->skipped != NULL;
+	nr_events++;
+}
+
+static void forget_plans(void *priv, const struct ctf_event_class *ec)
+{
+	(void)priv;
+	((struct ctf_event_class *)ec)->skipped = NULL;
+	if (ec->context)
+		((struct ctf_type *)ec->context)->plan = NULL;
+	if (ec->fields)
+		((struct ctf_type *)ec->fields)->plan = NULL;
+}
+
+static void print_all(const char *dir, const struct view_style *style, bool general,
+		      struct seen *seen)
+{
+	FILE *file;
+
+	memset(seen, 0, sizeof(*seen));
+	CHECK_IS(view_open(dir, note_problem, seen, &seen->view), ==, 0);
+	if (general) {
+		view_each_class(seen->view, forget_plans, NULL);
+		seen->view->sources[0]->tc->streams->header_plan = NULL;
+	}
+	file = open_memstream(&seen->text, &seen->len);
+	CHECK(file);
+	CHECK_IS(view_print(seen->view, NULL, style, file), ==, 0);
+	CHECK_IS(fclose(file), ==, 0);
+	CHECK_IS(seen->problems, ==, 0);
+}
+
+static void compare_output(const char *dir)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(styles); i++) {
+		struct seen fast, general;
+
+		print_all(dir, &styles[i], false, &fast);
+		print_all(dir, &styles[i], true, &general);
+		check_same("printed", fast.text, general.text);
+		seen_fini(&fast);
+		seen_fini(&general);
+	}
+}
+
+static void compare_trace(const char *dir)
+{
+	static struct text text;
+	struct maker m = { .cpu = 3 };
+	struct arena arena = { NULL };
+	struct seen seen = { 0 };
+	struct reporter reporter = { .fn = note_problem, .priv = &seen };
+	struct ctf_trace_class *tc;
+
+	say_trace(&text);
+	CHECK(tsdl_parse(text.at, text.len, "m", &arena, &reporter, &tc) == 0 && !seen.problems);
+	CHECK_IS(tc->nr_slots, <, 300);
+	packet_open(&m, 0);
+	for (uint32_t i = 0; i < EVENTS; i++)
+		put_event(&m, tc, rnd(CLASSES), i + 1);
+	put(event(&m, CLASSES, EVENTS + 1), 7, 1); /* the content ends at a byte */
+	packet_close(&m, EVENTS + 1);
+	arena_fini(&arena);
+	make_file(dir, "metadata", text.at, text.len);
+	make_file(dir, "ch_0", m.out.at, m.out.len);
+	bytes_fini(&m.out);
+	compare_output(dir);
+}
+
+int main(void)
+{
+	const char *dir = make_tmp();
+	uint32_t nr = check_repeat(400);
+
+	for (uint32_t i = 0; i < nr; i++)
+		compare_trace(dir);
+	CHECK_IS(nr_events, >, nr * EVENTS / 2);
+	CHECK_IS(nr_planned, >, nr_events / 2);
+	return 0;
+}
