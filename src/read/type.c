@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 
+#define ARENA_FIRST (8u << 10) /* there may be hundreds of small traces */
 #define ARENA_BLOCK (64u << 10)
 
 struct arena_block {
@@ -17,9 +18,10 @@ struct arena_block {
 
 static struct arena_block *arena_grow(struct arena *arena, size_t size)
 {
-	struct arena_block *block = xalloc(sizeof(*block) + MAX(size, ARENA_BLOCK));
+	size_t usual = arena->blocks ? MIN(2 * arena->blocks->size, ARENA_BLOCK) : ARENA_FIRST;
+	struct arena_block *block = xalloc(sizeof(*block) + MAX(size, usual));
 
-	block->size = MAX(size, ARENA_BLOCK);
+	block->size = MAX(size, usual);
 	block->next = arena->blocks;
 	arena->blocks = block;
 	return block;
