@@ -6,6 +6,7 @@
 #include "read/tsdl/tsdl.h"
 #include "read/value.h"
 #include "read/view_priv.h"
+#include "show/mold.h"
 
 #define CLASSES 4u
 #define EVENTS 24u
@@ -87,9 +88,13 @@ static void put_event(struct maker *m, const struct ctf_trace_class *tc, uint32_
 	nr_events++;
 }
 
+/* A class whose literal text can't be made has one that is empty. */
 static void forget_plans(void *priv, const struct ctf_event_class *ec)
 {
+	static struct mold none;
+
 	(void)priv;
+	((struct ctf_event_class *)ec)->mold = &none;
 	((struct ctf_event_class *)ec)->skipped = NULL;
 	if (ec->context)
 		((struct ctf_type *)ec->context)->plan = NULL;

@@ -89,8 +89,9 @@ static void say_field(struct text *t, uint32_t i, uint32_t depth)
 		}
 		/* fallthrough */
 	case 4:
-		if (!rnd(20)) {
-			say(t, "struct { string x; } many%u[2]; ", i);
+		if (!rnd(15)) {
+			say(t, "integer { size = 8; align = 8; } m%u; ", i);
+			say(t, "struct { string x; } many%u[m%u]; ", i, i);
 			break;
 		}
 		/* fallthrough */
