@@ -19,6 +19,7 @@ struct calls_frame {
 	int64_t entry_ns;
 	uint64_t inner_ns; /* in the functions that it called, on this stack */
 	uint64_t away_ns;  /* of the stack, at the entry */
+	uint64_t self_ns;  /* after the end */
 	bool outermost;
 };
 
@@ -120,6 +121,12 @@ void calls_free(struct calls *calls)
 		free(function);
 	}
 	free(calls);
+}
+
+void calls_on_return(struct calls *calls, calls_fn fn, void *priv)
+{
+	calls->fn = fn;
+	calls->priv = priv;
 }
 
 /* --- threads ----------------------------------------------------------------------------- */
@@ -309,8 +316,9 @@ static void calls_enter(struct calls *calls, struct calls_thread *thread,
 	stack->frames[stack->nr_frames++] = frame;
 }
 
-/* The innermost call of a stack ends. */
-static void calls_leave(struct calls_thread *thread, struct calls_stack *stack, int64_t ns)
+/* The innermost call of a stack ends. Return: it is valid until the next call begins. */
+static const struct calls_frame *calls_leave(struct calls_thread *thread, struct calls_stack *stack,
+					     int64_t ns)
 {
 	struct calls_frame *frame = &stack->frames[--stack->nr_frames];
 	uint64_t took = ns > frame->entry_ns ? (uint64_t)(ns - frame->entry_ns) : 0;
@@ -334,6 +342,32 @@ static void calls_leave(struct calls_thread *thread, struct calls_stack *stack, 
 		thread->root.sum.total_ns += ran;
 		thread->root.sum.lossy += lossy;
 	}
+	frame->self_ns = self;
+	return frame;
+}
+
+static void calls_report(const struct calls *calls, const struct calls_stack *stack,
+			 const struct calls_frame *frame, const struct event *event)
+{
+	struct calls_call call = { .function = frame->function,
+				   .self_ns = frame->self_ns,
+				   .depth = stack->nr_frames };
+
+	if (!calls->fn)
+		return;
+	span_of_event(&call.span, event, frame->function->label, frame->entry_ns);
+	calls->fn(calls->priv, &call);
+}
+
+/* Frames above the first @nr have been left without exits. */
+static void calls_leave_above(struct calls *calls, struct calls_thread *thread, uint32_t nr,
+			      int64_t ns)
+{
+	struct calls_stack *stack = thread->stack;
+
+	calls->left += stack->nr_frames - nr;
+	while (stack->nr_frames > nr)
+		calls_leave(thread, stack, ns);
 }
 
 /* Calls above the one that returns were left by longjmp() or an exception. */
@@ -353,9 +387,8 @@ static void calls_return(struct calls *calls, struct calls_thread *thread,
 		calls->alone++;
 		return;
 	}
-	calls->left += stack->nr_frames - at;
-	while (stack->nr_frames >= at)
-		calls_leave(thread, stack, event->ns);
+	calls_leave_above(calls, thread, at, event->ns);
+	calls_report(calls, stack, calls_leave(thread, stack, event->ns), event);
 }
 
 /* --- stacks ---------------------------------------------------------------------------- */
@@ -386,17 +419,6 @@ static uint32_t calls_has_site(const struct calls_stack *stack, const struct cal
 			return at;
 	}
 	return 0;
-}
-
-/* Frames above the first @nr have been left without exits. */
-static void calls_leave_above(struct calls *calls, struct calls_thread *thread, uint32_t nr,
-			      int64_t ns)
-{
-	struct calls_stack *stack = thread->stack;
-
-	calls->left += stack->nr_frames - nr;
-	while (stack->nr_frames > nr)
-		calls_leave(thread, stack, ns);
 }
 
 /* The stack that was left nearest to the place of the thread. @function: it returns, from that

@@ -8,6 +8,7 @@
 
 #include "base/idmap.h"
 #include "read/host.h"
+#include "span.h"
 
 #define CALLS_EVENTS "*cyg_profile*:func_*"
 #define CALLS_TREE_DEPTH 80u	     /* of the trees: jq 1.6 stacks 256 words, three a level */
@@ -15,7 +16,6 @@
 #define CALLS_STACKS_MOST 4096u	     /* of a thread, that are not empty */
 #define CALLS_STACKS_NEAR 8192u	     /* bytes: so near to where it was left, a stack goes on */
 
-struct event;
 struct objects;
 
 /** @total_ns: without the calls in which it calls itself. @self_ns: without the functions that it
@@ -69,6 +69,17 @@ struct calls_thread {
 	struct calls_active *all_active;
 };
 
+/** struct calls_call - a call that has returned. @self_ns: as in struct calls_sum. @depth: of calls
+ *  on its stack that it is in. */
+struct calls_call {
+	struct span span;
+	const struct calls_function *function;
+	uint64_t self_ns;
+	uint32_t depth;
+};
+
+typedef void (*calls_fn)(void *priv, const struct calls_call *call);
+
 /**
  * struct calls
  * @left: calls without an exit, as longjmp() and exceptions leave them; @alone: exits without an
@@ -84,11 +95,15 @@ struct calls {
 	struct idmap threads_map, functions_map, nodes_map;
 	struct objects *objects;
 	const struct view_host *host;
+	calls_fn fn;
+	void *priv;
 };
 
 /** @objects, @host: to name functions; they outlive the calls. */
 struct calls *calls_new(struct objects *objects, const struct view_host *host);
 void calls_free(struct calls *calls);
+/** calls_on_return() - have @fn called with each call that returns, as soon as it does. */
+void calls_on_return(struct calls *calls, calls_fn fn, void *priv);
 
 /** The event is the next one in time, of CALLS_EVENTS. */
 void calls_take(struct calls *calls, const struct event *event);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "read/value.h"
 
 struct latency *latency_new(uint32_t most_slowest)
 {
@@ -66,7 +65,6 @@ static void latency_take_slow(struct latency *latency, const struct latency_grou
 			      const struct span *span)
 {
 	struct latency_slow *slowest = latency->slowest;
-	const struct value *name = span->procname;
 	uint32_t at = latency->nr_slowest;
 
 	if (at == latency->most_slowest && (!at || span->ns <= slowest[at - 1].span.ns))
@@ -79,8 +77,8 @@ static void latency_take_slow(struct latency *latency, const struct latency_grou
 	slowest[at].span.procname = NULL;
 	slowest[at].name = xstrdup(span->name);
 	slowest[at].procname =
-		xasprintf("%.*s", name ? (int)MIN(value_text_length(name), (size_t)256) : 0,
-			  name ? (const char *)name->bytes : "");
+		xasprintf("%.*s", (int)MIN(span->procname_len, (size_t)256),
+			  span->procname ? span->procname : "");
 	if (latency->nr_slowest == latency->most_slowest)
 		latency_forget(&slowest[latency->most_slowest]);
 	else

@@ -110,6 +110,7 @@ static struct locks_mutex *locks_mutex_of(struct locks *locks,
 	}
 	locks->nr_mutexes++;
 	mutex = xalloc(sizeof(*mutex));
+	mutex->locks = locks;
 	mutex->process = process;
 	mutex->address = address;
 	mutex->kind = kind;
@@ -160,6 +161,8 @@ static void locks_end_hold(struct locks_mutex *mutex, struct locks_hold *hold, i
 	}
 	if (hold->ns > mutex->longest.ns)
 		mutex->longest = *hold;
+	if (mutex->locks->watch)
+		mutex->locks->watch->hold(mutex->locks->watch->priv, mutex, hold);
 	*hold = mutex->now[--mutex->nr_now];
 	mutex->released_ns = ns;
 }
@@ -294,6 +297,8 @@ static void locks_end_wait(struct locks *locks, struct locks_request *request, i
 	site->wait_ns += wait.ns;
 	locks->waited++;
 	locks->wait_ns += wait.ns;
+	if (locks->watch)
+		locks->watch->wait(locks->watch->priv, &wait);
 	locks_keep(locks, &wait);
 }
 

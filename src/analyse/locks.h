@@ -15,6 +15,7 @@
 #include "base/idmap.h"
 #include "base/list.h"
 
+#define LOCKS_EVENTS "*_pthread:pthread_*"
 #define LOCKS_MUTEXES_MOST (1u << 16)
 #define LOCKS_WAITERS_MOST 256u	    /* of one mutex, whose holders are found */
 #define LOCKS_READERS_MOST 4096u    /* of one mutex, that are known at a time */
@@ -24,6 +25,7 @@ struct callchain;
 struct callsite;
 struct callsites;
 struct event;
+struct locks;
 struct overview_process;
 struct overview_thread;
 
@@ -58,6 +60,7 @@ struct locks_hold {
 struct locks_mutex {
 	struct idmap_node node;
 	struct locks_mutex *next;
+	const struct locks *locks;
 	const struct overview_process *process;
 	struct callsite *place; /* NULL: unknown */
 	uint64_t address;
@@ -107,10 +110,18 @@ struct locks_site {
 	uint64_t waited, wait_ns;
 };
 
+/** struct locks_watch - is called with each wait, and each hold, when it ends. */
+struct locks_watch {
+	void (*wait)(void *priv, const struct locks_wait *wait);
+	void (*hold)(void *priv, const struct locks_mutex *mutex, const struct locks_hold *hold);
+	void *priv;
+};
+
 /**
  * struct locks
  * @waits: the longest ones, @nr_waits of them; sorted by locks_end(). @by_site: all of them.
  * @acquired, @waited, @wait_ns: totals. @left_out: events of mutexes beyond LOCKS_MUTEXES_MOST.
+ * @watch: of the user; or NULL.
  * @unexplained: calls of LOCKS_UNEXPLAINED_NS or more while the mutex had no holder, as by a thread
  *      that did not run; they are no waits.
  */
@@ -122,6 +133,7 @@ struct locks {
 	uint64_t acquired, waited, wait_ns, left_out, unexplained;
 	struct idmap map, sites_map;
 	struct callsites *sites;
+	const struct locks_watch *watch;
 };
 
 struct locks *locks_new(struct callsites *sites, uint32_t most_waits);

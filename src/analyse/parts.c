@@ -6,9 +6,6 @@
 #include "read/event.h"
 #include "sched.h"
 
-#define ENTRY "syscall_entry_"
-#define EXIT "syscall_exit_"
-
 void parts_begin(struct parts *parts, uint64_t tid, int64_t from_ns)
 {
 	*parts = (struct parts){ .tid = tid, .since_ns = from_ns, .state = PARTS_RUNNING };
@@ -54,16 +51,13 @@ static void parts_take_sched(struct parts *parts, const struct event *event,
 void parts_take(struct parts *parts, const struct event *event)
 {
 	const struct sched_action action = sched_action_of(event);
-	const char *name = event->ec->name;
+	const char *call;
 
 	if (action.kind != SCHED_NONE)
 		parts_take_sched(parts, event, &action);
-	else if (!event->task.tid || event->task.tid->u != parts->tid)
-		return;
-	else if (strncmp(name, ENTRY, strlen(ENTRY)) == 0)
-		parts->call = name + strlen(ENTRY);
-	else if (strncmp(name, EXIT, strlen(EXIT)) == 0)
-		parts->call = NULL;
+	else if (event->task.tid && event->task.tid->u == parts->tid &&
+		 (call = sched_call_of(event)))
+		parts->call = *call ? call : NULL;
 }
 
 void parts_end(struct parts *parts, int64_t until_ns)

@@ -14,6 +14,12 @@ static void span_set_number(const struct value *value, uint64_t *ret, bool *ret_
 	*ret_has = value;
 }
 
+void span_set_procname(struct span *span, const struct value *name)
+{
+	span->procname = name ? (const char *)name->bytes : NULL;
+	span->procname_len = name ? value_text_length(name) : 0;
+}
+
 /* Of a trace of one process, the number is in its environment. */
 static void span_set_process(struct span *span, const struct event *event)
 {
@@ -35,30 +41,35 @@ static bool span_failed(const struct event *event)
 	return ret && (int64_t)ret->u < 0 && (int64_t)ret->u >= -4095;
 }
 
-void span_of_pair(struct span *ret, const struct event *event)
+void span_of_event(struct span *ret, const struct event *event, const char *name, int64_t from_ns)
 {
-	const struct took *took = event->took;
-
 	*ret = (struct span){
-		.name = took->name,
-		.from_ns = event->ns - took->ns,
-		.ns = took->ns > 0 ? (uint64_t)took->ns : 0,
+		.name = name,
+		.from_ns = from_ns,
+		.ns = event_ns_between(from_ns, event->ns),
 		.source = event->source,
-		.procname = event->task.procname,
 		.cpu = event->packet->cpu,
-		.lossy = took->lossy,
-		.failed = span_failed(event),
-		.mark = took->mark,
+		.lossy = from_ns < event->source->lossy_until_ns,
 	};
+	span_set_procname(ret, event->task.procname);
 	span_set_process(ret, event);
 	span_set_number(event->task.tid, &ret->tid, &ret->has_tid);
 }
 
+void span_of_pair(struct span *ret, const struct event *event)
+{
+	const struct took *took = event->took;
+
+	span_of_event(ret, event, took->name, event->ns - took->ns);
+	ret->lossy = took->lossy;
+	ret->failed = span_failed(event);
+	ret->mark = took->mark;
+}
+
 void span_label(char buf[SPAN_LABEL_BYTES], const struct span *span, enum span_grouping grouping)
 {
-	const struct value *name = span->procname;
-	int len = name ? (int)MIN(value_text_length(name), (size_t)64) : 1;
-	const char *text = name ? (const char *)name->bytes : "?";
+	const char *text = span->procname ? span->procname : "?";
+	int len = span->procname ? (int)MIN(span->procname_len, (size_t)64) : 1;
 
 	if (grouping == SPAN_BY_THREAD && span->has_tid)
 		snprintf(buf, SPAN_LABEL_BYTES, "%.*s[%" PRIu64 "]", len, text, span->tid);

@@ -103,6 +103,7 @@ struct ctl {
 	unsigned int nr_operands;
 	struct ltt_ctl *library; /* connected or not; see connect.h */
 	struct err err, unreached, lost;
+	char *below_error; /* lines to print below it; harmless, allocated; NULL: none */
 	struct json_object *record;
 	struct json_object *warnings;
 	const char *const *argv; /* the verb and the words behind it */

@@ -325,8 +325,10 @@ int main(int argc, char **argv)
 	else
 		ctl_print_text(&ctl);
 	status = finish_output(&ctl, status);
-	if (ctl.err.code)
+	if (ctl.err.code) {
 		print_error(&ctl, "%s", ctl.err.text);
+		print_below_error(&ctl);
+	}
 	status = leave_pager(&ctl, status);
 	ltt_ctl_free(ctl.library);
 	json_object_put(ctl.record);

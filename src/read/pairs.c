@@ -204,6 +204,11 @@ static void pairs_add_call(struct pairs_class *class, const char *name)
 	}
 }
 
+static bool pairs_is_function(const char *name)
+{
+	return strstr(name, "cyg_profile") && strstr(name, ":func_");
+}
+
 static void pairs_add_function(struct pairs_class *class, const char *name)
 {
 	enum pairs_kind kind = strstr(name, "_fast:") ? PAIRS_FAST : PAIRS_FUNCTION;
@@ -211,7 +216,7 @@ static void pairs_add_function(struct pairs_class *class, const char *name)
 					 .side = strstr(name, ":func_exit") ? ENDS : BEGINS,
 					 .number = kind };
 
-	if (strstr(name, "cyg_profile") && strstr(name, ":func_"))
+	if (pairs_is_function(name))
 		pairs_add_role(class, &role, name, strlen(name));
 }
 
@@ -268,6 +273,8 @@ static const struct pairs_class *pairs_class_of(struct pairs *pairs,
 	class->next = pairs->all_classes;
 	pairs->all_classes = class;
 	idmap_add(&pairs->classes, &class->node, (uintptr_t)ec);
+	if (pairs->by_suffix && pairs_is_function(ec->name))
+		return class;
 	pairs_add_call(class, ec->name);
 	pairs_add_function(class, ec->name);
 	if (!class->roles)

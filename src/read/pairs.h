@@ -23,7 +23,8 @@ struct pairs *pairs_new(const char *spec, char *why, size_t len);
 void pairs_free(struct pairs *pairs);
 
 /** pairs_by_suffix() - events whose names differ in their last word alone, as NAME_begin and
- *  NAME_end, are pairs, too. @key: the field that they have in common; NULL: the thread. */
+ *  NAME_end, are pairs, too; functions are none then (analyse/calls.h). @key: the field that they
+ *  have in common; NULL: the thread. */
 void pairs_by_suffix(struct pairs *pairs, const char *key);
 
 /** pairs_on_begin() - have @fn called with each event that begins something; its result becomes

@@ -529,7 +529,7 @@ void view_each_class(const struct view *view,
 }
 
 struct view_sought {
-	const char *name;
+	const char *names;
 	bool found;
 };
 
@@ -537,12 +537,12 @@ static void view_compare_class(void *priv, const struct ctf_event_class *ec)
 {
 	struct view_sought *sought = priv;
 
-	sought->found |= strcmp(ec->name, sought->name) == 0;
+	sought->found |= glob_match_list(sought->names, ec->name);
 }
 
-bool view_declares(const struct view *view, const char *name)
+bool view_declares(const struct view *view, const char *names)
 {
-	struct view_sought sought = { name, false };
+	struct view_sought sought = { names, false };
 
 	view_each_class(view, view_compare_class, &sought);
 	return sought.found;

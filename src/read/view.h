@@ -68,8 +68,8 @@ int view_open_guests(const char *dir, bool relay_clock, struct guests *guests,
 /** view_free() - NULL is fine. Return: NULL. */
 struct view *view_free(struct view *view);
 
-/** Whether a trace of the view declares an event of this name. */
-bool view_declares(const struct view *view, const char *name);
+/** Whether a trace of the view declares an event of these names: patterns, as in view_select. */
+bool view_declares(const struct view *view, const char *names);
 
 /**
  * struct view_select - selection of events; all zero selects all.

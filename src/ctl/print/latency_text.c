@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyse/demangle.h"
 #include "base/mem.h"
 #include "json.h"
 #include "table.h"
@@ -15,6 +16,19 @@ static void latency_text_heads(struct table *table, const char *const *heads)
 {
 	for (; *heads; heads++)
 		table_cell(table, "%s", *heads);
+}
+
+/* Of a function, briefly. */
+static void latency_text_name(struct table *table, struct json_object *record,
+			      struct json_object *o)
+{
+	char name[256];
+
+	if (strcmp(json_str(record, "kind"), "functions") == 0)
+		demangle_brief(json_str(o, "name"), name, sizeof(name));
+	else
+		snprintf(name, sizeof(name), "%s", json_str(o, "name"));
+	table_cell(table, "%s", name);
 }
 
 static void latency_text_groups(FILE *out, struct json_object *record)
@@ -40,7 +54,7 @@ static void latency_text_groups(FILE *out, struct json_object *record)
 		if (!calls)
 			table_form(&table, o, "[{?lossy_spans}~]{p999_ns:T}");
 		table_form(&table, o, "[{?lossy_spans}~]{max_ns:T}");
-		table_cell(&table, "%s", json_str(o, "name"));
+		latency_text_name(&table, record, o);
 	}
 	table_print(out, &table);
 	if (json_num(record, "all_groups") > json_len(record, "groups"))
@@ -89,10 +103,16 @@ static void latency_text_thread(struct table *table, struct json_object *o)
 	"[, {?runnable_ns}{runnable_ns:T} waiting for one]"         \
 	"[, {?asleep_ns}{asleep_ns:T} asleep[, most in {asleep_in?}]]"
 
+/* As --begin and --end take it. */
+static void latency_text_time(struct table *table, uint64_t ns)
+{
+	table_cell(table, "+%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
 static void latency_text_slowest(FILE *out, struct json_object *record)
 {
-	static const char *const heads[] = { "DURATION", "BEGIN", "THREAD", "NAME", NULL };
-	struct table table = { .columns = "rrll" };
+	static const char *const heads[] = { "DURATION", "BEGIN", "END", "THREAD", "NAME", NULL };
+	struct table table = { .columns = "rrrll" };
 	uint64_t origin_ns = json_num(record, "origin_ns");
 
 	latency_text_heads(&table, heads);
@@ -101,16 +121,20 @@ static void latency_text_slowest(FILE *out, struct json_object *record)
 		uint64_t ns = json_num(o, "from_ns") - origin_ns;
 
 		table_form(&table, o, "[{?lossy}~]{duration_ns:T}");
-		table_cell(&table, "+%" PRIu64 ".%06" PRIu64, ns / 1000000000,
-			   ns % 1000000000 / 1000);
+		latency_text_time(&table, ns);
+		latency_text_time(&table, ns + json_num(o, "duration_ns"));
 		latency_text_thread(&table, o);
-		table_form(&table, o, json_get(o, "running_ns") ? "{name}: " PARTS_FORM : "{name}");
+		if (json_get(o, "running_ns"))
+			table_form(&table, o, "{name}: " PARTS_FORM);
+		else
+			latency_text_name(&table, record, o);
 	}
 	fputs("\nThe slowest:\n", out);
 	table_print(out, &table);
 	if (json_len(record, "slowest"))
 		text_form(out, json_at(record, "slowest", 0),
-			  "\nThe first of these:\n  {view_command}\n");
+			  "\nThe events of the first (of another one: with its BEGIN, END and "
+			  "thread):\n  {view_command}\n");
 }
 
 void latency_text(FILE *out, struct json_object *record)

@@ -51,6 +51,14 @@ void print_error(struct ctl *ctl, const char *fmt, ...)
 	va_end(args);
 }
 
+void print_below_error(struct ctl *ctl)
+{
+	char *lines AUTO_FREE = TAKE(ctl->below_error);
+
+	if (lines && !ctl->quiet)
+		fputs(lines, stderr);
+}
+
 void print_warning(struct ctl *ctl, const char *fmt, ...)
 {
 	char *text AUTO_FREE = NULL;

@@ -9,6 +9,8 @@
 #include "ctl/ctl.h"
 
 void print_error(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
+/** Print the lines of ctl->below_error, if there are some, and free them. */
+void print_below_error(struct ctl *ctl);
 /** Print a warning, and add it to the JSON result. */
 void print_warning(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 /** Print information, and add it to the JSON result. */

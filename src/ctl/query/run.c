@@ -11,12 +11,14 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "ctl/symbols.h"
 #include "events.h"
 #include "functions.h"
 #include "show/show.h"
 #include "tables.h"
 
 #define SQL_BYTES_MOST (1 << 20) /* of a statement */
+#define PLACE_BYTES 60u		 /* of a line, on both sides of an error */
 
 /* --- rights of statements ---------------------------------------------------------------- */
 
@@ -77,7 +79,7 @@ struct query *query_new(const char *path, uint64_t memory,
 	query->memory.most = memory;
 	query->last = &query->tables;
 	query_events_add(query, view);
-	query_analyses_add(query);
+	query_analyses_add(query, view);
 	view_free(view);
 	if (query_connect_db(query, err) == 0)
 		return query;
@@ -96,6 +98,8 @@ void query_free(struct query *query)
 		query->tables = table->next;
 		query_table_free(table);
 	}
+	symbols_free(query->symbols);
+	free(query->place);
 	free(query);
 }
 
@@ -189,8 +193,57 @@ static const char *query_nearest(const struct query *query, const char *message)
 	return nearest_word(message + strlen(prefix), names);
 }
 
-static int query_refuse(struct query *query, int rc, const char *text, struct err *err)
+static bool is_within_character(char c)
 {
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* A part of a line that a terminal can show; allocated. */
+static char *query_harmless(const char *from, const char *to)
+{
+	char *part AUTO_FREE = xasprintf("%.*s", (int)(to - from), from);
+
+	for (char *at = part; *at; at++)
+		*at = *at == '\t' ? ' ' : *at;
+	return text_escape(part);
+}
+
+/* The line in which @at is, and a mark below that. */
+static void query_set_place(struct query *query, const char *text, const char *at)
+{
+	const char *from = at, *to = at + strnlen(at, PLACE_BYTES);
+	char *before AUTO_FREE = NULL, *behind AUTO_FREE = NULL;
+	int width = 0;
+
+	while (from > text && from[-1] != '\n' && (size_t)(at - from) < PLACE_BYTES)
+		from--;
+	while (from < at && is_within_character(*from))
+		from++;
+	to = memchr(at, '\n', (size_t)(to - at)) ? strchr(at, '\n') : to;
+	while (to > at && is_within_character(*to))
+		to--;
+	before = query_harmless(from, at);
+	behind = query_harmless(at, to);
+	for (const char *c = before; *c; c++)
+		width += !is_within_character(*c);
+	free(query->place);
+	query->place = xasprintf("  %s%s\n  %*s^\n", before, behind, width, "");
+}
+
+static unsigned int query_line(const char *text, const char *at)
+{
+	unsigned int line = 1;
+
+	for (; text < at; text++)
+		line += *text == '\n';
+	return line;
+}
+
+/* @text: of all statements. @statement: the one that failed. */
+static int query_refuse(struct query *query, int rc, const char *text, const char *statement,
+			struct err *err)
+{
+	char place[32] = "";
 	const char *message = query->sql->sqlite3_errmsg(query->db);
 	const char *near = query_nearest(query, message);
 	int at = query->sql->sqlite3_error_offset(query->db);
@@ -206,8 +259,11 @@ static int query_refuse(struct query *query, int rc, const char *text, struct er
 		return err_set(err, ERR_INVALID,
 			       "this statement would do more than read the trace; only SELECT, "
 			       "WITH and EXPLAIN are allowed");
-	return err_set(err, ERR_INVALID, "SQL: %s%s%.40s%s%s%s%s", message, at >= 0 ? ", at '" : "",
-		       at >= 0 ? text + at : "", at >= 0 ? "'" : "", near ? "; is \"" : "",
+	if (at >= 0) {
+		query_set_place(query, text, statement + at);
+		snprintf(place, sizeof(place), ", in line %u", query_line(text, statement + at));
+	}
+	return err_set(err, ERR_INVALID, "SQL: %s%s%s%s%s", message, place, near ? "; is \"" : "",
 		       near ? near : "", near ? "\" meant?" : "");
 }
 
@@ -239,7 +295,7 @@ int query_run(struct query *query, const char *text, const struct query_output *
 		if (rc == SQLITE_OK && stmt)
 			rc = query_run_statement(query, stmt, output);
 		if (rc != SQLITE_OK)
-			query_refuse(query, rc, at, err);
+			query_refuse(query, rc, quoted, at, err);
 		query->sql->sqlite3_finalize(stmt);
 		at = next;
 	}
@@ -253,7 +309,8 @@ void query_print_tables(const struct query *query, FILE *out)
 	for (const struct query_table *table = query->tables; table; table = table->next) {
 		char *name AUTO_FREE = text_escape(table->name);
 
-		fprintf(out, "%s\n", name);
+		if (!table->missing)
+			fprintf(out, "%s\n", name);
 	}
 }
 
@@ -272,7 +329,7 @@ bool query_print_schema(const struct query *query, const char *name, FILE *out)
 	bool found = false;
 
 	for (const struct query_table *table = query->tables; table; table = table->next) {
-		if (name && strcasecmp(name, table->name) != 0)
+		if (name ? strcasecmp(name, table->name) != 0 : table->missing != NULL)
 			continue;
 		found = true;
 		query_print_name(out, "", table->name, "(");

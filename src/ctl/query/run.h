@@ -25,7 +25,8 @@ struct query *query_new(const char *path, uint64_t memory,
 			struct err *err);
 void query_free(struct query *query);
 
-/** Run statements, separated by `;`. Return: 0, or the code in @err: the sentence has the place. */
+/** Run statements, separated by `;`. Return: 0, or the code in @err; if the error has a place,
+ *  query->place is set. */
 int query_run(struct query *query, const char *text, const struct query_output *output,
 	      struct err *err) MUST_CHECK;
 

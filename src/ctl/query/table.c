@@ -469,6 +469,8 @@ static int query_fill(struct query_cursor *cursor)
 
 	if (table->rows)
 		return SQLITE_OK;
+	if (table->missing)
+		table->query->empty = table;
 	table->rows = query_rows_new(table->nr_columns, &table->query->memory);
 	if (!table->rows)
 		return SQLITE_NOMEM;

@@ -15,6 +15,7 @@
 struct event;
 struct query;
 struct query_table;
+struct symbols;
 struct view;
 
 enum query_role {
@@ -49,7 +50,7 @@ typedef int (*query_fill_fn)(struct query *query, struct query_rows *rows, struc
 /**
  * struct query_table
  * @name: of the table. @event: of the events; NULL: of all. @fill: NULL: it is one of events.
- * @rows: in memory; NULL: not yet.
+ * @rows: in memory; NULL: not yet. @missing: how its events are recorded; NULL: the trace has some.
  */
 struct query_table {
 	struct query_table *next;
@@ -59,6 +60,7 @@ struct query_table {
 	struct query_column *columns;
 	uint32_t nr_columns;
 	query_fill_fn fill;
+	const char *missing;
 	struct query_rows *rows;
 };
 
@@ -66,6 +68,8 @@ struct query_table {
  * struct query - the reading of one trace. Used by one thread.
  * @tables: in the order of .tables. @reads: of the whole trace.
  * @lost, @problems: according to the readings so far.
+ * @empty: a table that was used, of which the trace has no events; NULL: none.
+ * @symbols: NULL: no function was named yet.
  * @interrupted: set by a signal handler. @declaring: a table is being declared to SQLite.
  * @stores: the statements are our own.
  */
@@ -76,9 +80,12 @@ struct query {
 	struct query_table *tables, **last;
 	struct query_memory memory;
 	uint64_t reads, lost, problems;
+	const struct query_table *empty;
+	struct symbols *symbols;
 	volatile int interrupted;
 	bool declaring, stores;
 	struct err err; /* of the last failure in a table */
+	char *place;	/* of the last error in a statement: its line, and a mark below; or NULL */
 };
 
 /** query_table_add() - a table without columns; owned by the query. */

@@ -99,7 +99,7 @@ static void diff_verb_take(struct profile *profile, const struct event *event)
 	struct span span;
 
 	profile_take_event(profile, event);
-	if (!event->took || event->took->kind == PAIRS_FUNCTION || event->took->kind == PAIRS_FAST)
+	if (!event->took)
 		return;
 	span_of_pair(&span, event);
 	profile_take_span(profile, &span);

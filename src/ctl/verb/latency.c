@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/calls.h"
 #include "analyse/disk.h"
 #include "analyse/latency.h"
+#include "analyse/objects.h"
 #include "analyse/parts.h"
-#include "analyse/runqueue.h"
 #include "analyse/sched.h"
+#include "analyse/states.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/options.h"
@@ -18,6 +20,7 @@
 #include "ctl/print/latency_text.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
+#include "ctl/symbols.h"
 #include "ctl/viewing.h"
 #include "read/event.h"
 #include "show/show.h"
@@ -42,7 +45,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 10", "N"),
 	OPTION_TEXT("trace-path", 0, &opt.trace_path, "read the traces below this directory",
 		    "DIR"),
-	OPTIONS_EVENTS(chosen),
+	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
 };
 
@@ -54,6 +57,7 @@ enum latency_kind {
 	LATENCY_PAIR,  /* two events that the user names */
 	LATENCY_CALLS,
 	LATENCY_LOCKS,
+	LATENCY_FUNCTIONS,
 	LATENCY_RUNQUEUE,
 	LATENCY_DISK,
 };
@@ -72,6 +76,9 @@ static const struct {
 			    "'lttctl record -k -- PROGRAM' records system calls" },
 	[LATENCY_LOCKS] = { "locks", "*_pthread:*_req,*_pthread:*_acq",
 			    "'lttctl record --wrap=pthread -- PROGRAM' records locks" },
+	[LATENCY_FUNCTIONS] = { "functions", CALLS_EVENTS,
+				"compile the program with -finstrument-functions and use lttctl "
+				"record --wrap=cyg-profile" },
 	[LATENCY_RUNQUEUE] = { "run-queue", SCHED_EVENTS,
 			       "'lttctl record -k -- PROGRAM' records the scheduler" },
 	[LATENCY_DISK] = { "disk", DISK_EVENTS,
@@ -111,12 +118,14 @@ static enum span_grouping latency_verb_grouping(void)
 	return asked.kind == LATENCY_RUNQUEUE ? SPAN_BY_THREAD : SPAN_BY_NAME;
 }
 
-/* Requests to disks are those of no thread, and waits for a CPU are seen by the thread before. */
+/* Requests to disks are those of no thread, and waits for a CPU are seen by the thread before.
+ * Calls of functions are found with those that they are in. */
 static int latency_verb_check_kind(struct err *err)
 {
-	if (asked.kind < LATENCY_RUNQUEUE)
+	if (asked.kind < LATENCY_FUNCTIONS)
 		return 0;
-	if (chosen.processes || (chosen.threads && asked.kind == LATENCY_DISK))
+	if (asked.kind != LATENCY_FUNCTIONS &&
+	    (chosen.processes || (chosen.threads && asked.kind == LATENCY_DISK)))
 		return err_set(err, ERR_INVALID, "--%s: the events of '%s' are not those of the %s",
 			       chosen.processes ? "process" : "thread", kinds[asked.kind].name,
 			       chosen.processes ? "process" : "thread");
@@ -188,13 +197,18 @@ static char *latency_verb_operands(struct ctl *ctl)
 /* --- spans ---------------------------------------------------------------------------------- */
 
 /** The reading of a trace. @ungrouped: spans whose events have no field to group them by.
+ *  @returned: calls of functions that are measured.
  *  @pair: name of the spans between two events that the user named. */
 struct latency_reading {
 	struct latency *latency;
 	struct pairs *pairs;
-	struct runqueue *runqueue;
+	struct states *states;
 	struct disk *disk;
-	uint64_t ungrouped;
+	struct symbols *symbols;
+	struct objects *objects;
+	struct view_host host;
+	struct calls *calls;
+	uint64_t ungrouped, returned;
 	char *pair;
 	char *names; /* of the events that are read; allocated */
 };
@@ -243,7 +257,6 @@ static bool latency_verb_is_named(const char *name)
 	       (colon && glob_match(asked.begin, colon + 1));
 }
 
-/* Functions are counted by `lttctl calls`. */
 static void latency_verb_take_pair(struct latency_reading *reading, const struct event *event)
 {
 	struct span span;
@@ -263,16 +276,33 @@ static void latency_verb_take_pair(struct latency_reading *reading, const struct
 
 static void latency_verb_take_span(void *priv, const struct span *span)
 {
+	latency_verb_take(priv, span);
+}
+
+static void latency_verb_take_state(void *priv, const struct states_row *row)
+{
+	const struct span *span = &row->span;
 	char number[TEXT_BYTES], name[64];
-	const struct value *comm = span->procname;
 
 	snprintf(number, sizeof(number), "%" PRIu64, span->tid);
-	snprintf(name, sizeof(name), "%.*s", comm ? (int)value_text_length(comm) : 0,
-		 comm ? (const char *)comm->bytes : "");
+	snprintf(name, sizeof(name), "%.*s", (int)span->procname_len,
+		 span->procname ? span->procname : "");
+	if (row->state != STATES_RUNNABLE)
+		return;
 	if (chosen.threads && !glob_match_list(chosen.threads, number) &&
 	    !glob_match_list(chosen.threads, name))
 		return;
 	latency_verb_take(priv, span);
+}
+
+static void latency_verb_take_call(void *priv, const struct calls_call *call)
+{
+	struct latency_reading *reading = priv;
+
+	if (!latency_verb_is_named(call->span.name))
+		return;
+	reading->returned++;
+	latency_verb_take(reading, &call->span);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -298,13 +328,15 @@ static int latency_verb_begin(struct latency_reading *reading, struct err *err)
 	reading->latency = latency_new((uint32_t)top);
 	reading->names = latency_verb_names();
 	if (asked.kind == LATENCY_RUNQUEUE) {
-		reading->runqueue = runqueue_new(latency_verb_take_span, reading);
+		reading->states = states_new(latency_verb_take_state, reading);
 		return 0;
 	}
 	if (asked.kind == LATENCY_DISK) {
 		reading->disk = disk_new(latency_verb_take_span, reading);
 		return 0;
 	}
+	if (asked.kind == LATENCY_FUNCTIONS)
+		return 0;
 	if (asked.kind == LATENCY_PAIR) {
 		spec = xasprintf("%s,%s%s%s", asked.begin, asked.end, opt.by ? "," : "",
 				 opt.by ? opt.by : "");
@@ -323,12 +355,42 @@ static int latency_verb_begin(struct latency_reading *reading, struct err *err)
 	return 0;
 }
 
+/* A name may be that of a function, too. */
+static bool latency_verb_wants_calls(const struct view *view)
+{
+	return asked.kind == LATENCY_FUNCTIONS ||
+	       (asked.kind == LATENCY_NAMED && !chosen.where && !opt.by &&
+		asked.grouping != SPAN_BY_FIELD && view_declares(view, CALLS_EVENTS));
+}
+
+static int latency_verb_begin_calls(struct latency_reading *reading, const struct view *view,
+				    const char *path, struct err *err)
+{
+	char *names = reading->names;
+
+	if (!latency_verb_wants_calls(view))
+		return 0;
+	if (show_objects(path, false, &reading->objects, err) != 0)
+		return err->code;
+	reading->symbols = symbols_new(&chosen, path);
+	reading->host.name = symbols_name;
+	reading->host.names_priv = reading->symbols;
+	reading->calls = calls_new(reading->objects, &reading->host);
+	calls_on_return(reading->calls, latency_verb_take_call, reading);
+	reading->names = xasprintf("%s," CALLS_EVENTS, names);
+	free(names);
+	return 0;
+}
+
 static void latency_verb_end(struct latency_reading *reading)
 {
 	latency_free(reading->latency);
 	pairs_free(reading->pairs);
-	runqueue_free(reading->runqueue);
+	states_free(reading->states);
 	disk_free(reading->disk);
+	calls_free(reading->calls);
+	objects_free(reading->objects);
+	symbols_free(reading->symbols);
 	free(reading->names);
 	free(reading->pair);
 }
@@ -340,10 +402,12 @@ static void latency_verb_warn(void *priv, const char *sentence)
 
 static void latency_verb_event(struct latency_reading *reading, const struct event *event)
 {
-	if (reading->runqueue)
-		runqueue_take(reading->runqueue, event);
+	if (reading->states)
+		states_take(reading->states, event);
 	else if (reading->disk)
 		disk_take(reading->disk, event);
+	else if (reading->calls && glob_match_list(CALLS_EVENTS, event->ec->name))
+		calls_take(reading->calls, event);
 	else
 		latency_verb_take_pair(reading, event);
 }
@@ -370,7 +434,8 @@ static int latency_verb_refuse(struct err *err, const struct view_summary *sum, 
 	if (asked.kind == LATENCY_NAMED)
 		return err_set(err, ERR_NO_EVENT,
 			       "there is neither a session nor a directory '%s', and %s has no "
-			       "system call of this name and no events '%s_begin' and '%s_end'%s",
+			       "system call and no function of this name and no events '%s_begin' "
+			       "and '%s_end'%s",
 			       asked.begin, path, asked.begin, asked.begin, rest);
 	if (asked.kind == LATENCY_PAIR)
 		return err_set(err, ERR_NO_EVENT,
@@ -380,16 +445,31 @@ static int latency_verb_refuse(struct err *err, const struct view_summary *sum, 
 		       kinds[asked.kind].name, missing, rest);
 }
 
+/* Calls that have not returned, also those that longjmp() or an exception left. */
+static uint64_t latency_verb_open_calls(const struct latency_reading *reading)
+{
+	uint64_t nr = 0;
+
+	for (const struct calls_function *f = reading->calls->functions; f; f = f->next)
+		nr += latency_verb_is_named(f->label) ? f->sum.calls : 0;
+	return nr - reading->returned;
+}
+
 static struct pairs_rest latency_verb_rest(const struct latency_reading *reading)
 {
 	struct pairs_rest rest = { 0 };
 
 	if (reading->pairs)
-		return pairs_left(reading->pairs);
-	if (reading->runqueue)
-		rest.open = runqueue_open(reading->runqueue);
-	else
+		rest = pairs_left(reading->pairs);
+	else if (reading->states)
+		rest.open = states_waiting(reading->states);
+	else if (reading->disk)
 		rest.open = disk_open(reading->disk, &rest.alone);
+	else
+		rest = (struct pairs_rest){ .alone = reading->calls->alone,
+					    .nowhere = reading->calls->nowhere };
+	if (reading->calls)
+		rest.open += latency_verb_open_calls(reading);
 	return rest;
 }
 
@@ -585,7 +665,7 @@ static int latency_verb_read(struct ctl *ctl, struct view *view, struct latency_
 	    show_origin(path, false, &origin_ns, &ctl->err) != 0)
 		return ctl->err.code;
 	select.names = reading->names;
-	if (reading->runqueue)
+	if (reading->states)
 		select.threads = NULL;
 	while ((r = event_next(view, &select, &event)) > 0)
 		latency_verb_event(reading, &event);
@@ -604,8 +684,12 @@ static int latency_verb_read(struct ctl *ctl, struct view *view, struct latency_
 	json_set_num(ctl->record, "open_spans", rest.open);
 	JSON_COPY(ctl->record, &rest, alone, forgotten, nowhere);
 	latency_verb_record(ctl->record, reading->latency, origin_ns,
-			    reading->pairs && view_declares(view, "sched_switch"), path);
+			    (reading->pairs || reading->calls) &&
+				    view_declares(view, "sched_switch"),
+			    path);
 	latency_verb_note(ctl, reading, &rest, sum);
+	if (reading->symbols)
+		symbols_report(reading->symbols, ctl);
 	*ret = show_verdict(sum);
 	return 0;
 }
@@ -621,7 +705,8 @@ static enum status latency_verb_run(struct ctl *ctl)
 		return STATUS_ERROR;
 	viewing_note_snapshots(ctl, path);
 	if (latency_verb_begin(&reading, &ctl->err) == 0 &&
-	    show_open(path, false, latency_verb_warn, ctl, &view, &ctl->err) == 0)
+	    show_open(path, false, latency_verb_warn, ctl, &view, &ctl->err) == 0 &&
+	    latency_verb_begin_calls(&reading, view, path, &ctl->err) == 0)
 		(void)!latency_verb_read(ctl, view, &reading, path, &verdict);
 	latency_verb_end(&reading);
 	view_free(view);

@@ -271,6 +271,8 @@ static void query_verb_shell(struct ctl *ctl, struct query *query,
 		*text = '\0';
 		if (terminal && ctl->err.code) {
 			print_error(ctl, "%s", ctl->err.text);
+			ctl->below_error = TAKE(query->place);
+			print_below_error(ctl);
 			ctl->err = (struct err){ 0 };
 		}
 	}
@@ -308,6 +310,9 @@ static enum status query_verb_note(struct ctl *ctl, const struct query *query)
 {
 	char nr[TEXT_BYTES];
 
+	if (query->empty)
+		print_note(ctl, "the trace has no events for the table \"%s\"; %s",
+			   query->empty->name, query->empty->missing);
 	if (query->reads > 2)
 		print_note(ctl,
 			   "the trace was read %" PRIu64
@@ -364,6 +369,8 @@ static enum status query_verb_run(struct ctl *ctl)
 		if (answer.stored)
 			query_verb_record(ctl, &answer);
 	}
+	if (query)
+		ctl->below_error = TAKE(query->place);
 	query_free(query);
 	json_object_put(answer.columns);
 	return ctl->err.code ? STATUS_ERROR : status;
