@@ -487,6 +487,17 @@ static void find_task(const struct view *view, struct event *event)
 	ec->task_at[2] = task->tid ? (int16_t)(task->tid - at) : -1;
 }
 
+static int fill_brief_event(struct feed *feed, struct event *event)
+{
+	*event = (struct event){
+		.source = feed->source,
+		.ec = feed->ec,
+		.packet = &feed->packet,
+		.ns = feed->ns,
+	};
+	return 1;
+}
+
 /* Return: 1; 0: it can't be decoded after all; negative errno. */
 static int fill_event(struct view *view, const struct view_select *select, struct feed *feed,
 		      struct event *event)
@@ -496,15 +507,10 @@ static int fill_event(struct view *view, const struct view_select *select, struc
 
 	if (r <= 0)
 		return r;
-	*event = (struct event){
-		.source = feed->source,
-		.ec = feed->ec,
-		.packet = &feed->packet,
-		.ns = feed->ns,
-		.stream_context = value_at(view, scopes.stream_context),
-		.context = value_at(view, scopes.context),
-		.fields = value_at(view, scopes.fields),
-	};
+	fill_brief_event(feed, event);
+	event->stream_context = value_at(view, scopes.stream_context);
+	event->context = value_at(view, scopes.context);
+	event->fields = value_at(view, scopes.fields);
 	find_task(view, event);
 	return 1;
 }
@@ -554,7 +560,9 @@ static int show_event(struct view *view, const struct view_select *select, struc
 {
 	if (!is_shown(view, feed->ec))
 		return 0;
-	return event ? fill_event(view, select, feed, event) : 1;
+	if (!event)
+		return 1;
+	return select->brief ? fill_brief_event(feed, event) : fill_event(view, select, feed, event);
 }
 
 /* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */

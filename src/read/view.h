@@ -88,6 +88,7 @@ bool view_declares(const struct view *view, const char *names);
  * @needs_fields: whether the fields of events of this name are used; if not, they may be left out,
  *                like those of an event without any. NULL: all are.
  * @limit: stop after this number of events; 0: no limit.
+ * @brief: the events have no contexts and fields, unless a member above needs them: this is faster.
  */
 struct view_select {
 	bool has_begin;
@@ -103,6 +104,7 @@ struct view_select {
 	const char *where;
 	bool (*needs_fields)(const char *name);
 	uint64_t limit;
+	bool brief;
 };
 
 /** Whether view_select.where contains $duration. */

@@ -366,6 +366,21 @@ static void query_add_where(struct query_cursor *cursor, const struct query_colu
 		cursor->where[used] = '\0';
 }
 
+/* Whether the columns that the statement reads are those that an event has without its values. */
+static bool query_is_brief(const struct query_cursor *cursor)
+{
+	const struct query_table *table = cursor->table;
+
+	for (uint32_t i = 0; i < table->nr_columns; i++) {
+		enum query_role role = table->columns[i].role;
+
+		if (query_uses(cursor, i) && role != QUERY_TS && role != QUERY_NAME &&
+		    role != QUERY_HOST && role != QUERY_CPU)
+			return false;
+	}
+	return true;
+}
+
 /* The comparisons that the reader can make, so that fewer events are decoded. */
 static void query_narrow(struct query_cursor *cursor, const struct query_compare *compares,
 			 uint32_t nr)
@@ -393,6 +408,7 @@ static void query_narrow(struct query_cursor *cursor, const struct query_compare
 	}
 	cursor->select.names = cursor->names;
 	cursor->select.where = *cursor->where ? cursor->where : NULL;
+	cursor->select.brief = query_is_brief(cursor);
 }
 
 static int query_begin_reading(struct query_cursor *cursor)
