@@ -18,6 +18,9 @@
 #define ROWS_GUESSED 1e6
 #define WHERE_BYTES 1024u
 
+/** Plans, for xFilter: rows in the order of time, or names of events in their order. */
+enum { PLAN_ROWS, PLAN_NAMES };
+
 /** A comparison that SQLite makes, with the value that it hands over; it checks each again. */
 struct query_compare {
 	uint32_t column;
@@ -37,6 +40,8 @@ struct query_vtab {
  * @view, @event: of a reading; NULL: of rows in memory.
  * @cached: all rows of the table, from the second reading on.
  * @rows: that are read; @row: the present one; @hashed: they are those of one hash.
+ * @by_name: NULL: not of PLAN_NAMES; else @nr_names, in their order: a row stands for each event of
+ *      number @row of these, @left of which have not been read.
  */
 struct query_cursor {
 	sqlite3_vtab_cursor base;
@@ -54,6 +59,8 @@ struct query_cursor {
 	uint64_t row;
 	bool hashed;
 	int64_t until; /* of rows in the order of time */
+	struct view_name *by_name;
+	uint64_t nr_names, left;
 };
 
 /* --- tables -------------------------------------------------------------------------------- */
@@ -200,6 +207,16 @@ static bool query_is_in_order(const struct query_table *table, const sqlite3_ind
 	       table->columns[info->aOrderBy[0].iColumn].role == QUERY_TS;
 }
 
+/* The names of all events, by name. As a GROUP BY wants them, SQLite would sort all events. */
+static bool query_is_by_name(const struct query_table *table, const sqlite3_index_info *info)
+{
+	int column = info->nOrderBy == 1 ? info->aOrderBy[0].iColumn : -1;
+
+	return !table->fill && !table->event && column >= 0 && !info->aOrderBy[0].desc &&
+	       table->columns[column].role == QUERY_NAME &&
+	       info->colUsed == UINT64_C(1) << column;
+}
+
 /* The plan is a text: "COLUMN:OP,", for each value that is handed over. */
 static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
@@ -226,7 +243,8 @@ static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
 	info->estimatedCost = rows < 1 ? 1 : rows;
-	info->orderByConsumed = query_is_in_order(table, info);
+	info->idxNum = !nr && query_is_by_name(table, info) ? PLAN_NAMES : PLAN_ROWS;
+	info->orderByConsumed = info->idxNum == PLAN_NAMES || query_is_in_order(table, info);
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -257,6 +275,7 @@ static int query_close(sqlite3_vtab_cursor *base)
 
 	query_end_reading(cursor);
 	query_rows_free(cursor->cached);
+	free(cursor->by_name);
 	pen_fini(&cursor->pen);
 	free(cursor);
 	return SQLITE_OK;
@@ -448,6 +467,56 @@ static int query_read(struct query_cursor *cursor)
 	return SQLITE_OK;
 }
 
+/* --- names of events ----------------------------------------------------------------------- */
+
+static int query_compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct view_name *)a)->name, ((const struct view_name *)b)->name);
+}
+
+/* By a reading that only counts; the view stays, as it has the names. */
+static int query_count_names(struct query_cursor *cursor)
+{
+	const struct view_summary *sum;
+	int rc;
+
+	query_narrow(cursor, NULL, 0);
+	cursor->decodes = false;
+	rc = query_begin_reading(cursor);
+	while (rc == SQLITE_OK && !cursor->eof)
+		rc = query_read(cursor);
+	if (rc != SQLITE_OK)
+		return rc;
+	if (view_summary(cursor->view, &sum) != 0)
+		return SQLITE_NOMEM;
+	cursor->nr_names = sum->nr_names;
+	cursor->by_name = xalloc((sum->nr_names + 1) * sizeof(*cursor->by_name));
+	if (sum->nr_names)
+		memcpy(cursor->by_name, sum->names, sum->nr_names * sizeof(*cursor->by_name));
+	qsort(cursor->by_name, sum->nr_names, sizeof(*cursor->by_name), query_compare_names);
+	return SQLITE_OK;
+}
+
+static void query_next_name(struct query_cursor *cursor)
+{
+	cursor->left -= cursor->left > 0;
+	while (!cursor->left && ++cursor->row < cursor->nr_names)
+		cursor->left = cursor->by_name[cursor->row].events;
+	cursor->eof = !cursor->left;
+}
+
+static int query_first_name(struct query_cursor *cursor)
+{
+	int rc = cursor->by_name ? SQLITE_OK : query_count_names(cursor);
+
+	cursor->left = 0;
+	cursor->row = UINT64_MAX;
+	cursor->rowid = 1;
+	if (rc == SQLITE_OK)
+		query_next_name(cursor);
+	return rc;
+}
+
 /* --- rows in memory ------------------------------------------------------------------------ */
 
 /* All events of the table, with the columns that the statement reads. */
@@ -572,7 +641,8 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *plan,
 	uint32_t nr = query_take_plan(cursor, plan, argc, argv, compares);
 	int rc;
 
-	(void)number;
+	if (number == PLAN_NAMES)
+		return query_first_name(cursor);
 	query_end_reading(cursor);
 	cursor->rows = NULL;
 	if (cursor->table->fill) {
@@ -593,6 +663,11 @@ static int query_next(sqlite3_vtab_cursor *base)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 
+	if (cursor->by_name) {
+		cursor->rowid++;
+		query_next_name(cursor);
+		return SQLITE_OK;
+	}
 	if (!cursor->rows)
 		return query_read(cursor);
 	if (cursor->hashed) {
@@ -615,7 +690,12 @@ static int query_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	const struct sqlite *sql = cursor->table->query->sql;
 	struct query_cell cell;
 
-	if (cursor->rows)
+	if (cursor->by_name)
+		cell = (struct query_cell){ .text = cursor->by_name[cursor->row].name,
+					    .len = (uint32_t)strlen(
+						    cursor->by_name[cursor->row].name),
+					    .type = QUERY_TEXT };
+	else if (cursor->rows)
 		cell = query_rows_at(cursor->rows, cursor->row)[number];
 	else
 		cell = query_events_cell(&cursor->table->columns[number], &cursor->event,
@@ -629,7 +709,8 @@ static int query_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 		break;
 	case QUERY_TEXT:
 		sql->sqlite3_result_text(context, cell.text, (int)cell.len,
-					 cursor->rows ? SQLITE_STATIC : SQLITE_TRANSIENT);
+					 cursor->rows || cursor->by_name ? SQLITE_STATIC :
+									   SQLITE_TRANSIENT);
 		break;
 	default:
 		sql->sqlite3_result_null(context);
