@@ -95,7 +95,8 @@ lists()
 		find src/ctl/saved/ -name '*.[ch]' ! -name 'make.*' ! -name 'files.*'
 		ls src/ctl/print/json.c src/ctl/print/text.c src/ctl/words.c src/ctl/names.c
 		ls src/ctl/print/flame_svg.c src/ctl/print/flame_folded.c
-		found src/ctl/export/parquet/column.c src/ctl/export/parquet/compress.c src/ctl/export/parquet/file.c src/ctl/export/parquet/thrift.c
+		found src/ctl/export/parquet src/ctl/query/events.[ch] src/ctl/query/rows.[ch] \
+			src/ctl/query/sqlite.[ch] src/ctl/query/table.[ch] src/ctl/outdir.[ch]
 		ls src/ctl/doctor/doctor.c src/ctl/doctor/facts.c
 	} | grep -v '/main\.c$' | list UNITLIB_FILES
 	found tests/unit/lib/tracer | list TRACERUNITLIB_FILES

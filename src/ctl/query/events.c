@@ -185,16 +185,13 @@ static struct query_cell query_events_error(const struct ctf_type *type, uint64_
 					 NULL);
 }
 
-static struct query_cell query_events_value(const struct query_column *column,
-					    const struct value *value, struct pen *pen)
+struct query_cell query_events_value(const struct value *value, bool number, struct pen *pen)
 {
 	const struct ctf_type *type = value->type;
 
-	if (column->role == QUERY_FIELD_ERROR)
-		return query_events_error(type, value->u);
 	if (query_events_is_text(type) && !(type->kind != TYPE_STRING && !value_is_text(value)))
 		return query_cell_text((const char *)value->bytes, value_text_length(value));
-	if (type->kind == TYPE_INT || column->role == QUERY_FIELD_VALUE)
+	if (type->kind == TYPE_INT || number)
 		return type_is_scalar(type) ? query_cell_integer((int64_t)value->u) :
 					      (struct query_cell){ .type = QUERY_NULL };
 	if (type->kind == TYPE_FLOAT)
@@ -255,7 +252,9 @@ struct query_cell query_events_cell(const struct query_column *column, const str
 				       (struct query_cell){ .type = QUERY_NULL };
 	default:
 		value = value_member(event->fields, column->field);
-		return value ? query_events_value(column, value, pen) :
+		if (value && column->role == QUERY_FIELD_ERROR)
+			return query_events_error(value->type, value->u);
+		return value ? query_events_value(value, column->role == QUERY_FIELD_VALUE, pen) :
 			       (struct query_cell){ .type = QUERY_NULL };
 	}
 }

@@ -7,6 +7,7 @@
 #include "table.h"
 
 struct event;
+struct value;
 struct view;
 
 /** Add the tables that the traces of a view declare. */
@@ -15,5 +16,7 @@ void query_events_add(struct query *query, const struct view *view);
 /** The cell of a column. @pen: for texts that are made; valid until it is used again. */
 struct query_cell query_events_cell(const struct query_column *column, const struct event *event,
 				    struct pen *pen);
+/** The cell of a field. @number: of an enumeration, the number. */
+struct query_cell query_events_value(const struct value *value, bool number, struct pen *pen);
 
 #endif

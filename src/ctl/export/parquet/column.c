@@ -55,19 +55,25 @@ static uint32_t column_get32(const struct pen *pen, size_t offset)
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
-static void column_set_present(struct column *column, uint32_t row)
+/* Return: whether the row had no cell yet. */
+static bool column_set_present(struct column *column, uint32_t row)
 {
 	struct pen *present = &column->present;
+	char bit = (char)(1u << row % 8);
 
 	while (present->used <= row / 8)
 		pen_char(present, 0);
-	present->buf[row / 8] |= (char)(1u << row % 8);
+	if (present->buf[row / 8] & bit)
+		return false;
+	present->buf[row / 8] |= bit;
 	column->nr_cells++;
+	return true;
 }
 
 size_t column_number(struct column *column, uint32_t row, uint64_t bits)
 {
-	column_set_present(column, row);
+	if (!column_set_present(column, row))
+		return 0;
 	bits = htole64(bits);
 	pen_bytes(&column->values, (const char *)&bits, 8);
 	return 8;
@@ -173,7 +179,8 @@ static size_t column_add_text(struct column *column, uint32_t row, const uint8_t
 	size_t added = 4;
 
 	texts_close(column, row);
-	column_set_present(column, row);
+	if (!column_set_present(column, row))
+		return 0;
 	if (texts->closed) {
 		column_put32(&column->values, (uint32_t)len);
 		pen_bytes(&column->values, (const char *)text, len);
