@@ -46,10 +46,9 @@ struct column {
 void column_init(struct column *column, const struct parquet_column *declared);
 void column_fini(struct column *column);
 
-/** column_number(), column_text() - set the cell of the row behind the last complete one, once: later
- *  cells of that row are left out.
- *  @bits: of an integer or a double. Bytes of a text that are no UTF-8 become U+FFFD. Return: bytes
- *  that it takes in memory. */
+/** column_number(), column_text() - set the cell of the row behind the last complete one; it can be
+ *  set once. @bits: of an integer or a double. Bytes of a text that are no UTF-8 become U+FFFD.
+ *  Return: bytes that it takes in memory. */
 size_t column_number(struct column *column, uint32_t row, uint64_t bits);
 size_t column_text(struct column *column, uint32_t row, const void *text, size_t len);
 

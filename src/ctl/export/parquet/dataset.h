@@ -2,8 +2,8 @@
 /*
  * dataset.h - the files of an export: DATASET/host=HOST/hour=YYYYMMDDHH/part.parquet below a
  * directory, which engines read as one table for each dataset. Any number of datasets, hosts and
- * hours is written in bounded memory: see PARTS_MOST and MEMORY in dataset.c; a file that ends early
- * for this has others beside, part-N.parquet. Used by one thread.
+ * hours is written in bounded memory: see PARTS_MOST and MEMORY in dataset.c; for this a file may
+ * end early, and others are beside it then, part-N.parquet. Used by one thread.
  */
 #ifndef CTL_EXPORT_PARQUET_DATASET_H
 #define CTL_EXPORT_PARQUET_DATASET_H
@@ -22,13 +22,13 @@ struct datasets *datasets_new(int dir_fd, struct err *err);
 void datasets_free(struct datasets *datasets);
 
 /**
- * struct dataset_place - the file of rows that have a schema and a host, which is looked up anew only
- * when the hour changes, or files have ended. Zero at first, but for @schema and @host.
+ * struct dataset_place - the file of rows that have a schema and a host. It is looked up again when
+ * the hour changes or a file has ended. The caller sets the first three members; the rest is zero.
+ * @host: NULL: unknown. @directory: of the dataset; NULL: it is named as the events of the schema.
  */
 struct dataset_place {
 	const struct schema *schema;
-	const char *host,
-		*directory; /* of the dataset; NULL: it is named as the schema's events are */
+	const char *host, *directory;
 	struct dataset_part *part;
 	long long hour;
 	uint64_t generation;
