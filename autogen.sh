@@ -96,7 +96,7 @@ lists()
 		ls src/ctl/print/json.c src/ctl/print/text.c src/ctl/words.c src/ctl/names.c
 		ls src/ctl/print/flame_svg.c src/ctl/print/flame_folded.c
 		found src/ctl/export/parquet src/ctl/query/events.[ch] src/ctl/query/rows.[ch] \
-			src/ctl/query/sqlite.[ch] src/ctl/query/table.[ch] src/ctl/outdir.[ch]
+			src/ctl/query/sqlite.[ch] src/ctl/query/table.[ch]
 		ls src/ctl/doctor/doctor.c src/ctl/doctor/facts.c
 	} | grep -v '/main\.c$' | list UNITLIB_FILES
 	found tests/unit/lib/tracer | list TRACERUNITLIB_FILES

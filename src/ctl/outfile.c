@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
 
 static int outfile_failed(const struct outfile *out, int error, struct err *err)
@@ -89,6 +90,40 @@ int outfile_open_named(struct outfile *out, const char *name, struct err *err)
 	return fd < 0 ? err->code : 0;
 }
 
+/* Return: 0: there is no such file, or an empty directory; negative errno. */
+static int outfile_check_dir(const char *path)
+{
+	DIR *dir AUTO_DIR = opendir(path);
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	return dir_next(dir) ? -ENOTEMPTY : 0;
+}
+
+int outfile_open_dir(struct outfile *out, const char *name, struct err *err)
+{
+	int error;
+
+	*out = (struct outfile){ .name = name, .is_dir = true, .dir_fd = -1 };
+	out->path = outfile_path(name);
+	error = outfile_check_dir(out->path);
+	if (error == -ENOTEMPTY)
+		err_set(err, ERR_OUTPUT, "can't write %s: it is not empty; name a new directory", name);
+	else if (error)
+		outfile_failed(out, -error, err);
+	if (!error) {
+		out->temp = outfile_temp(out->path);
+		dir_remove(AT_FDCWD, out->temp); /* of a process that was killed */
+		if (mkdir(out->temp, 0777) == 0)
+			out->dir_fd = open(out->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (out->dir_fd < 0)
+			outfile_failed(out, errno, err);
+	}
+	if (out->dir_fd < 0)
+		outfile_drop(out);
+	return err->code;
+}
+
 /* Return: 0, or negative errno. */
 static int outfile_name(struct outfile *out)
 {
@@ -129,7 +164,11 @@ void outfile_drop(struct outfile *out)
 {
 	if (out->file && out->file != stdout)
 		fclose(out->file);
-	if (out->temp)
+	if (out->is_dir)
+		close_fd(out->dir_fd);
+	if (out->temp && out->is_dir)
+		dir_remove(AT_FDCWD, out->temp);
+	else if (out->temp)
 		unlink(out->temp);
 	free(out->temp);
 	free(out->path);

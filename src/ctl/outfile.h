@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * outfile.h - a file that is whole or not there: it takes its name at the end only, in place of an
- * older one. A name that is no regular file, as /dev/null or a FIFO, is written directly.
+ * outfile.h - a file or directory that is whole or not there: it takes its name at the end only, in
+ * place of an older file. A name that is no regular file, as /dev/null or a FIFO, is written
+ * directly.
  */
 #ifndef CTL_OUTFILE_H
 #define CTL_OUTFILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -14,9 +16,12 @@
  * struct outfile
  * @file: to write to. @name: as given; NULL: standard output. @path: of the file that it becomes,
  * @temp: of the file until then; NULL: it has no name, or is written directly.
+ * @is_dir: it is a directory, @dir_fd.
  */
 struct outfile {
 	FILE *file;
+	bool is_dir;
+	int dir_fd;
 	const char *name;
 	char *path, *temp;
 };
@@ -26,6 +31,8 @@ int outfile_open(struct outfile *out, const char *name, struct err *err) MUST_CH
 /** outfile_open_named() - the same, for a writer that needs a path: @out->temp, of an empty file.
  *  @out->file is NULL. A name that is no regular file is refused. */
 int outfile_open_named(struct outfile *out, const char *name, struct err *err) MUST_CHECK;
+/** outfile_open_dir() - the same, for a directory; one of this name must be empty. */
+int outfile_open_dir(struct outfile *out, const char *name, struct err *err) MUST_CHECK;
 /** outfile_commit() - all is written: close it, and give it its name. Return: 0, or the code in
  *  @err; nothing is left then. */
 int outfile_commit(struct outfile *out, struct err *err) MUST_CHECK;

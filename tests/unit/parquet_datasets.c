@@ -47,13 +47,12 @@ static void count_files(void)
 
 static struct datasets *open_out(int *ret_fd)
 {
-	struct err err = { 0 };
 	struct datasets *datasets;
 
 	dir_remove(AT_FDCWD, "out");
 	CHECK_IS(mkdir("out", 0777), ==, 0);
 	*ret_fd = open("out", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	datasets = datasets_new(*ret_fd, &err);
+	datasets = datasets_new(*ret_fd);
 	CHECK(datasets);
 	return datasets;
 }

@@ -162,8 +162,7 @@ static void check_full(void)
 
 int main(void)
 {
-	struct err err = { 0 };
-	struct compressor *compressor = compressor_new(&err);
+	struct compressor *compressor = compressor_new();
 
 	CHECK(compressor);
 	check_values("none.parquet", 0, compressor);

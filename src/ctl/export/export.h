@@ -24,6 +24,7 @@ struct view_select;
  * @names: that name the functions; @columns: of csv.
  * @file: where the format writes. @counters: "EVENT,FIELD[;...]" whose values are lines; or NULL.
  * @origin_ns: time of the first event of the trace.
+ * @dir_fd: of the directory, in place of @file, for formats that are several files.
  */
 struct exporting {
 	struct view *view;
@@ -34,6 +35,7 @@ struct exporting {
 	const char *counters;
 	int64_t origin_ns;
 	FILE *file;
+	int dir_fd;
 };
 
 /** export_next() - as event_next(), of the events that are exported. */
@@ -44,5 +46,6 @@ int export_csv(const struct exporting *exporting) MUST_CHECK;
 int export_json(const struct exporting *exporting) MUST_CHECK;
 int export_chrome(const struct exporting *exporting) MUST_CHECK;
 int export_perfetto(const struct exporting *exporting) MUST_CHECK;
+int export_parquet(const struct exporting *exporting) MUST_CHECK;
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "ctl/export/counters.h"
 #include "ctl/export/export.h"
+#include "ctl/export/parquet/parquet.h"
 #include "ctl/options.h"
 #include "ctl/outfile.h"
 #include "ctl/print/json.h"
@@ -31,9 +32,9 @@ static struct {
 static struct show_options chosen;
 
 static const struct poptOption options[] = {
-	OPTION_TEXT("format", 0, &opt.format, "perfetto, chrome, csv, json or sqlite", "FORMAT"),
+	OPTION_TEXT("format", 0, &opt.format, "perfetto, chrome, csv, json, parquet or sqlite", "FORMAT"),
 	OPTION_TEXT("output", 'o', &opt.output, "write to this file; default: standard output",
-		    "FILE"),
+		    "FILE|DIR"),
 	OPTION_TEXT("events", 0, &chosen.events, "only events with such names", "PATTERN[,...]"),
 	OPTION_TEXT("limit", 'n', &chosen.limit, "at most this number of events", "N"),
 	OPTION_FLAG("statedump", 0, &chosen.statedump, "events of state dumps, too"),
@@ -75,23 +76,31 @@ int export_csv(const struct exporting *exporting)
 	return export_printed(exporting, &style);
 }
 
+int export_parquet(const struct exporting *exporting)
+{
+	return parquet_write_view(exporting->view, exporting->select, exporting->dir_fd);
+}
+
 /**
  * struct export_format
  * @write: NULL: it is written by statements of SQL. @slices: it draws a time line.
  * @opens: that opens it; NULL: any program. @binary: it is not for a terminal.
+ * @directory: it is one, with several files.
  */
 static const struct export_format {
 	const char *name;
 	int (*write)(const struct exporting *exporting);
 	const char *opens;
-	bool slices, binary;
+	bool slices, binary, directory;
 } formats[] = {
-	{ "perfetto", export_perfetto, "https://ui.perfetto.dev, or trace_processor", true, true },
-	{ "chrome", export_chrome, "chrome://tracing, https://ui.perfetto.dev or speedscope", true,
+	{ "perfetto", export_perfetto, "https://ui.perfetto.dev, or trace_processor", true, true,
 	  false },
-	{ "csv", export_csv, NULL, false, false },
-	{ "json", export_json, NULL, false, false },
-	{ "sqlite", NULL, "sqlite3", false, true },
+	{ "chrome", export_chrome, "chrome://tracing, https://ui.perfetto.dev or speedscope", true,
+	  false, false },
+	{ "csv", export_csv, NULL, false, false, false },
+	{ "json", export_json, NULL, false, false, false },
+	{ "parquet", export_parquet, "DuckDB, ClickHouse or Spark", false, true, true },
+	{ "sqlite", NULL, "sqlite3", false, true, false },
 };
 
 static const struct export_format *format;
@@ -133,18 +142,19 @@ static int export_verb_check_format(struct err *err)
 
 	if (!opt.format)
 		return err_set(err, ERR_INVALID,
-			       "--format is missing: perfetto, chrome, csv, json or sqlite");
+			       "--format is missing: perfetto, chrome, csv, json, parquet or sqlite");
 	format = export_verb_format(opt.format);
 	if (!format)
 		return err_set(err, ERR_INVALID,
-			       "--format=%s: perfetto, chrome, csv, json or sqlite", opt.format);
+			       "--format=%s: perfetto, chrome, csv, json, parquet or sqlite", opt.format);
 	unfit = export_verb_unfit();
 	if (unfit)
 		return err_set(err, ERR_INVALID, "--%s: not with --format=%s%s", unfit,
 			       format->name,
 			       format->write ? "" : ", which has all of a trace: select by SQL");
-	if (!opt.output && !format->write)
-		return err_set(err, ERR_INVALID, "--format=%s needs a file: -o FILE", format->name);
+	if (!opt.output && (!format->write || format->directory))
+		return err_set(err, ERR_INVALID, "--format=%s needs a %s", format->name,
+			       format->directory ? "directory: -o DIR" : "file: -o FILE");
 	if (!opt.output && format->binary && isatty(STDOUT_FILENO))
 		return err_set(err, ERR_INVALID,
 			       "--format=%s is not for a terminal: use -o FILE or a pipe",
@@ -202,10 +212,11 @@ static void export_verb_report(struct ctl *ctl, const struct view_summary *sum)
 						   "this trace has no events");
 	if (sum->lost || sum->lost_before || sum->lost_buffers)
 		print_warning(ctl,
-			      "%s event%s were lost when the trace was recorded; the output does "
-			      "not show where",
+			      "%s event%s were lost when the trace was recorded; %s",
 			      text_count(nr, sum->lost + sum->lost_before),
-			      text_plural(sum->lost + sum->lost_before));
+			      text_plural(sum->lost + sum->lost_before),
+			      format->directory ? "the dataset \"losses\" has their numbers" :
+						  "the output does not show where");
 }
 
 static void export_verb_answer(struct ctl *ctl, const char *path, uint64_t events)
@@ -252,6 +263,16 @@ static int export_verb_columns(struct exporting *exporting, struct err *err)
 	return unknown ? err_set(err, ERR_INVALID, "%s", unknown) : 0;
 }
 
+static int export_verb_open(struct exporting *exporting, struct outfile *out, struct err *err)
+{
+	int ret = format->directory ? outfile_open_dir(out, opt.output, err) :
+				      outfile_open(out, opt.output, err);
+
+	exporting->file = out->file;
+	exporting->dir_fd = out->dir_fd;
+	return ret;
+}
+
 static int export_verb_read(struct ctl *ctl, struct exporting *exporting, const char *path,
 			    enum show_result *ret)
 {
@@ -264,9 +285,8 @@ static int export_verb_read(struct ctl *ctl, struct exporting *exporting, const 
 	    show_select(exporting->view, path, &chosen, exporting->pairs, &select, &ctl->err) !=
 		    0 ||
 	    show_origin(path, false, &exporting->origin_ns, &ctl->err) != 0 ||
-	    outfile_open(&out, opt.output, &ctl->err) != 0)
+	    export_verb_open(exporting, &out, &ctl->err) != 0)
 		return ctl->err.code;
-	exporting->file = out.file;
 	r = format->write(exporting);
 	if (r == -EPIPE && !opt.output) /* its reader has enough */
 		r = 0;
@@ -355,7 +375,7 @@ static void export_verb_text(FILE *to, struct json_object *record)
 const struct verb verb_export = {
 	.name = "export",
 	.operands = "[SESSION | DIR]",
-	.help = "Write a trace in the format of another tool: Perfetto, Chrome, CSV, SQLite",
+	.help = "Write a trace in the format of another tool: Perfetto, Parquet, SQLite",
 	.options = options,
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,

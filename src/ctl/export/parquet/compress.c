@@ -27,12 +27,13 @@ struct compressor {
 	ZSTD_CCtx *context;
 };
 
-struct compressor *compressor_new(struct err *err)
+struct compressor *compressor_new(void)
 {
 	static const char *const names[] = { COMPRESSOR_FUNCTIONS(LAZY_NAME) };
 	struct compressor *compressor = xalloc(sizeof(*compressor));
+	struct err unused = { 0 };
 
-	if (lazy_load(LTT_LIBZSTD, names, ARRAY_SIZE(names), &compressor->zstd, err) != 0) {
+	if (lazy_load(LTT_LIBZSTD, names, ARRAY_SIZE(names), &compressor->zstd, &unused) != 0) {
 		free(compressor);
 		return NULL;
 	}

@@ -5,13 +5,11 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
-
 struct pen;
 struct compressor;
 
-/** compressor_new() - Return: NULL: the library can't be loaded, for the reason in @err. */
-struct compressor *compressor_new(struct err *err);
+/** compressor_new() - Return: NULL: the library can't be loaded; files are larger without it. */
+struct compressor *compressor_new(void);
 void compressor_free(struct compressor *compressor);
 
 /** compressor_add() - append @len compressed bytes to @pen. */

@@ -41,16 +41,12 @@ struct datasets {
 	uint64_t generation, bytes, number;
 };
 
-struct datasets *datasets_new(int dir_fd, struct err *err)
+struct datasets *datasets_new(int dir_fd)
 {
-	struct compressor *compressor = compressor_new(err);
-	struct datasets *datasets;
+	struct datasets *datasets = xalloc(sizeof(*datasets));
 
-	if (!compressor)
-		return NULL;
-	datasets = xalloc(sizeof(*datasets));
 	datasets->dir_fd = dir_fd;
-	datasets->compressor = compressor;
+	datasets->compressor = compressor_new();
 	datasets->generation = 1;
 	idmap_init(&datasets->by_path);
 	return datasets;

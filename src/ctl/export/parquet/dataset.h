@@ -10,15 +10,14 @@
 
 #include <stdint.h>
 
-#include "base/err.h"
 #include "base/macros.h"
 
 struct datasets;
 struct schema;
 struct parquet;
 
-/** @dir_fd: of the directory; outlives them. Return: NULL with @err set. */
-struct datasets *datasets_new(int dir_fd, struct err *err);
+/** @dir_fd: of the directory; outlives them. */
+struct datasets *datasets_new(int dir_fd);
 void datasets_free(struct datasets *datasets);
 
 /**

@@ -226,24 +226,12 @@ static int parquet_facts(const struct parquet_reading *reading, const struct vie
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static int parquet_refuse(int error, const char *name, struct err *err)
+int parquet_write_view(struct view *view, const struct view_select *select, int dir_fd)
 {
-	if (error == -EFBIG)
-		return err_set(err, ERR_OUTPUT,
-			       "can't write %s: a text of an event has more than %u MiB", name,
-			       PARQUET_TEXT_BYTES_MOST >> 20);
-	return err_errno(err, ERR_OUTPUT, -error, "can't write %s", name);
-}
-
-int parquet_export(struct view *view, const struct view_select *select, int dir_fd,
-		   const char *name, struct err *err)
-{
-	struct parquet_reading reading = { .view = view, .datasets = datasets_new(dir_fd, err) };
+	struct parquet_reading reading = { .view = view, .datasets = datasets_new(dir_fd) };
 	const struct view_summary *sum;
 	int error;
 
-	if (!reading.datasets)
-		return err->code;
 	parquet_begin(&reading);
 	error = parquet_events(&reading, select);
 	if (!error)
@@ -253,5 +241,5 @@ int parquet_export(struct view *view, const struct view_select *select, int dir_
 	if (!error)
 		error = datasets_end(reading.datasets);
 	parquet_fini(&reading);
-	return error ? parquet_refuse(error, name, err) : 0;
+	return error;
 }

@@ -4,15 +4,13 @@
 #ifndef CTL_EXPORT_PARQUET_PARQUET_H
 #define CTL_EXPORT_PARQUET_PARQUET_H
 
-#include "base/err.h"
 #include "base/macros.h"
 
 struct view;
 struct view_select;
 
-/** parquet_export() - read a view to its end. @dir_fd, @name: of the directory; the name is for
- *  messages. Return: 0, or the code in @err. */
-int parquet_export(struct view *view, const struct view_select *select, int dir_fd,
-		   const char *name, struct err *err) MUST_CHECK;
+/** parquet_write_view() - read a view to its end. @dir_fd: of an empty directory. Return: 0;
+ *  negative errno: it can't be written, or no memory is left. */
+int parquet_write_view(struct view *view, const struct view_select *select, int dir_fd) MUST_CHECK;
 
 #endif
