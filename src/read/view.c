@@ -523,6 +523,16 @@ static void count_event(struct view *view, struct feed *feed)
 	feed->ec->count++;
 }
 
+#define POSITION_BITS 44 /* for 2 TiB of a file */
+
+uint64_t event_position(const struct view *view)
+{
+	const struct feed *feed = view->current;
+	uint64_t at = feed->packet.offset * 8 + feed->next_at;
+
+	return (uint64_t)feed->order << POSITION_BITS | (at & ((UINT64_C(1) << POSITION_BITS) - 1));
+}
+
 void view_each_class(const struct view *view,
 		     void (*fn)(void *priv, const struct ctf_event_class *ec), void *priv)
 {

@@ -38,7 +38,8 @@ struct query_vtab {
  * @filters: how often it was begun. @used: the columns that the statement reads; the last bit
  *      stands for all others.
  * @view, @event: of a reading; NULL: of rows in memory.
- * @cached: all rows of the table, from the second reading on.
+ * @cached: all rows of the table, from the second reading on, with the position of the event as a
+ *      column behind the others.
  * @rows: that are read; @row: the present one; @hashed: they are those of one hash.
  * @by_name: NULL: not of PLAN_NAMES; else @nr_names, in their order: a row stands for each event of
  *      number @row of these, @left of which have not been read.
@@ -46,7 +47,7 @@ struct query_vtab {
 struct query_cursor {
 	sqlite3_vtab_cursor base;
 	struct query_table *table;
-	uint64_t filters, used, rowid;
+	uint64_t filters, used, nr_read;
 	bool eof;
 	struct view *view;
 	struct view_select select;
@@ -217,29 +218,51 @@ static bool query_is_by_name(const struct query_table *table, const sqlite3_inde
 	       info->colUsed == UINT64_C(1) << column;
 }
 
-/* The plan is a text: "COLUMN:OP,", for each value that is handed over. */
+static const char *query_operator(unsigned char op)
+{
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		return "=";
+	case SQLITE_INDEX_CONSTRAINT_GT:
+		return ">";
+	case SQLITE_INDEX_CONSTRAINT_GE:
+		return ">=";
+	case SQLITE_INDEX_CONSTRAINT_LT:
+		return "<";
+	default:
+		return "<=";
+	}
+}
+
+/* The plan is a text: "COLUMN:OP,", for each value that is handed over, and behind a space the same
+ * in words, for EXPLAIN. */
 static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct query_table *table = ((struct query_vtab *)vtab)->table;
 	const struct sqlite *sql = table->query->sql;
-	char plan[PLAN_MOST * 24] = "";
+	char plan[PLAN_MOST * 24] = "", *words AUTO_FREE = xstrdup("");
 	double rows = ROWS_GUESSED;
 	size_t used = 0;
 	int nr = 0;
 
 	for (int i = 0; i < info->nConstraint && nr < (int)PLAN_MOST; i++) {
 		const struct query_column *column;
-		bool equal = info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ;
+		unsigned char op = info->aConstraint[i].op;
+		char *before AUTO_FREE = NULL;
 
 		if (!query_is_used(table, info, i))
 			continue;
 		column = &table->columns[info->aConstraint[i].iColumn];
 		used += (size_t)snprintf(plan + used, sizeof(plan) - used, "%d:%d,",
-					 info->aConstraint[i].iColumn, info->aConstraint[i].op);
+					 info->aConstraint[i].iColumn, op);
+		before = words;
+		words = xasprintf("%s%s%s %s ?", before, nr ? " and " : " ", column->name,
+				  query_operator(op));
 		info->aConstraintUsage[i].argvIndex = ++nr;
-		rows /= equal ? 1000 : column->role == QUERY_TS ? 10 : 2;
+		rows /= op == SQLITE_INDEX_CONSTRAINT_EQ ? 1000 : column->role == QUERY_TS ? 10 : 2;
 	}
-	info->idxStr = sql->sqlite3_mprintf("%" PRIu64 ";%s", (uint64_t)info->colUsed, plan);
+	info->idxStr = sql->sqlite3_mprintf("%llu;%s%s", (unsigned long long)info->colUsed, plan,
+					    words);
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
 	info->estimatedCost = rows < 1 ? 1 : rows;
@@ -365,10 +388,7 @@ static void query_add_where(struct query_cursor *cursor, const struct query_colu
 {
 	size_t used = strlen(cursor->where), left = sizeof(cursor->where) - used;
 	const char *op = compare->op == SQLITE_INDEX_CONSTRAINT_EQ ? "==" :
-			 compare->op == SQLITE_INDEX_CONSTRAINT_GT ? ">" :
-			 compare->op == SQLITE_INDEX_CONSTRAINT_GE ? ">=" :
-			 compare->op == SQLITE_INDEX_CONSTRAINT_LT ? "<" :
-								     "<=";
+								     query_operator(compare->op);
 	const char *and = used ? " && " : "";
 	int len = 0;
 
@@ -437,7 +457,7 @@ static int query_begin_reading(struct query_cursor *cursor)
 	query->reads++;
 	if (show_open(query->path, false, NULL, NULL, &cursor->view, &query->err) != 0)
 		return SQLITE_ERROR;
-	cursor->rowid = 0;
+	cursor->nr_read = 0;
 	return SQLITE_OK;
 }
 
@@ -457,8 +477,8 @@ static int query_read(struct query_cursor *cursor)
 	do {
 		r = event_next(cursor->view, &cursor->select,
 			       cursor->decodes ? &cursor->event : NULL);
-		cursor->rowid++;
-		if (cursor->rowid % 4096 == 0 && query->interrupted)
+		cursor->nr_read++;
+		if (cursor->nr_read % 4096 == 0 && query->interrupted)
 			return SQLITE_INTERRUPT;
 	} while (r > 0 && !query_is_of_table(cursor));
 	cursor->eof = r <= 0;
@@ -523,26 +543,29 @@ static int query_first_name(struct query_cursor *cursor)
 static int query_cache(struct query_cursor *cursor)
 {
 	struct query_table *table = cursor->table;
-	struct query_cell *cells AUTO_FREE = xalloc(table->nr_columns * sizeof(*cells));
-	struct pen *pens AUTO_FREE = xalloc(table->nr_columns * sizeof(*pens));
+	uint32_t nr = table->nr_columns;
+	struct query_cell *cells AUTO_FREE = xalloc((nr + 1) * sizeof(*cells));
+	struct pen *pens AUTO_FREE = xalloc(nr * sizeof(*pens));
 	int rc;
 
-	cursor->cached = query_rows_new(table->nr_columns, &table->query->memory);
+	cursor->cached = query_rows_new(nr + 1, &table->query->memory);
 	query_narrow(cursor, NULL, 0);
 	cursor->decodes = true;
-	for (uint32_t i = 0; i < table->nr_columns; i++)
+	for (uint32_t i = 0; i < nr; i++)
 		pen_init(&pens[i], NULL);
 	rc = cursor->cached ? query_begin_reading(cursor) : SQLITE_NOMEM;
 	while (rc == SQLITE_OK && (rc = query_read(cursor)) == SQLITE_OK && !cursor->eof) {
-		for (uint32_t i = 0; i < table->nr_columns; i++)
+		for (uint32_t i = 0; i < nr; i++)
 			cells[i] = query_uses(cursor, i) ?
 					   query_events_cell(&table->columns[i], &cursor->event,
 							     &pens[i]) :
 					   (struct query_cell){ .type = QUERY_NULL };
+		cells[nr] = (struct query_cell){ .integer = (int64_t)event_position(cursor->view),
+						 .type = QUERY_INTEGER };
 		if (query_rows_add(cursor->cached, cells) != 0)
 			rc = query_no_memory(table);
 	}
-	for (uint32_t i = 0; i < table->nr_columns; i++)
+	for (uint32_t i = 0; i < nr; i++)
 		pen_fini(&pens[i]);
 	query_end_reading(cursor);
 	return rc;
@@ -718,11 +741,17 @@ static int query_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	return SQLITE_OK;
 }
 
+/* The same in each reading: SQLite merges those of several, of conditions with OR, by it. */
 static int query_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 
-	*ret = (sqlite3_int64)(cursor->rows ? cursor->row + 1 : cursor->rowid);
+	if (!cursor->rows)
+		*ret = (sqlite3_int64)event_position(cursor->view);
+	else if (cursor->rows == cursor->cached)
+		*ret = query_rows_at(cursor->rows, cursor->row)[cursor->table->nr_columns].integer;
+	else
+		*ret = (sqlite3_int64)cursor->row;
 	return SQLITE_OK;
 }
 
