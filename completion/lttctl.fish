@@ -89,6 +89,10 @@ function __lttctl_arguments -a option
         case -w --wrap
             printf '%s\n' libc pthread dl cyg-profile cyg-profile-fast
         case -o --output --output-path --trace-path --guest
+            if test (__lttctl_verb) = report; and string match -q -- '-o*' (string replace -- --output -o $option)
+                __fish_complete_path (string replace -r '^--[^=]*=' '' -- (commandline -ct))
+                return
+            end
             __fish_complete_directories (string replace -r '^--[^=]*=' '' -- (commandline -ct))
         case -i --input-path
             __fish_complete_path (string replace -r '^--[^=]*=' '' -- (commandline -ct))

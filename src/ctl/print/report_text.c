@@ -507,6 +507,10 @@ static void report_text_print_losses(FILE *out, struct json_object *record)
 
 void report_text(FILE *out, struct json_object *record)
 {
+	if (json_get(record, "output")) {
+		text_form(out, record, "The report is in {output}, {output_bytes:b}; open it with a browser\n");
+		return;
+	}
 	report_text_print_head(out, record);
 	report_text_print_counts(out, record, "names", "all_names", "EVENT");
 	if (json_num(record, "all_processes") > 1)

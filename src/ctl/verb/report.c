@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* report.c - lttctl report [SESSION | DIR]: a trace on one screen: events, processes and threads,
- * waits for locks, allocations, losses, and the commands that show more. */
+ * waits for locks, allocations, losses, and the commands that show more; or as a page. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include "analyse/overview.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/html/html.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
@@ -26,7 +27,7 @@
 #define ROWS_MOST 1000u
 
 static struct {
-	char *trace_path, *top;
+	char *trace_path, *top, *output;
 } opt;
 
 static struct show_options chosen;
@@ -37,6 +38,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("trace-path", 0, &opt.trace_path, "read the traces below this directory",
 		    "DIR"),
 	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 5", "N"),
+	OPTION_TEXT("output", 'o', &opt.output, "write a page for a browser", "FILE.html"),
 	OPTION_TEXT("events", 'e', &chosen.events, "only events with such names", "PATTERN[,...]"),
 	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
@@ -611,8 +613,32 @@ static void report_verb_note(struct ctl *ctl, const struct overview *overview,
 			   ALLOCATIONS_BLOCKS_MOST);
 }
 
+static void report_verb_take(struct overview *overview, struct collect *collect,
+			     const struct event *event)
+{
+	uint64_t events = overview->events;
+
+	overview_take(overview, event);
+	if (collect && overview->events != events)
+		collect_take(collect, event, overview->last.thread);
+}
+
+/* The page in place of the record. */
+static int report_verb_page(struct ctl *ctl, struct overview *overview, struct collect *collect,
+			    const struct view_summary *sum, const char *path)
+{
+	struct html_page page = { overview, sum, collect, path, 0 };
+
+	if (html_write(&page, opt.output, &ctl->err) != 0)
+		return ctl->err.code;
+	json_set_str(ctl->record, "output", opt.output);
+	json_set_num(ctl->record, "output_bytes", page.bytes);
+	return 0;
+}
+
 static int report_verb_read(struct ctl *ctl, struct view *view, struct overview *overview,
-			    const char *path, enum show_result *ret)
+			    struct collect *collect, struct pairs *pairs, const char *path,
+			    enum show_result *ret)
 {
 	const struct view_summary *sum;
 	struct view_select select;
@@ -620,14 +646,14 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	int64_t origin_ns = 0;
 	int r;
 
-	if (show_select(view, path, &chosen, NULL, &select, &ctl->err) != 0 ||
+	if (show_select(view, path, &chosen, pairs, &select, &ctl->err) != 0 ||
 	    (show_selects(&chosen) && show_origin(path, false, &origin_ns, &ctl->err) != 0))
 		return ctl->err.code;
 	select.hidden = NULL;  /* state dumps name things */
 	select.threads = NULL; /* others hold mutexes */
 	select.needs_fields = overview_needs_fields;
 	while ((r = event_next(view, &select, &event)) > 0)
-		overview_take(overview, &event);
+		report_verb_take(overview, collect, &event);
 	if (r == 0)
 		view_check_files(view);
 	if (r == 0)
@@ -639,6 +665,8 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	overview_finish(overview);
 	ctl->record = report_verb_record(overview, sum, path);
 	json_set_time(ctl->record, "origin_ns", origin_ns ? origin_ns : overview->first_ns);
+	if (collect && report_verb_page(ctl, overview, collect, sum, path) != 0)
+		return ctl->err.code;
 	report_verb_note(ctl, overview, sum);
 	*ret = show_verdict(sum);
 	return 0;
@@ -652,8 +680,13 @@ static enum status report_verb_run(struct ctl *ctl)
 					.names_priv = symbols_new(&chosen, path) };
 	struct objects *objects = NULL;
 	struct overview *overview = NULL;
+	struct collect *collect = opt.output ? collect_new() : NULL;
+	struct pairs *pairs = opt.output ? pairs_new(NULL, NULL, 0) : NULL;
 	enum show_result verdict = SHOW_FAILED;
 	struct view *view = NULL;
+
+	if (pairs)
+		pairs_by_suffix(pairs, NULL);
 
 	if (path)
 		viewing_note_snapshots(ctl, path);
@@ -661,10 +694,12 @@ static enum status report_verb_run(struct ctl *ctl)
 	    (!overview_needs_objects(view) ||
 	     show_objects(path, false, &objects, &ctl->err) == 0)) {
 		overview = overview_new(objects, &host, chosen.threads, (uint32_t)top);
-		if (report_verb_read(ctl, view, overview, path, &verdict) == 0)
+		if (report_verb_read(ctl, view, overview, collect, pairs, path, &verdict) == 0)
 			symbols_report(host.names_priv, ctl);
 	}
+	collect_free(collect);
 	overview_free(overview);
+	pairs_free(pairs);
 	view_free(view);
 	objects_free(objects);
 	symbols_free(host.names_priv);
