@@ -14,7 +14,7 @@ const count = n => n.toLocaleString("en");
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
 function duration(ns) {
-	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]])
+	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["us", 1e3]])
 		if (ns >= size)
 			return `${(ns / size).toPrecision(4)}\u2009${unit}`;
 	return `${Math.round(ns)}\u2009ns`;
@@ -238,7 +238,7 @@ function arrange() {
 		const threads = process.threads.filter(hasContent).sort((a, b) => a.number - b.number);
 		const isFolded = folded.has(process.id);
 
-		add(process, 0, isFolded ? [process, ...threads] : [process]);
+		add(process, 0, [process, ...threads]);
 		lines.at(-1).threads = threads.length;
 		if (!isFolded)
 			threads.forEach(thread => add(thread, 1, [thread]));
@@ -292,7 +292,7 @@ let pen, mapPen, sum = null;
 function resize() {
 	const style = getComputedStyle(document.documentElement);
 
-	for (const name of ["text", "dim", "line", "back", "band", "accent", "loss", "saturation", "light", "ink"])
+	for (const name of ["text", "dim", "line", "back", "band", "accent", "loss", "mark", "saturation", "light", "ink"])
 		colours[name] = style.getPropertyValue(`--${name}`).trim();
 	known.clear();
 	wide = $("timeline").clientWidth;
@@ -324,6 +324,7 @@ function draw() {
 			drawMap();
 			drawLines();
 			document.documentElement.dataset.redraw = (performance.now() - begin).toFixed(1);
+			document.documentElement.dataset.view = `${from} ${to}`;
 		});
 	waiting = true;
 }
@@ -335,19 +336,23 @@ function step() {
 	return Math.max(1, power * [1, 2, 5, 10].find(m => power * m >= least));
 }
 
+function drawGrid() {
+	const width = step();
+
+	pen.fillStyle = colours.line;
+	for (let at = Math.ceil(from / width) * width; at <= to; at += width)
+		pen.fillRect(Math.round(x(at)), AXIS - 5, 1, high);
+}
+
 function drawAxis() {
 	const width = step(), digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(width) - 1e-9)));
 
 	pen.fillStyle = colours.back;
-	pen.fillRect(0, 0, wide, AXIS);
-	for (let at = Math.ceil(from / width) * width; at <= to; at += width) {
-		pen.fillStyle = colours.line;
-		pen.fillRect(Math.round(x(at)), AXIS - 5, 1, high);
-		pen.fillStyle = colours.dim;
+	pen.fillRect(0, 0, wide, AXIS - 5);
+	pen.fillStyle = colours.dim;
+	for (let at = Math.ceil(from / width) * width; at <= to; at += width)
 		if (x(at) < wide - 60)
 			pen.fillText(`${(at / 1e9).toFixed(digits)} s`, Math.round(x(at)) + 4, 13);
-	}
-	pen.fillStyle = colours.dim;
 	pen.fillText(duration(to - from), 12, 13);
 }
 
@@ -376,9 +381,11 @@ function drawSpan(i, left, right, y, h) {
 		pen.fillStyle = colours.loss;
 		pen.fillRect(left, y + h - 3, Math.max(1, right - left), 2);
 	}
-	if (right - left > 26 && h > 9) {
+	if (right - left > 44) {
+		const room = right - left - 8, fits = pen.measureText(name).width <= room;
+
 		pen.fillStyle = colours.ink;
-		pen.fillText(fitText(pen, name, right - left - 8), left + 4, y + h - 4.5);
+		pen.fillText(fitText(pen, fits ? name : name.slice(name.lastIndexOf(":") + 1), room), left + 4, y + h - 4.5);
 	}
 	if (i === span) {
 		pen.strokeStyle = colours.text;
@@ -414,10 +421,10 @@ function drawMarks(numbers, y, colour) {
 	while (k < numbers.length && events.at[numbers[k]] <= to) {
 		const px = Math.floor(x(events.at[numbers[k]])), behind = time(px + 1);
 		const next = Math.max(k + 1, first(k, numbers.length, n => events.at[numbers[n]] >= behind));
-		const h = Math.min(MARKS - 3, 5 + 1.6 * Math.log2(next - k));
+		const one = next - k === 1, h = Math.min(MARKS - 2, one ? 9 : 6 + Math.log2(next - k));
 
-		pen.fillStyle = colour ?? (next - k === 1 ? paint(className(events.class[numbers[k]])) : colours.dim);
-		pen.fillRect(px, y + MARKS - 2 - h, next - k === 1 ? 1.5 : 1, h);
+		pen.fillStyle = colour ?? (one ? paint(className(events.class[numbers[k]])) : colours.mark);
+		pen.fillRect(px, y + MARKS - h, one ? 2 : 1, h);
 		k = next;
 	}
 }
@@ -430,27 +437,21 @@ function drawCells(line, y) {
 	line.levels ??= levels(line.some);
 	const made = line.levels[level];
 
-	pen.fillStyle = colours.dim;
-	pen.globalAlpha = 0.75;
+	pen.fillStyle = colours.mark;
 	for (let k = first(0, made.length, n => (made[n][0] + 1) * size >= from); k < made.length; k++) {
 		const left = Math.max(LABELS, x(made[k][0] * size)), right = x((made[k][0] + 1) * size);
-		const h = Math.min(MARKS - 3, 2 + 1.2 * Math.log2(1 + made[k][1] * Math.min(1, pixel / size)));
+		const h = Math.min(MARKS - 2, 2 + 1.2 * Math.log2(1 + made[k][1] * Math.min(1, pixel / size)));
 
 		if (left > wide)
 			break;
-		pen.fillRect(left, y + MARKS - 2 - h, Math.max(1, right - left), h);
+		pen.fillRect(left, y + MARKS - h, Math.max(1, right - left), h);
 	}
-	pen.globalAlpha = 1;
 }
 
 function drawLine(line) {
 	const y = AXIS + line.y - scroll, row = line.row;
 	let below = y + 3;
 
-	if (row.kind !== THREAD) {
-		pen.fillStyle = colours.band;
-		pen.fillRect(0, y, wide, line.h);
-	}
 	pen.save();
 	pen.beginPath();
 	pen.rect(LABELS, y, wide - LABELS, line.h);
@@ -500,9 +501,14 @@ function drawLines() {
 	colours.font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
 	colours.bold = `600 ${colours.font}`;
 	pen.font = colours.font;
-	for (const line of lines)
-		if (line.y + line.h > scroll && line.y < scroll + high)
-			drawLine(line);
+	const shown = lines.filter(line => line.y + line.h > scroll && line.y < scroll + high);
+
+	pen.fillStyle = colours.band;
+	for (const line of shown)
+		if (line.row.kind !== THREAD)
+			pen.fillRect(0, AXIS + line.y - scroll, wide, line.h);
+	drawGrid();
+	shown.forEach(drawLine);
 	drawAxis();
 	drawBands(pen, x, AXIS, high - AXIS);
 	if (range) {
@@ -516,11 +522,11 @@ function drawLines() {
 	pen.fillStyle = colours.line;
 	pen.fillRect(LABELS - 1, 0, 1, high);
 	if (tall + AXIS > high) {
-		const shown = (high - AXIS) / tall;
+		const part = (high - AXIS) / tall;
 
 		pen.fillStyle = colours.dim;
 		pen.globalAlpha = 0.4;
-		pen.fillRect(wide - 5, AXIS + scroll * shown, 4, (high - AXIS) * shown);
+		pen.fillRect(wide - 5, AXIS + scroll * part, 4, (high - AXIS) * part);
 		pen.globalAlpha = 1;
 	}
 }
@@ -551,17 +557,25 @@ function drawMap() {
 	mapPen.font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
 	mapPen.fillStyle = colours.dim;
 	mapPen.fillText("Events over time", 12, 28);
-	mapPen.globalAlpha = 0.7;
+	mapPen.fillStyle = colours.mark;
 	for (let px = 0; px < sum.length; px++) {
 		const h = sum[px] ? Math.max(1, 40 * sum[px] / most) : 0;
 
 		mapPen.fillRect(LABELS + px, 44 - h, 1, h);
 	}
-	mapPen.globalAlpha = 1;
 	drawBands(mapPen, mapX, 2, 44);
+	const left = Math.max(LABELS, mapX(from)), right = Math.min(wide, Math.max(left + 2, mapX(to)));
+
+	mapPen.fillStyle = colours.back;
+	mapPen.globalAlpha = 0.66;
+	mapPen.fillRect(LABELS, 0, left - LABELS, 48);
+	mapPen.fillRect(right, 0, wide - right, 48);
 	mapPen.fillStyle = colours.accent;
-	mapPen.globalAlpha = 0.16;
-	mapPen.fillRect(mapX(from), 0, Math.max(2, mapX(to) - mapX(from)), 48);
+	mapPen.globalAlpha = 1;
+	if (right - left < wide - LABELS) {
+		mapPen.fillRect(left - 1, 0, 1, 48);
+		mapPen.fillRect(right, 0, 1, 48);
+	}
 	if (range) {
 		mapPen.globalAlpha = 0.4;
 		mapPen.fillRect(mapX(range[0]), 44, Math.max(2, mapX(range[1]) - mapX(range[0])), 4);
@@ -686,7 +700,8 @@ function describeSpan(box) {
 	const longer = some.reduce((n, i) => n + (spans.took[i] > spans.took[span]), 0);
 
 	if (some.length > 1)
-		notes.push(`${plural(longer, "span")} of ${count(some.length)} ${longer === 1 ? "is" : "are"} longer`);
+		notes.push(longer ? `${count(longer)} of ${plural(some.length, "span")} ${longer === 1 ? "is" : "are"} longer` :
+			`the longest of ${plural(some.length, "span")}`);
 	element(box, "h3", `${name}: ${duration(spans.took[span])}`);
 	element(box, "p", notes.join(" \u00b7 "));
 	spanTable(element(box, "div", undefined, "parts"), some);
