@@ -6,6 +6,7 @@
 #include "analyse/overview.h"
 #include "analyse/sched.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "read/event.h"
 
 #define CELLS (1u << 20) /* of the table; at most half of them are used */
@@ -13,12 +14,20 @@
 #define BUCKETS_LEAST 64u
 #define KEPT_MOST (1u << 16)
 #define KEPT_OF_SPAN 64u
+#define KNOWN 256u
 #define KEPT_SEARCH 4096u
 
 struct collect_class {
 	struct idmap_node node, by_name;
 	struct collect_class *next;
 	uint16_t class;
+	bool is_sched;
+};
+
+/** Rows of threads that are not searched again. */
+struct collect_known {
+	const struct overview_thread *thread;
+	uint16_t row;
 };
 
 /** A thread runs on a CPU from this time on. */
@@ -41,6 +50,7 @@ struct collect *collect_new(void)
 	collect->events = xalloc(COLLECT_EVENTS_MOST * sizeof(*collect->events));
 	collect->spans = xalloc(COLLECT_SPANS_MOST * sizeof(*collect->spans));
 	collect->running = xalloc(COLLECT_ROWS_MOST * sizeof(*collect->running));
+	collect->known = xalloc(KNOWN * sizeof(*collect->known));
 	collect->latency = latency_new(COLLECT_SLOWEST);
 	collect->runqueue = runqueue_new(collect_runnable, collect);
 	return collect;
@@ -66,6 +76,7 @@ void collect_free(struct collect *collect)
 	free(collect->events);
 	free(collect->spans);
 	free(collect->running);
+	free(collect->known);
 	free(collect->lossy_until);
 	free(collect->cells);
 	free(collect->kept);
@@ -152,15 +163,20 @@ static uint16_t collect_cpu_of(struct collect *collect, const struct event *even
 static uint16_t collect_task_of(struct collect *collect, const struct overview_thread *thread,
 				uint16_t cpu)
 {
+	struct collect_known *known = &collect->known[((uintptr_t)thread >> 6) % KNOWN];
 	uint16_t process;
 
+	if (thread && known->thread == thread)
+		return known->row;
 	if (!thread && cpu < COLLECT_ROWS_MOST)
 		return cpu;
 	if (!thread)
 		return collect_row_of(collect, COLLECT_PROCESS, collect, 0, 0, 0);
 	process = collect_row_of(collect, COLLECT_PROCESS, thread->process, thread->process->pid, 0,
 				 0);
-	return collect_row_of(collect, COLLECT_THREAD, thread, thread->tid, process, process);
+	known->thread = thread;
+	return known->row = collect_row_of(collect, COLLECT_THREAD, thread, thread->tid, process,
+					   process);
 }
 
 static uint16_t collect_class_named(struct collect *collect, struct collect_class *new,
@@ -187,18 +203,21 @@ static uint16_t collect_class_named(struct collect *collect, struct collect_clas
 }
 
 /* Classes of the same name, of several traces, are one. */
-static uint16_t collect_class_of(struct collect *collect, const struct ctf_event_class *ec)
+static struct collect_class *collect_class_of(struct collect *collect,
+					      const struct ctf_event_class *ec)
 {
 	struct collect_class *class =
 		idmap_get(&collect->classes_map, (uintptr_t)ec, struct collect_class, node);
 
 	if (class)
-		return class->class;
+		return class;
 	class = xalloc(sizeof(*class));
 	class->next = collect->all_classes;
 	collect->all_classes = class;
 	idmap_add(&collect->classes_map, &class->node, (uintptr_t)ec);
-	return class->class = collect_class_named(collect, class, ec->name);
+	class->class = collect_class_named(collect, class, ec->name);
+	class->is_sched = glob_match_list(SCHED_EVENTS, ec->name);
+	return class;
 }
 
 /* --- events in buckets ------------------------------------------------------------------------ */
@@ -337,12 +356,17 @@ void collect_drop_spans(struct collect *collect)
 	qsort(collect->spans, collect->nr_spans, sizeof(*collect->spans), collect_compare_longer);
 	collect->left_out_spans += collect->nr_spans - collect->nr_spans / 2;
 	collect->nr_spans /= 2;
+	collect->least_span_ns = collect->spans[collect->nr_spans].ns;
 }
 
 static void collect_add_span(struct collect *collect, const struct collect_span *span)
 {
 	if (collect->nr_spans == COLLECT_SPANS_MOST)
 		collect_drop_spans(collect);
+	if (span->ns < collect->least_span_ns) {
+		collect->left_out_spans++;
+		return;
+	}
 	collect->spans[collect->nr_spans++] = *span;
 }
 
@@ -451,15 +475,17 @@ static void collect_loss_of(struct collect *collect, const struct event *event)
 void collect_take(struct collect *collect, const struct event *event,
 		  const struct overview_thread *thread)
 {
+	const struct collect_class *class = collect_class_of(collect, event->ec);
 	uint16_t cpu, row;
 
 	collect_loss_of(collect, event);
 	cpu = collect_cpu_of(collect, event);
 	row = collect_task_of(collect, thread, cpu);
 	collect_add_event(collect, &(struct collect_event){ event->ns, collect->nr_events, row, cpu,
-							    collect_class_of(collect, event->ec) });
+							    class->class });
 	collect_pair(collect, event, row);
-	collect_sched(collect, event, row, cpu);
+	if (class->is_sched)
+		collect_sched(collect, event, row, cpu);
 }
 
 static int collect_compare_spans(const void *a, const void *b)

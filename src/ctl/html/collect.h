@@ -12,7 +12,7 @@
 #include "base/idmap.h"
 
 #define COLLECT_EVENTS_MOST 1000000u
-#define COLLECT_SPANS_MOST 200000u
+#define COLLECT_SPANS_MOST 400000u
 #define COLLECT_ROWS_MOST 4096u
 #define COLLECT_CLASSES_MOST 2048u
 #define COLLECT_NAMES_MOST 1024u /* of spans */
@@ -79,7 +79,7 @@ struct collect {
 	struct collect_loss losses[COLLECT_LOSSES_MOST];
 	const char *classes[COLLECT_CLASSES_MOST];
 	uint32_t nr_rows, nr_classes, nr_spans, nr_losses;
-	uint64_t nr_events, left_out_spans;
+	uint64_t nr_events, left_out_spans, least_span_ns;
 	int64_t first_ns, last_ns;
 	struct latency *latency;
 	/* once there are more events than COLLECT_EVENTS_MOST: all of them, in buckets of
@@ -92,6 +92,7 @@ struct collect {
 	/* of collect.c */
 	struct idmap rows_map, numbers_map, classes_map, names_map;
 	struct collect_class *all_classes;
+	struct collect_known *known;
 	struct runqueue *runqueue;
 	struct collect_running *running;
 	int64_t *lossy_until;

@@ -661,15 +661,19 @@ function countEvents() {
 	const add = (c, nr) => counts.set(c, (counts.get(c) ?? 0) + nr);
 
 	if (all.nr_cells) {
-		for (let i = 0; i < cells.row.length; i++)
-			if (cells.bucket[i] * all.bucket_ns <= end && (cells.bucket[i] + 1) * all.bucket_ns > begin)
-				add(cells.class[i], cells.count[i]);
+		for (let i = 0; i < cells.row.length; i++) { // the part of a bucket that is selected
+			const at = cells.bucket[i] * all.bucket_ns;
+			const part = Math.min(end, at + all.bucket_ns) - Math.max(begin, at);
+
+			if (part > 0)
+				add(cells.class[i], cells.count[i] * part / all.bucket_ns);
+		}
 	} else {
 		for (let i = 0; i < events.at.length; i++)
 			if (events.at[i] >= begin && events.at[i] <= end)
 				add(events.class[i], 1);
 	}
-	return [...counts].sort((a, b) => b[1] - a[1]);
+	return [...counts].map(([c, nr]) => [c, Math.round(nr)]).sort((a, b) => b[1] - a[1]);
 }
 
 function describeRange(box) {
@@ -1046,8 +1050,10 @@ async function begin() {
 		notes.push(`more than ${count(1e6)} events: shown as numbers in ${duration(all.bucket_ns)}, and those of the slowest spans`);
 	if (all.left_out_spans)
 		notes.push(`the ${count(all.nr_spans)} longest of ${count(all.all_spans)} spans are shown`);
+	if (rows.some(row => row.kind !== CPU && row.state.length))
+		notes.push("below the spans: blue, on a CPU; red, waiting for one");
 	if (all.losses.length)
-		notes.push("red: events were lost");
+		notes.push("red bands: events were lost");
 	$("note").textContent = notes.join("; ");
 	$("timeline").hidden = false;
 	arrange();
