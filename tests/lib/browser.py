@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A page in Chromium without a screen, by the DevTools protocol over a pipe: messages of JSON, each of
 which ends with a NUL."""
+import base64
 import json
 import os
 import shutil
@@ -107,6 +108,11 @@ class Browser:
 
     def text(self, selector):
         return self.value(f"document.querySelector({json.dumps(selector)}).innerText")
+
+    def save(self, path):
+        """A picture of the window."""
+        with open(path, "wb") as f:
+            f.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
     def faults(self):
         """Messages of the console, exceptions, and requests beside that of the page."""
