@@ -134,18 +134,78 @@ static struct allocations_block *allocations_block_at(const struct allocations *
 	return NULL;
 }
 
-static void allocations_count_out(struct allocations *allocations,
-				  const struct allocations_block *block)
+/* Pairs become one: the rest of the time has room then. */
+static void allocations_merge_samples(struct allocations *allocations)
 {
+	struct allocations_sample *samples = allocations->samples;
+	uint32_t nr = allocations->nr_samples;
+
+	for (uint32_t i = 0; i < nr; i += 2) {
+		const struct allocations_sample *second = &samples[MIN(i + 1, nr - 1)];
+
+		samples[i / 2] = (struct allocations_sample){
+			.most_bytes = MAX(samples[i].most_bytes, second->most_bytes),
+			.live_bytes = second->live_bytes,
+		};
+	}
+	allocations->nr_samples = (nr + 1) / 2;
+	allocations->sample_ns *= 2;
+}
+
+/* Samples up to this time. */
+static void allocations_extend(struct allocations *allocations, int64_t ns)
+{
+	uint64_t since = event_ns_between(allocations->samples_from_ns, ns);
+	uint64_t live = allocations->samples[allocations->nr_samples - 1].live_bytes;
+
+	while (since / allocations->sample_ns >= ALLOCATIONS_SAMPLES)
+		allocations_merge_samples(allocations);
+	while (allocations->nr_samples <= since / allocations->sample_ns)
+		allocations->samples[allocations->nr_samples++] =
+			(struct allocations_sample){ live, live };
+}
+
+static void allocations_sample(struct allocations *allocations, int64_t ns)
+{
+	struct allocations_sample *last;
+
+	if (!allocations->nr_samples) {
+		allocations->samples_from_ns = ns;
+		allocations->sample_ns = 1000;
+		allocations->nr_samples = 1;
+	}
+	allocations_extend(allocations, ns);
+	last = &allocations->samples[allocations->nr_samples - 1];
+	last->live_bytes = allocations->live_bytes;
+	last->most_bytes = MAX(last->most_bytes, last->live_bytes);
+}
+
+/* Before its first change since the latest peak, a site has the numbers of that time. */
+static void allocations_keep_peak(const struct allocations *allocations,
+				  struct allocations_site *site)
+{
+	if (site->peaks == allocations->peaks)
+		return;
+	site->peaks = allocations->peaks;
+	site->peak = site->live;
+	site->peak_bytes = site->live_bytes;
+}
+
+static void allocations_count_out(struct allocations *allocations,
+				  const struct allocations_block *block, int64_t ns)
+{
+	allocations_keep_peak(allocations, block->site);
 	block->site->live--;
 	block->site->live_bytes -= block->bytes;
 	allocations->live--;
 	allocations->live_bytes -= block->bytes;
+	allocations_sample(allocations, ns);
 }
 
 static void allocations_count_in(struct allocations *allocations,
 				 const struct allocations_block *block, int64_t ns)
 {
+	allocations_keep_peak(allocations, block->site);
 	block->site->live++;
 	block->site->live_bytes += block->bytes;
 	allocations->live++;
@@ -153,7 +213,9 @@ static void allocations_count_in(struct allocations *allocations,
 	if (allocations->live_bytes > allocations->most_bytes) {
 		allocations->most_bytes = allocations->live_bytes;
 		allocations->most_ns = ns;
+		allocations->peaks++;
 	}
+	allocations_sample(allocations, ns);
 }
 
 static struct allocations_block *allocations_new_block(struct allocations *allocations,
@@ -185,7 +247,7 @@ static void allocations_begin(struct allocations *allocations,
 		return;
 	}
 	if (block) {
-		allocations_count_out(allocations, block);
+		allocations_count_out(allocations, block, event->ns);
 		block->again = true;
 	} else {
 		block = allocations_new_block(allocations, process, address);
@@ -197,13 +259,13 @@ static void allocations_begin(struct allocations *allocations,
 
 /* @is_late: the event follows the call, and may follow the next owner's. */
 static void allocations_remove(struct allocations *allocations, struct allocations_block *block,
-			       bool is_late)
+			       bool is_late, int64_t ns)
 {
 	if (block->again && is_late) {
 		block->again = false;
 		return;
 	}
-	allocations_count_out(allocations, block);
+	allocations_count_out(allocations, block, ns);
 	idmap_remove(&block->node);
 	list_remove(&block->all);
 	free(block);
@@ -211,13 +273,13 @@ static void allocations_remove(struct allocations *allocations, struct allocatio
 
 static void allocations_release(struct allocations *allocations,
 				const struct overview_process *process, uint64_t address,
-				bool is_late, bool chosen)
+				int64_t ns, bool is_late, bool chosen)
 {
 	struct allocations_block *block = allocations_block_at(allocations, process, address);
 
 	allocations->frees += chosen;
 	if (block)
-		allocations_remove(allocations, block, is_late);
+		allocations_remove(allocations, block, is_late, ns);
 	else
 		allocations->unknown_frees += chosen;
 }
@@ -248,7 +310,7 @@ static void allocations_take_old(struct allocations *allocations,
 	uint64_t old = allocations_number(event, "in_ptr");
 
 	if (old && (address || !bytes))
-		allocations_release(allocations, process, old, old != address, chosen);
+		allocations_release(allocations, process, old, event->ns, old != address, chosen);
 }
 
 void allocations_take(struct allocations *allocations, const struct overview_process *process,
@@ -259,7 +321,7 @@ void allocations_take(struct allocations *allocations, const struct overview_pro
 		allocations_number(event, action == ALLOCATIONS_POSIX_MEMALIGN ? "out_ptr" : "ptr");
 
 	if (action == ALLOCATIONS_FREE) {
-		allocations_release(allocations, process, address, false, chosen);
+		allocations_release(allocations, process, address, event->ns, false, chosen);
 		return;
 	}
 	if (action == ALLOCATIONS_REALLOC || action == ALLOCATIONS_REALLOCARRAY)
@@ -276,11 +338,15 @@ void allocations_take(struct allocations *allocations, const struct overview_pro
 
 /* --- results ----------------------------------------------------------------------------- */
 
-void allocations_end(struct allocations *allocations)
+void allocations_end(struct allocations *allocations, int64_t ns)
 {
-	for (struct allocations_site *site = allocations->sites; site; site = site->next)
+	for (struct allocations_site *site = allocations->sites; site; site = site->next) {
 		site->lossy =
 			site->process && site->from_ns < site->process->source->lossy_until_ns;
+		allocations_keep_peak(allocations, site);
+	}
+	if (allocations->nr_samples)
+		allocations_extend(allocations, ns);
 }
 
 static int allocations_compare_calls(const void *a, const void *b)
@@ -315,6 +381,23 @@ static int allocations_compare_live(const void *a, const void *b)
 	return allocations_compare_calls(a, b);
 }
 
+static int allocations_compare_peak(const void *a, const void *b)
+{
+	const struct allocations_site *x = *(const struct allocations_site *const *)a;
+	const struct allocations_site *y = *(const struct allocations_site *const *)b;
+
+	if (x->peak_bytes != y->peak_bytes)
+		return x->peak_bytes > y->peak_bytes ? -1 : 1;
+	return allocations_compare_calls(a, b);
+}
+
+static bool allocations_is_listed(const struct allocations_site *site, enum allocations_order order)
+{
+	return order == ALLOCATIONS_BY_LIVE ? site->live :
+	       order == ALLOCATIONS_BY_PEAK ? site->peak :
+					      site->calls;
+}
+
 const struct allocations_site **allocations_sorted(const struct allocations *allocations,
 						   enum allocations_order order, size_t *ret_nr)
 {
@@ -322,13 +405,14 @@ const struct allocations_site **allocations_sorted(const struct allocations *all
 		[ALLOCATIONS_BY_CALLS] = allocations_compare_calls,
 		[ALLOCATIONS_BY_BYTES] = allocations_compare_bytes,
 		[ALLOCATIONS_BY_LIVE] = allocations_compare_live,
+		[ALLOCATIONS_BY_PEAK] = allocations_compare_peak,
 	};
 	const struct allocations_site **all = xalloc((allocations->nr_sites + 1) * sizeof(*all));
 	const struct allocations_site *site = allocations->sites;
 	size_t nr = 0;
 
 	for (; site; site = site->next)
-		if (order == ALLOCATIONS_BY_LIVE ? site->live : site->calls)
+		if (allocations_is_listed(site, order))
 			all[nr++] = site;
 	qsort(all, nr, sizeof(*all), compare[order]);
 	*ret_nr = nr;

@@ -408,7 +408,7 @@ void overview_finish(struct overview *overview)
 	locks_end(overview->locks, overview->last_ns);
 	for (struct overview_thread *thread = overview->threads; thread; thread = thread->next)
 		waits_end(overview->waits, thread, overview->last_ns);
-	allocations_end(overview->allocations);
+	allocations_end(overview->allocations, overview->last_ns);
 }
 
 /* --- results ----------------------------------------------------------------------------- */

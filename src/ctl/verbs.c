@@ -137,7 +137,7 @@ static const struct {
 	  "the daemons" },
 	{ "mem memory malloc leak leaks",
 	  "'lttctl record --wrap=libc' records the allocations of a program, "
-	  "and 'lttctl report' sums them up" },
+	  "and 'lttctl report --memory' sums them up" },
 	{ "replay",
 	  "a trace is shown, not run again: 'lttctl view' prints its events in the order of "
 	  "time" },

@@ -15,6 +15,8 @@
 
 #define WHERE_BYTES 256u
 #define CALLERS_SHOWN 2u
+#define PLOT_ROWS 20u
+#define PLOT_BAR 40u /* columns of the longest one */
 
 static void report_text_print_time(FILE *out, int64_t ns, const char *format)
 {
@@ -323,10 +325,14 @@ struct site_row {
 	char label[WHERE_BYTES + 64];
 };
 
+enum sites_shown { SITES_ALL, SITES_LEAKS, SITES_PEAK };
+
 /* Return: the number of rows. */
 static size_t report_text_add_site(struct site_row *rows, size_t nr, struct json_object *site,
-				   bool live)
+				   enum sites_shown shown)
 {
+	static const char *const counts[] = { "count", "live", "peak" };
+	static const char *const bytes[] = { "bytes", "live_bytes", "peak_bytes" };
 	char where[WHERE_BYTES];
 	struct site_row *row = &rows[nr];
 	size_t i = 0;
@@ -340,8 +346,8 @@ static size_t report_text_add_site(struct site_row *rows, size_t nr, struct json
 		row->calls = row->bytes = 0;
 		row->lossy = false;
 	}
-	rows[i].calls += json_num(site, live ? "live" : "count");
-	rows[i].bytes += json_num(site, live ? "live_bytes" : "bytes");
+	rows[i].calls += json_num(site, counts[shown]);
+	rows[i].bytes += json_num(site, bytes[shown]);
 	rows[i].lossy |= json_flag(site, "lossy");
 	return MAX(nr, i + 1);
 }
@@ -356,28 +362,30 @@ static void report_text_site_row(struct table *table, const struct site_row *row
 	table_cell(table, "%s", row->label);
 }
 
-static void report_text_print_sites(FILE *out, struct json_object *allocations, const char *key,
-				    bool live)
+static void report_text_print_sites(FILE *out, struct json_object *allocations,
+				    enum sites_shown which)
 {
+	static const char *const keys[] = { "largest", "leaks", "peak_sites" };
+	static const char *const all[] = { "all_sites", "all_leaks", "all_peak_sites" };
 	struct table table = { .columns = "rrl" };
-	size_t nr = json_len(allocations, key), shown = 0;
+	size_t nr = json_len(allocations, keys[which]), shown = 0;
 	AUTO_FREE struct site_row *rows = NULL;
 
 	if (!nr)
 		return;
 	rows = xalloc(nr * sizeof(*rows));
-	if (!live) {
+	if (which == SITES_ALL) {
 		table_cell(&table, "CALLS");
 		table_cell(&table, "BYTES");
 		table_cell(&table, "ALLOCATED BY");
 	}
 	for (size_t i = 0; i < nr; i++)
-		shown = report_text_add_site(rows, shown, json_at(allocations, key, i), live);
+		shown = report_text_add_site(rows, shown, json_at(allocations, keys[which], i),
+					     which);
 	for (size_t i = 0; i < shown; i++)
 		report_text_site_row(&table, &rows[i]);
 	table_print(out, &table);
-	report_text_print_others(out, json_num(allocations, live ? "all_leaks" : "all_sites"),
-				 nr);
+	report_text_print_others(out, json_num(allocations, all[which]), nr);
 }
 
 static bool report_text_has(struct json_object *array, struct json_object *site)
@@ -400,13 +408,42 @@ static void report_text_print_frequent(FILE *out, struct json_object *allocation
 
 		if (report_text_has(json_get(allocations, "largest"), site))
 			continue;
-		shown = report_text_add_site(rows, shown, site, false);
+		shown = report_text_add_site(rows, shown, site, SITES_ALL);
 	}
 	if (shown)
 		fprintf(out, "of the others, with the most calls:\n");
 	for (size_t i = 0; i < shown; i++)
 		report_text_site_row(&table, &rows[i]);
 	table_print(out, &table);
+}
+
+/* The most bytes in a row's time. */
+static void report_text_print_plot(FILE *out, struct json_object *record,
+				   struct json_object *memory)
+{
+	struct table table = { .columns = "rrl" };
+	size_t nr = json_len(memory, "samples"), each = (nr + PLOT_ROWS - 1) / PLOT_ROWS;
+	uint64_t from_ns = json_num(memory, "from_ns"), sample_ns = json_num(memory, "sample_ns");
+	double most =
+		(double)MAX(json_num(json_get(record, "allocations"), "most_bytes"), (uint64_t)1);
+	char since[TEXT_BYTES], size[TEXT_BYTES], bar[PLOT_BAR + 1];
+
+	memset(bar, '#', PLOT_BAR);
+	bar[PLOT_BAR] = '\0';
+	table_cell(&table, "FROM (S)");
+	table_cell(&table, "IN USE");
+	table_cell(&table, "%s", "");
+	for (size_t i = 0; i < nr; i += each) {
+		uint64_t bytes = 0;
+
+		for (size_t k = i; k < i + each && k < nr; k++)
+			bytes = MAX(bytes, json_num(json_at(memory, "samples", k), "most_bytes"));
+		table_cell(&table, "%s", report_text_since(since, record, from_ns + i * sample_ns));
+		table_cell(&table, "%s", text_size(size, bytes));
+		table_cell(&table, "%.*s", (int)((double)bytes / most * PLOT_BAR + 0.999), bar);
+	}
+	table_print(out, &table);
+	fputs("in use at the peak:\n", out);
 }
 
 static void report_text_print_allocations(FILE *out, struct json_object *record)
@@ -423,11 +460,16 @@ static void report_text_print_allocations(FILE *out, struct json_object *record)
 		  "\nallocations: {count:n} of {bytes:b}; at most {most_bytes:b} at a time");
 	fprintf(out, ", at %s s", report_text_since(since, record, json_num(o, "most_ns")));
 	text_form(out, o, "[; {failed:n?} failed]\n");
-	report_text_print_sites(out, o, "largest", false);
-	report_text_print_frequent(out, o);
+	if (json_get(o, "over_time")) {
+		report_text_print_plot(out, record, json_get(o, "over_time"));
+		report_text_print_sites(out, json_get(o, "over_time"), SITES_PEAK);
+	} else {
+		report_text_print_sites(out, o, SITES_ALL);
+		report_text_print_frequent(out, o);
+	}
 	text_form(out, o,
 		  "[never freed: {live:n?} of {live_bytes:b}:\n|all of it was freed\n]");
-	report_text_print_sites(out, o, "leaks", true);
+	report_text_print_sites(out, o, SITES_LEAKS);
 }
 
 /* --- gaps and losses -------------------------------------------------------------- */
@@ -512,6 +554,11 @@ void report_text(FILE *out, struct json_object *record)
 		return;
 	}
 	report_text_print_head(out, record);
+	if (json_get(json_get(record, "allocations"), "over_time")) {
+		report_text_print_allocations(out, record);
+		report_text_print_losses(out, record);
+		return;
+	}
 	report_text_print_counts(out, record, "names", "all_names", "EVENT");
 	if (json_num(record, "all_processes") > 1)
 		report_text_print_counts(out, record, "processes", "all_processes", "PROCESS");

@@ -28,6 +28,7 @@
 
 static struct {
 	char *trace_path, *top, *output;
+	int memory;
 } opt;
 
 static struct show_options chosen;
@@ -39,6 +40,7 @@ static const struct poptOption options[] = {
 		    "DIR"),
 	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 5", "N"),
 	OPTION_TEXT("output", 'o', &opt.output, "write a page for a browser", "FILE.html"),
+	OPTION_FLAG("memory", 0, &opt.memory, "the memory in use over time, and at its peak"),
 	OPTION_TEXT("events", 'e', &chosen.events, "only events with such names", "PATTERN[,...]"),
 	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
@@ -369,7 +371,11 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 		allocations_sorted(overview->allocations, order, &nr);
 	struct json_object *site;
 
-	json_set_num(o, order == ALLOCATIONS_BY_LIVE ? "all_leaks" : "all_sites", nr);
+	json_set_num(o,
+		     order == ALLOCATIONS_BY_LIVE ? "all_leaks" :
+		     order == ALLOCATIONS_BY_PEAK ? "all_peak_sites" :
+						    "all_sites",
+		     nr);
 	json_set(o, key, json_object_new_array());
 	for (size_t i = 0; i < nr && i < top; i++) {
 		json_append(o, key, site = json_object_new_object());
@@ -379,8 +385,26 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 		json_set_num(site, "bytes", sites[i]->bytes);
 		json_set_num(site, "live", sites[i]->live);
 		json_set_num(site, "live_bytes", sites[i]->live_bytes);
+		if (order == ALLOCATIONS_BY_PEAK)
+			JSON_COPY(site, sites[i], peak, peak_bytes);
 		json_set_bool(site, "lossy", sites[i]->lossy);
 	}
+}
+
+static void report_verb_add_memory(struct json_object *allocations, const struct overview *overview)
+{
+	const struct allocations *all = overview->allocations;
+	struct json_object *o = json_object_new_object(), *sample;
+
+	json_set(allocations, "over_time", o);
+	json_set_time(o, "from_ns", all->samples_from_ns);
+	JSON_COPY(o, all, sample_ns);
+	json_set(o, "samples", json_object_new_array());
+	for (uint32_t i = 0; i < all->nr_samples; i++) {
+		json_append(o, "samples", sample = json_object_new_object());
+		JSON_COPY(sample, &all->samples[i], most_bytes, live_bytes);
+	}
+	report_verb_add_sites(o, "peak_sites", overview, ALLOCATIONS_BY_PEAK);
 }
 
 static void report_verb_add_allocations(struct json_object *record, const struct overview *overview)
@@ -398,6 +422,8 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 	report_verb_add_sites(o, "largest", overview, ALLOCATIONS_BY_BYTES);
 	report_verb_add_sites(o, "sites", overview, ALLOCATIONS_BY_CALLS);
 	report_verb_add_sites(o, "leaks", overview, ALLOCATIONS_BY_LIVE);
+	if (opt.memory)
+		report_verb_add_memory(o, overview);
 }
 
 /* --- the record: losses, and commands ------------------------------------------------------- */
@@ -509,6 +535,8 @@ static void report_verb_add_more(struct json_object *record, const struct view_s
 					path);
 	if (json_get(record, "allocations"))
 		report_verb_append_text(all, "lttctl view --symbols --events='*_libc:*' %s", path);
+	if (json_get(record, "allocations") && !opt.memory)
+		report_verb_append_text(all, "lttctl report --memory %s", path);
 	if (report_verb_has_calls(sum))
 		report_verb_append_text(all, "lttctl calls %s", path);
 	if (sum->lost || sum->lost_before || sum->lost_buffers || sum->problems)
