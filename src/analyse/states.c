@@ -10,17 +10,17 @@
 
 #define THREADS_MOST (1u << 20)
 
-/** A thread of a trace. @since_ns: of its state. @call: in which it is; NULL: none or unknown.
- *  @cpu: on which it ran last. */
+/** A thread of a trace. @since_ns: of its state. @woken_ns: while it runs, if @is_woken.
+ *  @call: in which it is; NULL: none or unknown. @cpu: on which it ran last. */
 struct states_thread {
 	struct idmap_node node;
 	struct states_thread *next;
 	const struct source *source;
 	uint64_t tid, pid, cpu;
-	int64_t since_ns;
+	int64_t since_ns, woken_ns;
 	enum states_state state;
 	const char *call;
-	bool has_pid, uninterruptible;
+	bool has_pid, uninterruptible, is_woken;
 };
 
 struct states {
@@ -113,14 +113,19 @@ static void states_change(const struct states *states, struct states_thread *thr
 		states_report(states, thread, event, comm);
 	thread->state = to;
 	thread->since_ns = event->ns;
+	thread->is_woken = false;
 }
 
-/* A wakeup of a thread that runs has no effect. */
+/* A wakeup of a thread that runs has no effect, unless the switch from it is missing. */
 static void states_wake(const struct states *states, struct states_thread *thread,
 			const struct event *event)
 {
-	if (thread && (thread->state == STATES_BLOCKED || thread->state == STATES_UNKNOWN))
+	if (thread && (thread->state == STATES_BLOCKED || thread->state == STATES_UNKNOWN)) {
 		states_change(states, thread, event, STATES_RUNNABLE, "comm");
+	} else if (thread && thread->state == STATES_RUNNING && !thread->is_woken) {
+		thread->is_woken = true;
+		thread->woken_ns = event->ns;
+	}
 }
 
 /* The event is recorded by the thread that leaves. */
@@ -151,8 +156,10 @@ static void states_run(const struct states *states, struct states_thread *thread
 {
 	if (!thread)
 		return;
-	if (thread->state == STATES_RUNNING) /* an event is missing */
-		thread->state = STATES_UNKNOWN;
+	if (thread->state == STATES_RUNNING) { /* an event is missing */
+		thread->state = thread->is_woken ? STATES_RUNNABLE : STATES_UNKNOWN;
+		thread->since_ns = thread->woken_ns;
+	}
 	states_change(states, thread, event, STATES_RUNNING, "next_comm");
 	thread->cpu = event->packet->cpu;
 }

@@ -416,7 +416,7 @@ def test_latency():
     """A program that sleeps: its calls, how it passed them, and the waits for a CPU."""
     out = "/dev/shm/latent"
     shutil.rmtree(out, ignore_errors=True)
-    run("lttctl", "record", "-k", "-a", "-o", out, "-e", "sched_switch,sched_waking,sched_wakeup*,syscall_*sleep*",
+    run("lttctl", "record", "-k", "-a", "-o", out, "-e", "sched_switch,sched_waking,sched_wakeup*,sched_process_*,page_fault_*,syscall_*sleep*,syscall_entry_exit_group",
         "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done")
     found = ctl("latency", "clock_nanosleep", out)["result"]
     group = found["groups"][0]
@@ -429,6 +429,23 @@ def test_latency():
     total = sum(group["total_ns"] for group in found["groups"])
     check((found["spans"], total) == waits_for_cpus(out), f"{found['spans']} waits, {total} ns: not {waits_for_cpus(out)}")
     check(found["spans"] > 20, found["spans"])
+
+    def rows(text):
+        return ctl("query", text, out)["result"]["rows"]
+
+    counts = collections.Counter(names(out))
+    check(rows("SELECT count(*), sum(dur) FROM sched WHERE state = 'runnable'") == [list(waits_for_cpus(out))], "runnable")
+    (nr, least), = rows("SELECT count(*), min(dur) FROM sched WHERE state = 'blocked' AND reason = 'clock_nanosleep' AND dur > 40000000")
+    check(nr >= 10, (nr, least))
+    (over,), = rows("SELECT count(*) FROM sched a JOIN sched b ON a.tid = b.tid AND b.ts > a.ts AND b.ts < a.ts + a.dur")
+    check(over == 0, f"{over} states of a thread are in another one")
+    (nr,), = rows("SELECT count(*) FROM processes p JOIN processes sh ON sh.pid = p.ppid WHERE p.name = 'sleep' AND sh.name = 'sh' "
+                  "AND p.exit_code = 0 AND p.end > p.begin AND p.events > 0")
+    check(nr >= 10, f"{nr} processes: {rows('SELECT * FROM processes')}")
+    faults = dict(rows("SELECT mode, count(*) FROM faults GROUP BY mode"))
+    check(faults.get("user", 0) == counts["page_fault_user"] > 10 and faults.get("kernel", 0) == counts["page_fault_kernel"], f"{faults} of {counts}")
+    (bad,), = rows("SELECT count(*) FROM faults WHERE tid IS NULL OR access IS NULL OR address IS NULL")
+    check(bad == 0, f"{bad} page faults lack a value")
 
 
 def test_record_running():
