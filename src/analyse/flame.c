@@ -217,6 +217,15 @@ static void flame_take_context(struct flame *flame, enum flame_kind kind, const 
 	flame->seen[kind] = true;
 }
 
+static bool flame_is_function(struct flame *flame, const struct ctf_event_class *ec)
+{
+	struct flame_class *class = &flame->classes[((uintptr_t)ec >> 4) % FLAME_CLASSES];
+
+	if (class->ec != ec)
+		*class = (struct flame_class){ ec, glob_match_list(CALLS_EVENTS, ec->name) };
+	return class->is_function;
+}
+
 void flame_take(struct flame *flame, const struct event *event)
 {
 	bool chosen =
@@ -225,7 +234,7 @@ void flame_take(struct flame *flame, const struct event *event)
 	for (int i = FLAME_KERNEL_STACKS; i <= FLAME_USER_STACKS; i++)
 		if (flame->of_context[i] && chosen)
 			flame_take_context(flame, (enum flame_kind)i, event);
-	if (flame->calls && glob_match_list(CALLS_EVENTS, event->ec->name)) {
+	if (flame->calls && flame_is_function(flame, event->ec)) {
 		if (chosen)
 			calls_take(flame->calls, event);
 	} else if (flame->overview) {

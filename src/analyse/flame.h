@@ -23,7 +23,14 @@ enum flame_kind {
 	FLAME_ANY = FLAME_NR, /* the first one that the trace has */
 };
 
+#define FLAME_CLASSES 64u		/* that are known at a time */
 #define FLAME_ADDRESSES_MOST (1u << 18) /* of the contexts; others have no name */
+
+/** Whether the events of a class are those of functions: their names are read once. */
+struct flame_class {
+	const struct ctf_event_class *ec;
+	bool is_function;
+};
 
 /**
  * struct flame
@@ -41,6 +48,7 @@ struct flame {
 	struct task_names names;
 	struct stacks *of_context[FLAME_NR]; /* of the two contexts */
 	bool seen[FLAME_NR];
+	struct flame_class classes[FLAME_CLASSES];
 	struct idmap addresses_map;
 	struct flame_address *addresses;
 	uint32_t nr_addresses;

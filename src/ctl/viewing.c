@@ -19,6 +19,7 @@
 #include "ctl/print/print.h"
 #include "target.h"
 #include "ctl/print/text.h"
+#include "read/view.h"
 
 #define REMEMBERED "remembered-" /* begin of a directory with events of other sessions */
 
@@ -170,6 +171,20 @@ static char *last(struct ctl *ctl)
 char *viewing_path(struct ctl *ctl, const char *word)
 {
 	return word ? named(ctl, word) : last(ctl);
+}
+
+int viewing_refuse(const struct view_summary *sum, const char *path, struct err *err)
+{
+	uint64_t readable = 0;
+	char bytes[TEXT_BYTES];
+
+	for (size_t i = 0; i < sum->nr_streams; i++)
+		readable += sum->streams[i].events;
+	if (readable || (!sum->problems && !sum->skipped_bytes))
+		return 0;
+	return err_set(err, ERR_OUTPUT,
+		       "no event of %s can be read, but it has %s bytes of streams", path,
+		       text_count(bytes, sum->bytes));
 }
 
 void viewing_note_snapshots(struct ctl *ctl, const char *path)

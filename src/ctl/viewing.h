@@ -5,6 +5,8 @@
 
 #include "ctl.h"
 
+struct view_summary;
+
 /**
  * viewing_path() - the directory of a trace; allocated.
  * @word: a session, else a directory, else the name of a destroyed session whose trace is in the
@@ -12,6 +14,9 @@
  * Return: NULL with ctl->err set.
  */
 char *viewing_path(struct ctl *ctl, const char *word);
+/** viewing_refuse() - of a trace that was read. Return: 0; or the code in @err: it has streams, but
+ *  none of their events can be read. */
+int viewing_refuse(const struct view_summary *sum, const char *path, struct err *err) MUST_CHECK;
 /** Note that the events of several snapshots, or of a trace and of snapshots, are read together. */
 void viewing_note_snapshots(struct ctl *ctl, const char *path);
 /**

@@ -229,15 +229,8 @@ static void calls_verb_note(struct ctl *ctl, const struct calls *calls,
  * left, and may be one if some are. */
 static int calls_verb_refuse(struct ctl *ctl, const struct view_summary *sum, const char *path)
 {
-	uint64_t readable = 0;
-	char bytes[TEXT_BYTES];
-
-	for (size_t i = 0; i < sum->nr_streams; i++)
-		readable += sum->streams[i].events;
-	if (!readable && (sum->problems || sum->skipped_bytes))
-		return err_set(&ctl->err, ERR_OUTPUT,
-			       "no event of %s can be read, but it has %s bytes of streams", path,
-			       text_count(bytes, sum->bytes));
+	if (viewing_refuse(sum, path, &ctl->err) != 0)
+		return ctl->err.code;
 	return err_set(&ctl->err, ERR_NO_EVENT,
 		       show_selects(&chosen) ?
 			       "no entry of a function in %s matches the options%s" :

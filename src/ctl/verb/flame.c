@@ -222,17 +222,12 @@ static void flame_verb_note(struct ctl *ctl, const struct flame *flame, const st
 
 static int flame_verb_refuse(struct ctl *ctl, const struct view_summary *sum, const char *path)
 {
-	uint64_t readable = 0;
-	char bytes[TEXT_BYTES];
-
-	for (size_t i = 0; i < sum->nr_streams; i++)
-		readable += sum->streams[i].events;
-	if (!readable && (sum->problems || sum->skipped_bytes))
-		return err_set(&ctl->err, ERR_OUTPUT,
-			       "no event of %s can be read, but it has %s bytes of streams", path,
-			       text_count(bytes, sum->bytes));
+	if (viewing_refuse(sum, path, &ctl->err) != 0)
+		return ctl->err.code;
 	if (show_selects(&chosen))
-		return err_set(&ctl->err, ERR_NO_EVENT, "no stack in %s matches the options", path);
+		return err_set(&ctl->err, ERR_NO_EVENT, "no stack in %s matches the options%s%s",
+			       path, sum->where_never ? ": " : "",
+			       sum->where_never ? sum->where_never : "");
 	return err_set(&ctl->err, ERR_NO_EVENT, flame_verb_kinds[kind].missing, path);
 }
 

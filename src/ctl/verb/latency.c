@@ -417,15 +417,9 @@ static int latency_verb_refuse(struct err *err, const struct view_summary *sum, 
 {
 	const char *missing = kinds[asked.kind].missing;
 	const char *rest = sum->problems ? "; some of its events can't be read" : "";
-	uint64_t readable = 0;
-	char bytes[TEXT_BYTES];
 
-	for (size_t i = 0; i < sum->nr_streams; i++)
-		readable += sum->streams[i].events;
-	if (!readable && (sum->problems || sum->skipped_bytes))
-		return err_set(err, ERR_OUTPUT,
-			       "no event of %s can be read, but it has %s bytes of streams", path,
-			       text_count(bytes, sum->bytes));
+	if (viewing_refuse(sum, path, err) != 0)
+		return err->code;
 	if (sum->where_never)
 		return err_set(err, ERR_NO_EVENT, "--where: %s", sum->where_never);
 	if (show_selects(&chosen))
