@@ -161,13 +161,15 @@ static void replaced_arm(struct kernel_session *ks, struct kernel_probe *probe)
 	kernel_touch(ks);
 }
 
-/* @why: allocated. */
+/* The time is that of the first file that is not recorded for this reason. */
 static void replaced_refuse(struct kernel_session *ks, struct kernel_probe *probe, const char *why)
 {
 	struct tm tm;
 	time_t now = time(NULL);
 	char since[32] = "";
 
+	if (probe->file.why && strstr(probe->file.why, why))
+		return;
 	if (gmtime_r(&now, &tm))
 		strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", &tm);
 	probe_file_set(&probe->file.why,
@@ -206,7 +208,7 @@ static char *replaced_read(int fd)
 
 	text[n > 0 ? n : 0] = '\0';
 	for (char *c = text; *c; c++)
-		if (*c < ' ' || *c > '~')
+		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
 	return text;
 }
@@ -325,8 +327,6 @@ static void replaced_note_missing(struct kernel_session *ks, struct kernel_probe
 {
 	char *why AUTO_FREE = xasprintf("%s: %s", probe->rule->file, strerror(error));
 
-	if (probe->file.seen && !*probe->file.seen)
-		return;
 	probe_file_set(&probe->file.seen, xstrdup(""));
 	replaced_refuse(ks, probe, why);
 }
@@ -339,7 +339,7 @@ static bool replaced_search_new(struct replaced *replaced, struct kernel_session
 
 	if (file >= 0 && replaced_search(replaced, probe, file, identity))
 		return true;
-	probe_file_set(&probe->file.seen, xstrdup(identity));
+	probe_file_set(&probe->file.seen, xstrdup(regular ? "" : identity)); /* again later */
 	replaced_refuse(ks, probe,
 			regular ? "it can't be opened or searched" : "it is not a regular file");
 	return false;

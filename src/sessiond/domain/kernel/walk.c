@@ -250,7 +250,7 @@ static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel 
 
 	if (ring && ring->module >= 0 && slot->state == SLOT_ON)
 		disable_event(ks, ring, slot->id);
-	else if (ring && ring->module >= 0 && slot->state != SLOT_REFUSED)
+	else if (ring && ring->module >= 0 && (slot->state != SLOT_REFUSED || target->probe))
 		disarm_unknown(ks, ring, target, UINT32_MAX);
 	slot->state = SLOT_OFF;
 	slot->filter = NULL;
@@ -332,7 +332,7 @@ static void step_probe(struct kernel_session *ks, struct kernel_channel *kc,
 		struct slot *slot = &probe->slots[i];
 		bool holds = !wanted || kernel_walk_filter(ks, &target, expressions);
 
-		if (!wanted && slot->state == SLOT_UNKNOWN &&
+		if (!wanted && (slot->state == SLOT_UNKNOWN || slot->state == SLOT_REFUSED) &&
 		    kernel_probe_shared(ks->kernel, kc, probe, i))
 			slot->state = SLOT_OFF;
 		kernel_walk_update_slot(ks, kc, slot, &target, wanted && holds);
