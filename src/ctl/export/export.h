@@ -46,6 +46,9 @@ int export_csv(const struct exporting *exporting) MUST_CHECK;
 int export_json(const struct exporting *exporting) MUST_CHECK;
 int export_chrome(const struct exporting *exporting) MUST_CHECK;
 int export_perfetto(const struct exporting *exporting) MUST_CHECK;
+/* -ENODATA: the trace has no stacks. */
+int export_speedscope(const struct exporting *exporting) MUST_CHECK;
+int export_folded(const struct exporting *exporting) MUST_CHECK;
 int export_parquet(const struct exporting *exporting) MUST_CHECK;
 
 #endif

@@ -36,7 +36,7 @@ struct collect_running {
 	bool known;
 };
 
-static void collect_runnable(void *priv, const struct span *span);
+static void collect_state(void *priv, const struct states_row *state);
 
 struct collect *collect_new(void)
 {
@@ -52,7 +52,7 @@ struct collect *collect_new(void)
 	collect->running = xalloc(COLLECT_ROWS_MOST * sizeof(*collect->running));
 	collect->known = xalloc(KNOWN * sizeof(*collect->known));
 	collect->latency = latency_new(COLLECT_SLOWEST);
-	collect->runqueue = runqueue_new(collect_runnable, collect);
+	collect->states = states_new(collect_state, collect);
 	return collect;
 }
 
@@ -71,7 +71,7 @@ void collect_free(struct collect *collect)
 		free(class);
 	}
 	latency_free(collect->latency);
-	runqueue_free(collect->runqueue);
+	states_free(collect->states);
 	free(collect->rows);
 	free(collect->events);
 	free(collect->spans);
@@ -399,13 +399,14 @@ static void collect_pair(struct collect *collect, const struct event *event, uin
 		collect_keep(collect, row, span.from_ns, collect->nr_events);
 }
 
-static void collect_runnable(void *priv, const struct span *span)
+static void collect_state(void *priv, const struct states_row *state)
 {
+	const struct span *span = &state->span;
 	struct collect *collect = priv;
 	struct collect_row *row =
 		idmap_get(&collect->numbers_map, span->tid, struct collect_row, by_number);
 
-	if (row)
+	if (row && state->state == STATES_RUNNABLE)
 		collect_add_span(collect,
 				 &(struct collect_span){ span->from_ns, span->ns,
 							 (uint16_t)(row - collect->rows), 0,
@@ -421,7 +422,7 @@ static void collect_sched(struct collect *collect, const struct event *event, ui
 
 	if (action.kind == SCHED_NONE)
 		return;
-	runqueue_take(collect->runqueue, event);
+	states_take(collect->states, event);
 	if (action.kind != SCHED_SWITCH || cpu == COLLECT_ROWS_MOST)
 		return;
 	running = &collect->running[cpu];

@@ -8,7 +8,7 @@
 #define CTL_HTML_COLLECT_H
 
 #include "analyse/latency.h"
-#include "analyse/runqueue.h"
+#include "analyse/states.h"
 #include "base/idmap.h"
 
 #define COLLECT_EVENTS_MOST 1000000u
@@ -93,7 +93,7 @@ struct collect {
 	struct idmap rows_map, numbers_map, classes_map, names_map;
 	struct collect_class *all_classes;
 	struct collect_known *known;
-	struct runqueue *runqueue;
+	struct states *states;
 	struct collect_running *running;
 	int64_t *lossy_until;
 	uint32_t nr_sources;

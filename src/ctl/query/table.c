@@ -531,7 +531,6 @@ static int query_first_name(struct query_cursor *cursor)
 
 	cursor->left = 0;
 	cursor->row = UINT64_MAX;
-	cursor->rowid = 1;
 	if (rc == SQLITE_OK)
 		query_next_name(cursor);
 	return rc;
@@ -687,7 +686,6 @@ static int query_next(sqlite3_vtab_cursor *base)
 	struct query_cursor *cursor = (struct query_cursor *)base;
 
 	if (cursor->by_name) {
-		cursor->rowid++;
 		query_next_name(cursor);
 		return SQLITE_OK;
 	}
@@ -746,7 +744,9 @@ static int query_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 
-	if (!cursor->rows)
+	if (cursor->by_name) /* no condition has led to them */
+		*ret = 0;
+	else if (!cursor->rows)
 		*ret = (sqlite3_int64)event_position(cursor->view);
 	else if (cursor->rows == cursor->cached)
 		*ret = query_rows_at(cursor->rows, cursor->row)[cursor->table->nr_columns].integer;

@@ -31,8 +31,10 @@ static struct {
 
 static struct show_options chosen;
 
+#define FORMATS "perfetto, chrome, speedscope, folded, csv, json, parquet or sqlite"
+
 static const struct poptOption options[] = {
-	OPTION_TEXT("format", 0, &opt.format, "perfetto, chrome, csv, json, parquet or sqlite", "FORMAT"),
+	OPTION_TEXT("format", 0, &opt.format, FORMATS, "FORMAT"),
 	OPTION_TEXT("output", 'o', &opt.output, "write to this file; default: standard output",
 		    "FILE|DIR"),
 	OPTION_TEXT("events", 0, &chosen.events, "only events with such names", "PATTERN[,...]"),
@@ -81,26 +83,36 @@ int export_parquet(const struct exporting *exporting)
 	return parquet_write_view(exporting->view, exporting->select, exporting->dir_fd);
 }
 
+/** Kinds of formats. */
+enum {
+	EXPORT_SLICES = 1,    /* a time line */
+	EXPORT_STACKS = 2,    /* call stacks with values */
+	EXPORT_BINARY = 4,    /* it is not for a terminal */
+	EXPORT_DIRECTORY = 8, /* of several files */
+};
+
 /**
  * struct export_format
- * @write: NULL: it is written by statements of SQL. @slices: it draws a time line.
- * @opens: that opens it; NULL: any program. @binary: it is not for a terminal.
- * @directory: it is one, with several files.
+ * @write: NULL: it is written by statements of SQL.
+ * @opens: that opens it; NULL: any program. @kind: EXPORT_*.
  */
 static const struct export_format {
 	const char *name;
 	int (*write)(const struct exporting *exporting);
 	const char *opens;
-	bool slices, binary, directory;
+	unsigned int kind;
 } formats[] = {
-	{ "perfetto", export_perfetto, "https://ui.perfetto.dev, or trace_processor", true, true,
-	  false },
-	{ "chrome", export_chrome, "chrome://tracing, https://ui.perfetto.dev or speedscope", true,
-	  false, false },
-	{ "csv", export_csv, NULL, false, false, false },
-	{ "json", export_json, NULL, false, false, false },
-	{ "parquet", export_parquet, "DuckDB, ClickHouse or Spark", false, true, true },
-	{ "sqlite", NULL, "sqlite3", false, true, false },
+	{ "perfetto", export_perfetto, "https://ui.perfetto.dev, or trace_processor",
+	  EXPORT_SLICES | EXPORT_BINARY },
+	{ "chrome", export_chrome, "chrome://tracing, https://ui.perfetto.dev or speedscope",
+	  EXPORT_SLICES },
+	{ "speedscope", export_speedscope, "https://www.speedscope.app", EXPORT_STACKS },
+	{ "folded", export_folded, "flamegraph.pl or inferno", EXPORT_STACKS },
+	{ "csv", export_csv, NULL, 0 },
+	{ "json", export_json, NULL, 0 },
+	{ "parquet", export_parquet, "DuckDB, ClickHouse or Spark",
+	  EXPORT_BINARY | EXPORT_DIRECTORY },
+	{ "sqlite", NULL, "sqlite3", EXPORT_BINARY },
 };
 
 static const struct export_format *format;
@@ -122,8 +134,8 @@ static const char *export_verb_unfit(void)
 		bool given, fits;
 		const char *name;
 	} all[] = {
-		{ opt.counters, format->slices, "counter" },
-		{ chosen.pair, format->slices, "pair" },
+		{ opt.counters, format->kind & EXPORT_SLICES, "counter" },
+		{ chosen.pair, format->kind & EXPORT_SLICES, "pair" },
 		{ chosen.columns, format->write == export_csv, "columns" },
 		{ chosen.limit, format->write, "limit" },
 		{ chosen.statedump, format->write, "statedump" },
@@ -141,21 +153,20 @@ static int export_verb_check_format(struct err *err)
 	const char *unfit;
 
 	if (!opt.format)
-		return err_set(err, ERR_INVALID,
-			       "--format is missing: perfetto, chrome, csv, json, parquet or sqlite");
+		return err_set(err, ERR_INVALID, "--format is missing: " FORMATS);
 	format = export_verb_format(opt.format);
 	if (!format)
-		return err_set(err, ERR_INVALID,
-			       "--format=%s: perfetto, chrome, csv, json, parquet or sqlite", opt.format);
+		return err_set(err, ERR_INVALID, "--format=%s: " FORMATS, opt.format);
 	unfit = export_verb_unfit();
 	if (unfit)
 		return err_set(err, ERR_INVALID, "--%s: not with --format=%s%s", unfit,
 			       format->name,
 			       format->write ? "" : ", which has all of a trace: select by SQL");
-	if (!opt.output && (!format->write || format->directory))
+	if (!opt.output && (!format->write || (format->kind & EXPORT_DIRECTORY)))
 		return err_set(err, ERR_INVALID, "--format=%s needs a %s", format->name,
-			       format->directory ? "directory: -o DIR" : "file: -o FILE");
-	if (!opt.output && format->binary && isatty(STDOUT_FILENO))
+			       format->kind & EXPORT_DIRECTORY ? "directory: -o DIR" :
+								 "file: -o FILE");
+	if (!opt.output && (format->kind & EXPORT_BINARY) && isatty(STDOUT_FILENO))
 		return err_set(err, ERR_INVALID,
 			       "--format=%s is not for a terminal: use -o FILE or a pipe",
 			       format->name);
@@ -215,8 +226,9 @@ static void export_verb_report(struct ctl *ctl, const struct view_summary *sum)
 			      "%s event%s were lost when the trace was recorded; %s",
 			      text_count(nr, sum->lost + sum->lost_before),
 			      text_plural(sum->lost + sum->lost_before),
-			      format->directory ? "the dataset \"losses\" has their numbers" :
-						  "the output does not show where");
+			      format->kind & EXPORT_DIRECTORY ?
+				      "the dataset \"losses\" has their numbers" :
+				      "the output does not show where");
 }
 
 static void export_verb_answer(struct ctl *ctl, const char *path, uint64_t events)
@@ -265,8 +277,8 @@ static int export_verb_columns(struct exporting *exporting, struct err *err)
 
 static int export_verb_open(struct exporting *exporting, struct outfile *out, struct err *err)
 {
-	int ret = format->directory ? outfile_open_dir(out, opt.output, err) :
-				      outfile_open(out, opt.output, err);
+	int ret = (format->kind & EXPORT_DIRECTORY ? outfile_open_dir : outfile_open)(
+		out, opt.output, err);
 
 	exporting->file = out->file;
 	exporting->dir_fd = out->dir_fd;
@@ -290,7 +302,12 @@ static int export_verb_read(struct ctl *ctl, struct exporting *exporting, const 
 	r = format->write(exporting);
 	if (r == -EPIPE && !opt.output) /* its reader has enough */
 		r = 0;
-	if (r)
+	if (r == -ENODATA)
+		err_set(&ctl->err, ERR_NO_EVENT,
+			"no stack in %s%s: lttctl record --wrap=cyg-profile records functions, "
+			"--wrap=pthread waits and --wrap=libc allocations",
+			path, show_selects(&chosen) ? " matches the options" : "");
+	else if (r)
 		err_errno(&ctl->err, ERR_OUTPUT, -r, "can't write %s",
 			  opt.output ? opt.output : "standard output");
 	else
@@ -301,14 +318,16 @@ static int export_verb_read(struct ctl *ctl, struct exporting *exporting, const 
 
 static int export_verb_events(struct ctl *ctl, const char *path, enum show_result *ret)
 {
-	struct symbols *symbols = format->slices ? symbols_new(&chosen, path) : NULL;
+	bool named = format->kind & (EXPORT_SLICES | EXPORT_STACKS);
+	struct symbols *symbols = named ? symbols_new(&chosen, path) : NULL;
 	const struct view_host host = { .name = symbols ? symbols_name : NULL,
 					.names_priv = symbols };
 	struct names names = { .host = &host };
 	struct exporting exporting = { .counters = opt.counters };
 
-	if (format->slices && show_objects(path, false, &names.objects, &ctl->err) == 0) {
+	if (named && show_objects(path, false, &names.objects, &ctl->err) == 0)
 		exporting.names = &names;
+	if (format->kind & EXPORT_SLICES) {
 		exporting.pairs = pairs_new(chosen.pair, NULL, 0);
 		pairs_by_suffix(exporting.pairs, NULL);
 	}
