@@ -287,6 +287,7 @@ int query_run(struct query *query, const char *text, const struct query_output *
 	int rc = SQLITE_OK;
 
 	query->interrupted = 0;
+	query->err = (struct err){ 0 };
 	while (rc == SQLITE_OK && *at) {
 		sqlite3_stmt *stmt = NULL;
 		const char *next = at;

@@ -581,10 +581,13 @@ static int query_fill(struct query_cursor *cursor)
 	table->rows = query_rows_new(table->nr_columns, &table->query->memory);
 	if (!table->rows)
 		return SQLITE_NOMEM;
-	if (table->fill(table->query, table->rows, &table->query->err) == 0)
+	if (table->fill(table->query, table->rows, &table->query->err) == 0 &&
+	    !table->query->interrupted)
 		return SQLITE_OK;
 	query_rows_free(table->rows);
 	table->rows = NULL;
+	if (table->query->interrupted)
+		return SQLITE_INTERRUPT;
 	return table->query->err.code == ERR_NO_MEMORY ? query_no_memory(table) : SQLITE_ERROR;
 }
 

@@ -253,6 +253,12 @@ static void query_verb_shell(struct ctl *ctl, struct query *query,
 			fputs(*text ? "...> " : "ltt> ", stdout);
 		fflush(stdout);
 		len = getline(&line, &size, stdin);
+		if (len < 0 && errno == EINTR) { /* Ctrl-C: the statement is not run */
+			clearerr(stdin);
+			fputc('\n', stdout);
+			*text = '\0';
+			continue;
+		}
 		if (len < 0)
 			break;
 		if (len && line[len - 1] == '\n')
