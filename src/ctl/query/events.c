@@ -211,11 +211,12 @@ static struct query_cell query_events_task(const struct value *value)
 /* Of a trace of one process, the number is in its environment. */
 static struct query_cell query_events_pid(const struct event *event)
 {
-	const struct ctf_env *env = trace_class_env_find(event->source->tc, "vpid");
+	const struct ctf_env *env;
 
-	if (!event->task.pid && env && !env->text)
-		return query_cell_integer(env->number);
-	return query_events_task(event->task.pid);
+	if (event->task.pid)
+		return query_events_task(event->task.pid);
+	env = trace_class_env_find(event->source->tc, "vpid");
+	return env && !env->text ? query_cell_integer(env->number) : query_events_task(NULL);
 }
 
 static struct query_cell query_events_procname(const struct event *event)
