@@ -210,6 +210,7 @@ static void flame_take_context(struct flame *flame, enum flame_kind kind, const 
 		pid = event->task.pid ? event->task.pid->u : UINT64_MAX;
 	flame->nr = 0;
 	flame_push_process(flame, stacks, event);
+	stacks->nr_cut += value->count > STACKS_DEPTH_MOST;
 	for (uint32_t i = MIN(value->count, STACKS_DEPTH_MOST); i-- > 0;)
 		flame_push_address(flame, stacks, event, pid, value_element(value, i).u);
 	flame_push(flame, stacks_frame(stacks, event->ec->name, NULL, 0));

@@ -196,11 +196,13 @@ static void flame_svg_frames(const struct flame_drawing *drawing)
 
 static const char flame_style[] =
 	"<style>text{font:12px monospace;fill:#111;pointer-events:none}"
-	"#f g{cursor:pointer}#f rect{stroke:#fff;stroke-width:.5}#f g:hover rect{stroke:#000;stroke-width:1}"
+	"#f g{cursor:pointer}#f rect{stroke:#fff;stroke-width:.5}"
+	"#f g:hover rect{stroke:#000;stroke-width:1}"
 	".a rect{opacity:.45}.m rect{fill:#d62fd6}"
 	".t{font:bold 16px sans-serif}.s,.b{font:12px sans-serif;fill:#444}"
 	".b{pointer-events:auto;cursor:pointer;text-decoration:underline}"
-	"@media(prefers-color-scheme:dark){.p{fill:#1d1f21}.t,.s,.b{fill:#ddd}#f rect{stroke:#1d1f21}"
+	"@media(prefers-color-scheme:dark){svg{background:#1d1f21}.p{fill:#1d1f21}"
+	".t,.s,.b{fill:#ddd}#f rect{stroke:#1d1f21}"
 	"#f g:hover rect{stroke:#fff}}</style>\n";
 
 /* Zoom: a frame, and those above it, over the whole width; those below it are pale. */
@@ -261,8 +263,8 @@ static void flame_svg_head(const struct flame_drawing *drawing, uint32_t height)
 	flame_value(value, sizeof(value), stacks->root.total, drawing->picture->unit);
 	fprintf(out, "</text>\n<text class=\"s\" id=\"i\" x=\"%u\" y=\"44\">%s", MARGIN, value);
 	if (drawing->left_out)
-		fprintf(out, "; %s frame%s narrower than %.2g %% left out",
-			text_count(nr, drawing->left_out), drawing->left_out == 1 ? " is" : "s are",
+		fprintf(out, "; left out: %s frame%s narrower than %.2g %%",
+			text_count(nr, drawing->left_out), text_plural(drawing->left_out),
 			100 * (double)drawing->least /
 				(double)MAX(stacks->root.total, (uint64_t)1));
 	flame_value(value, sizeof(value), stacks->left_out, drawing->picture->unit);

@@ -194,7 +194,11 @@ static void flame_verb_note(struct ctl *ctl, const struct flame *flame, const st
 			    const struct view_summary *sum)
 {
 	const struct calls *calls = flame->calls;
+	const struct overview *overview = flame->overview;
 	char nr[TEXT_BYTES];
+	uint64_t left_out = overview ? overview->left_out + overview->locks->left_out +
+					       overview->waits->left_out :
+				       0;
 
 	if (calls && calls->deep)
 		print_note(ctl, "%s call%s deeper than %u and left out",
@@ -203,6 +207,11 @@ static void flame_verb_note(struct ctl *ctl, const struct flame *flame, const st
 	if (calls && calls->nowhere)
 		print_note(ctl, "%s event%s without a thread (context vtid) left out",
 			   text_count(nr, calls->nowhere), calls->nowhere == 1 ? " is" : "s are");
+	if (left_out)
+		print_note(ctl,
+			   "%s event%s of threads, locks or places beyond the first 65,536 left "
+			   "out",
+			   text_count(nr, left_out), left_out == 1 ? " is" : "s are");
 	if (stacks->nr_left_out)
 		print_warning(ctl,
 			      "%s of the stacks are left out: there are more than %u different "
