@@ -158,6 +158,8 @@ static void allocations_extend(struct allocations *allocations, int64_t ns)
 	uint64_t since = event_ns_between(allocations->samples_from_ns, ns);
 	uint64_t live = allocations->samples[allocations->nr_samples - 1].live_bytes;
 
+	if (since < allocations->nr_samples * allocations->sample_ns)
+		return;
 	while (since / allocations->sample_ns >= ALLOCATIONS_SAMPLES)
 		allocations_merge_samples(allocations);
 	while (allocations->nr_samples <= since / allocations->sample_ns)
