@@ -572,7 +572,8 @@ static int show_event(struct view *view, const struct view_select *select, struc
 		return 0;
 	if (!event)
 		return 1;
-	return select->brief ? fill_brief_event(feed, event) : fill_event(view, select, feed, event);
+	return select->brief ? fill_brief_event(feed, event) :
+			       fill_event(view, select, feed, event);
 }
 
 /* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */
