@@ -89,8 +89,8 @@ static bool channel_enable_keeps_all(const struct session *session)
 	return true;
 }
 
-/* As LTTng's manual has it, a session without output whose channels of the kernel all overwrite, or
- * remember, is for snapshots. */
+/* As LTTng's manual has it, a session without output whose channels all overwrite, or remember, is
+ * for snapshots. */
 static void channel_enable_choose_snapshots(struct session *session,
 					    const struct req_channel_enable *req)
 {
