@@ -114,23 +114,35 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-/* The debug file of a build id in the user's directory, as below /usr/lib/debug. */
-static char *symbols_debug_path(const char *dir, const uint8_t *id, uint32_t len)
+/* The file of a build id in the user's directory, as below /usr/lib/debug: of a program, or of its
+ * names. */
+static char *symbols_id_path(const char *dir, const uint8_t *id, uint32_t len, const char *suffix)
 {
 	char digits[2 * OBJECT_ID_MAX + 1] = "";
 
 	for (uint32_t i = 1; i < len; i++)
 		sprintf(digits + 2 * (i - 1), "%02x", id[i]);
-	return xasprintf("%s/.build-id/%02x/%s.debug", dir, id[0], digits);
+	return xasprintf("%s/.build-id/%02x/%s%s", dir, id[0], digits, suffix);
+}
+
+static char *symbols_debug_path(const char *dir, const uint8_t *id, uint32_t len)
+{
+	return symbols_id_path(dir, id, len, ".debug");
+}
+
+static bool symbols_is_no_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
 /* Whether something other than a file is at DIR[/SUB]/NAME. */
 static bool symbols_is_strange(const char *dir, const char *sub, const char *name)
 {
 	char *path AUTO_FREE = xasprintf("%s%s/%s", dir, sub, name);
-	struct stat st;
 
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	return symbols_is_no_file(path);
 }
 
 /* Whether libdw, for the debug file @link of the program @path, would open something else. */
@@ -157,7 +169,24 @@ static bool symbols_id_is_strange(const struct symbols *symbols, Dwfl_Module *mo
 				       symbols_debug_path(dir, bits, (uint32_t)len) :
 				       NULL;
 
-	return path && symbols_is_strange("", "", path);
+	return path && symbols_is_no_file(path);
+}
+
+/* Whether libdw, for a program that is not at its path, would open something else there. */
+static bool symbols_program_is_strange(const struct symbols *symbols,
+				       const struct symbol_file *file)
+{
+	static const char *const suffixes[] = { "", ".debug" };
+	const char *dir = symbols->options->symbol_path;
+	bool is_strange = false;
+
+	for (size_t i = 0; dir && i < ARRAY_SIZE(suffixes); i++) {
+		char *path AUTO_FREE = symbols_id_path(dir, file->build_id, file->build_id_len,
+						       suffixes[i]);
+
+		is_strange |= symbols_is_no_file(path);
+	}
+	return is_strange;
 }
 
 /*
@@ -300,7 +329,7 @@ static Dwfl_Module *symbols_by_build_id(struct symbols *symbols, struct symbol_f
 
 	lib->dwfl_report_begin(file->dwfl);
 	module = lib->dwfl_report_module(file->dwfl, file->path, base, base + object->size);
-	if (!module || !file->build_id_len ||
+	if (!module || !file->build_id_len || symbols_program_is_strange(symbols, file) ||
 	    lib->dwfl_module_report_build_id(module, file->build_id, file->build_id_len, 0) != 0 ||
 	    !lib->dwfl_module_getelf(module, &bias))
 		return NULL;
