@@ -54,13 +54,11 @@ static struct schema *parquet_schema(struct parquet_reading *reading, const char
 }
 
 static void parquet_add_class(struct parquet_reading *reading, const struct source *source,
-			      const struct ctf_event_class *ec)
+			      const struct ctf_stream_class *sc, const struct ctf_event_class *ec)
 {
-	const struct ctf_stream_class *sc = trace_class_stream(source->tc, ec->stream_id);
 	struct parquet_class *class = xalloc(sizeof(*class));
 
-	schema_add(parquet_schema(reading, ec->name), ec, sc ? sc->event_context : NULL,
-		   &class->members);
+	schema_add(parquet_schema(reading, ec->name), ec, sc->event_context, &class->members);
 	class->place.schema = class->members.schema;
 	class->place.host = parquet_host(source);
 	class->next = reading->classes;
@@ -74,8 +72,10 @@ static void parquet_begin(struct parquet_reading *reading)
 	for (size_t i = 0; i < reading->view->nr_sources; i++) {
 		const struct source *source = reading->view->sources[i];
 
-		for (const struct ctf_event_class *ec = source->tc->events; ec; ec = ec->next)
-			parquet_add_class(reading, source, ec);
+		for (const struct ctf_stream_class *sc = source->tc->streams; sc; sc = sc->next)
+			for (const struct ctf_event_class *ec = sc->events; ec;
+			     ec = ec->next_in_stream)
+				parquet_add_class(reading, source, sc, ec);
 	}
 }
 
