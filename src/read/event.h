@@ -60,7 +60,7 @@ void view_each_class(const struct view *view,
 int event_next(struct view *view, const struct view_select *select, struct event *event) MUST_CHECK;
 
 /** event_position() - a number of the event that event_next() returned last: the same in each
- *  reading of the same files, whatever is selected. */
+ *  reading of the same files, whatever is selected. 0: it returned none. */
 uint64_t event_position(const struct view *view);
 
 #endif

@@ -528,8 +528,11 @@ static void count_event(struct view *view, struct feed *feed)
 uint64_t event_position(const struct view *view)
 {
 	const struct feed *feed = view->current;
-	uint64_t at = feed->packet.offset * 8 + feed->next_at;
+	uint64_t at;
 
+	if (!feed)
+		return 0;
+	at = feed->packet.offset * 8 + feed->next_at;
 	return (uint64_t)feed->order << POSITION_BITS | (at & ((UINT64_C(1) << POSITION_BITS) - 1));
 }
 
