@@ -202,7 +202,7 @@ static const struct {
 	{ "view", "--format",
 	  "'lttctl view' prints text, 'lttctl view --json' an object for each event; 'lttctl export' "
 	  "writes other formats" },
-	{ "view report", "-o --output",
+	{ "view", "-o --output",
 	  "the answer is on standard output: 'lttctl view > FILE' stores it" },
 };
 

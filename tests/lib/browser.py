@@ -2,9 +2,11 @@
 """A page in Chromium without a screen, by the DevTools protocol over a pipe: messages of JSON, each of
 which ends with a NUL."""
 import base64
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 
@@ -30,8 +32,9 @@ class Browser:
         # pylint: disable-next=consider-using-with, subprocess-popen-preexec-fn
         self.process = subprocess.Popen(
             ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--hide-scrollbars",
-             "--window-size=1400,1000", f"--user-data-dir={os.getcwd()}/browser", "about:blank"],
-            pass_fds=(READ, WRITE), preexec_fn=place, stderr=subprocess.DEVNULL)
+             "--disable-breakpad", "--disable-crashpad-for-testing", "--window-size=1400,1000", f"--user-data-dir={os.getcwd()}/browser", "about:blank"],
+            pass_fds=(READ, WRITE), preexec_fn=place, start_new_session=True,
+            stderr=subprocess.DEVNULL)
         os.close(to)
         os.close(back)
         self.buffer, self.number, self.messages, self.session = b"", 0, [], {}
@@ -46,6 +49,8 @@ class Browser:
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def message(self):
         while b"\0" not in self.buffer:

@@ -13,17 +13,20 @@
 #ifndef CTL_HTML_HTML_H
 #define CTL_HTML_HTML_H
 
+#include <json-c/json.h>
+
 #include "analyse/overview.h"
 #include "base/err.h"
 #include "collect.h"
 #include "read/view.h"
 
-/** struct html_page - after the trace was read. @path: of the trace. @bytes: of the file, a
+/** struct html_page - after the trace was read. @record: of `report`. @path: of the trace. @bytes: of the file, a
  *  result. */
 struct html_page {
 	const struct overview *overview;
 	const struct view_summary *sum;
 	struct collect *collect;
+	struct json_object *record;
 	const char *path;
 	uint64_t bytes;
 };

@@ -25,6 +25,7 @@
 
 #define ROWS 5u
 #define ROWS_MOST 1000u
+#define ROWS_OF_PAGE 200u
 
 static struct {
 	char *trace_path, *top, *output;
@@ -55,6 +56,8 @@ static enum status report_verb_check(struct ctl *ctl)
 			opt.top, ROWS_MOST);
 	else
 		(void)!show_check(&chosen, &ctl->err);
+	if (opt.output && !opt.top)
+		top = ROWS_OF_PAGE;
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
@@ -648,7 +651,7 @@ static void report_verb_take(struct overview *overview, struct collect *collect,
 static int report_verb_page(struct ctl *ctl, struct overview *overview, struct collect *collect,
 			    const struct view_summary *sum, const char *path)
 {
-	struct html_page page = { overview, sum, collect, path, 0 };
+	struct html_page page = { overview, sum, collect, ctl->record, path, 0 };
 
 	if (html_write(&page, opt.output, &ctl->err) != 0)
 		return ctl->err.code;
