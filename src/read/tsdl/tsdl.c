@@ -41,7 +41,7 @@ void tsdl_advance(struct tsdl *p)
 		p->braces++;
 	else if (tsdl_at(p, '}') && p->braces)
 		p->braces--;
-	p->passed = p->tok.text + p->tok.len;
+	p->passed = p->tok.text ? p->tok.text + p->tok.len : NULL;
 	lex_next(&p->lex, &p->tok);
 }
 
