@@ -20,8 +20,8 @@
 #include "collect.h"
 #include "read/view.h"
 
-/** struct html_page - after the trace was read. @record: of `report`. @path: of the trace. @bytes: of the file, a
- *  result. */
+/** struct html_page - after the trace was read. @record: of `report`. @path: of the trace.
+ *  @bytes: of the file, a result. */
 struct html_page {
 	const struct overview *overview;
 	const struct view_summary *sum;

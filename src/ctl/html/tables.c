@@ -251,7 +251,7 @@ static void html_losses(const struct html_page *page, FILE *out)
 	html_end_table(out, ROWS_MOST, nr);
 }
 
-/* --- of the record of `report` ------------------------------------------------------------------ */
+/* --- of the record of `report` -------------------------------------------------------------- */
 
 static void html_cell_place(FILE *out, struct json_object *place)
 {
