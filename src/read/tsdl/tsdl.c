@@ -41,7 +41,8 @@ void tsdl_advance(struct tsdl *p)
 		p->braces++;
 	else if (tsdl_at(p, '}') && p->braces)
 		p->braces--;
-	p->passed = p->tok.text ? p->tok.text + p->tok.len : NULL;
+	if (p->tok.text) /* none is before the first token */
+		p->passed = p->tok.text + p->tok.len;
 	lex_next(&p->lex, &p->tok);
 }
 
