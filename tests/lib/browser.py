@@ -32,7 +32,7 @@ class Browser:
         # pylint: disable-next=consider-using-with, subprocess-popen-preexec-fn
         self.process = subprocess.Popen(
             ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--hide-scrollbars",
-             "--disable-breakpad", "--disable-crashpad-for-testing", "--window-size=1400,1000", f"--user-data-dir={os.getcwd()}/browser", "about:blank"],
+             "--window-size=1400,1000", f"--user-data-dir={os.getcwd()}/browser", "about:blank"],
             pass_fds=(READ, WRITE), preexec_fn=place, start_new_session=True,
             stderr=subprocess.DEVNULL)
         os.close(to)
