@@ -258,7 +258,7 @@ static int feed_next_in_packet(struct feed *f)
 	if (r || f->mark == f->nr_marks)
 		return MIN(r, 0);
 	mark = &f->marks[f->mark++];
-	f->payload_at = mark->at;
+	f->event_at = f->payload_at = mark->at;
 	f->ec = mark->ec;
 	f->reader.clock = mark->clock;
 	feed_set_time(f, mark->clock);

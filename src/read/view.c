@@ -532,7 +532,7 @@ uint64_t event_position(const struct view *view)
 
 	if (!feed)
 		return 0;
-	at = feed->packet.offset * 8 + feed->next_at;
+	at = feed->packet.offset * 8 + feed->event_at;
 	return (uint64_t)feed->order << POSITION_BITS | (at & ((UINT64_C(1) << POSITION_BITS) - 1));
 }
 

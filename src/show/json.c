@@ -304,7 +304,7 @@ static void view_json_put_names(struct pen *pen, struct names *names, const stru
 	pen_text(pen, nr ? "]" : "");
 }
 
-/* ,"error":"ENOENT" */
+/* ,"error_name":"ENOENT" */
 static void view_json_put_error(struct pen *pen, const struct event *event)
 {
 	const struct ctf_field *result = event->ec->result;
@@ -316,7 +316,7 @@ static void view_json_put_error(struct pen *pen, const struct event *event)
 		return;
 	enum_begin(value->type, value->u, &labels);
 	name = enum_next(&labels);
-	pen_text(pen, name ? ",\"error\":" : "");
+	pen_text(pen, name ? ",\"error_name\":" : "");
 	if (name)
 		view_json_put_string(pen, name);
 }

@@ -309,7 +309,7 @@ static void check_results(const char *parent)
 	seen_fini(&seen);
 	CHECK_IS(see_style(&seen, dir, &failed, &json), ==, 0);
 	CHECK_IS(count_text(seen.text, "\n"), ==, 1);
-	CHECK_IS(count_text(seen.text, "\"ret\":-2},\"error\":\"ENOENT\"}"), ==, 1);
+	CHECK_IS(count_text(seen.text, "\"ret\":-2},\"error_name\":\"ENOENT\"}"), ==, 1);
 	seen_fini(&seen);
 	CHECK_IS(see_style(&seen, dir, NULL, &json), ==, 0);
 	CHECK_IS(count_text(seen.text, "\n"), ==, 3);

@@ -3720,7 +3720,7 @@ def test_labels():
     check(rows == [["O_RDWR|O_CREAT|O_NOFOLLOW|O_CLOEXEC", flags]], rows)
     failed = run("lttctl", "view", "--where", "ret == ENOENT", out).stdout
     check(" syscall_exit_openat: " in failed and " syscall_exit_access: " in failed and "_kill" not in failed, failed[:1000])
-    errors = {json.loads(line).get("error") for line in run("lttctl", "view", "--json", "--where", "ret == ENOENT", out).stdout.splitlines()}
+    errors = {json.loads(line).get("error_name") for line in run("lttctl", "view", "--json", "--where", "ret == ENOENT", out).stdout.splitlines()}
     check(errors == {"ENOENT"}, errors)
     rows = ctl("query", "SELECT DISTINCT ret, ret_error FROM syscall_exit_access WHERE ret_error IS NOT NULL", out)["result"]["rows"]
     check([-2, "ENOENT"] in rows, rows)
