@@ -313,7 +313,7 @@ static void check_results(const char *parent)
 	seen_fini(&seen);
 	CHECK_IS(see_style(&seen, dir, NULL, &json), ==, 0);
 	CHECK_IS(count_text(seen.text, "\n"), ==, 3);
-	CHECK_IS(count_text(seen.text, "\"error\":"), ==, 1);
+	CHECK_IS(count_text(seen.text, "\"error_name\":"), ==, 1);
 	seen_fini(&seen);
 }
 
