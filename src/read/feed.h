@@ -31,8 +31,8 @@ struct feed_mark {
  * @sc: stream class of the first packet; NULL: its header can't be read.
  * @entry: the packet to begin with, by the index; its size is 0: there is none.
  * @next_packet: offset of the packet after the current one.
- * @payload_at, @next_at: of the current event, positions in bits from the packet's begin; the latter
- *      when it has been decoded. @event_at: as of its mark, whether it is decoded or not.
+ * @payload_at, @next_at: of the current event, positions in bits from the packet's begin; the
+ *      latter when it has been decoded. @event_at: as of its mark, whether it is decoded or not.
  * @marks: of the next events of the packet, @marks_most at once; @mark: the first one that was not
  *      taken. @walked_at, @walked_clock: where and at which time the events behind them begin.
  * @search_from: end of the content of the last good packet, regardless of its
