@@ -43,7 +43,7 @@ static int add_up(struct ltt_read *reader, const char *field)
 int main(int argc, char **argv)
 {
 	struct ltt_read *reader = ltt_read_new();
-	struct ltt_read_summary summary;
+	struct ltt_read_totals summary;
 	int failed;
 
 	if (argc != 3 || !reader) {

@@ -187,17 +187,17 @@ int ltt_read_batch(struct ltt_read *reader, size_t most, const struct ltt_read_c
 /* --- after the last event ------------------------------------------------------------------ */
 
 /**
- * struct ltt_read_summary
+ * struct ltt_read_totals
  * @events: that were read. @lost: events that were lost when the trace was recorded.
  * @problems: sentences about damage. @first_ns, @last_ns: 0: there are no events.
  */
-struct ltt_read_summary {
+struct ltt_read_totals {
 	uint64_t events, lost, problems;
 	int64_t first_ns, last_ns;
 };
 
 /** ltt_read_summary() - Return: 0; -EBADF: it is not open; -ENOMEM. */
-int ltt_read_summary(struct ltt_read *reader, struct ltt_read_summary *ret);
+int ltt_read_summary(struct ltt_read *reader, struct ltt_read_totals *ret);
 
 #ifdef __cplusplus
 }

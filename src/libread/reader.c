@@ -72,7 +72,7 @@ struct reader_call {
 	struct ltt_read *reader;
 	const char *text;
 	enum ltt_read_key key;
-	struct ltt_read_summary *summary;
+	struct ltt_read_totals *summary;
 };
 
 static void reader_report(void *priv, const char *sentence)
@@ -159,15 +159,15 @@ static int reader_sum(void *priv)
 	int ret = view_summary(call->reader->view, &sum);
 
 	if (ret == 0)
-		*call->summary = (struct ltt_read_summary){ .events = sum->events,
-							    .lost = sum->lost + sum->lost_before,
-							    .problems = sum->problems,
-							    .first_ns = sum->first_ns,
-							    .last_ns = sum->last_ns };
+		*call->summary = (struct ltt_read_totals){ .events = sum->events,
+							   .lost = sum->lost + sum->lost_before,
+							   .problems = sum->problems,
+							   .first_ns = sum->first_ns,
+							   .last_ns = sum->last_ns };
 	return ret;
 }
 
-int ltt_read_summary(struct ltt_read *reader, struct ltt_read_summary *ret)
+int ltt_read_summary(struct ltt_read *reader, struct ltt_read_totals *ret)
 {
 	struct reader_call call = { .reader = reader, .summary = ret };
 
