@@ -48,6 +48,8 @@ function __lttctl_operands -a verb
             __lttctl_values name list
         case crash
             __lttctl_values name crash
+        case watch remove-trigger
+            __lttctl_values trigger list-triggers
         case enable-channel disable-channel
             __lttctl_values name status (__lttctl_session)
         case enable-event

@@ -1499,6 +1499,240 @@ int ltt_ctl_next_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news)
  *  LTT_CTL_INTERRUPTED. */
 int ltt_ctl_await_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news);
 
+/** enum ltt_ctl_condition - when a trigger fires. More may follow. */
+enum ltt_ctl_condition {
+	LTT_CTL_IF_EVENT = 0,	 /* an event that matches */
+	LTT_CTL_IF_PAIR = 1,	 /* more time than the threshold, ns, between begin and end */
+	LTT_CTL_IF_RATE = 2,	 /* more matching events in a second than the threshold */
+	LTT_CTL_IF_SILENCE = 3,	 /* no matching event for the time of the threshold, ns */
+	LTT_CTL_IF_LOSSES = 4,	 /* the session lost that many further events */
+	LTT_CTL_IF_QUANTILE = 5, /* of a histogram (LTT_CTL_RULE_HISTOGRAM), above the threshold */
+	LTT_CTL_IF_USAGE_HIGH = 6, /* a buffer of the channel is that full: parts of a million */
+	LTT_CTL_IF_USAGE_LOW = 7,  /* all buffers of the channel are that empty again */
+	LTT_CTL_IF_CONSUMED = 8,   /* the session has written that many bytes */
+	LTT_CTL_IF_ROTATION_BEGUN = 9,
+	LTT_CTL_IF_ROTATION_ENDED = 10,
+	LTT_CTL_IF_SIGNAL = 11, /* a program was ended by a signal */
+};
+
+/** enum ltt_ctl_action_kind - actions of triggers. More may follow. */
+enum ltt_ctl_action_kind {
+	LTT_CTL_DO_NOTIFY = 0, /* connections that watch it, see ltt_ctl_watch() */
+	LTT_CTL_DO_START = 1,  /* the session */
+	LTT_CTL_DO_STOP = 2,
+	LTT_CTL_DO_ROTATE = 3,
+	LTT_CTL_DO_SNAPSHOT = 4, /* into the session's output */
+	LTT_CTL_DO_EXEC = 5,	 /* run a command as the trigger's owner, for at most 30 s */
+};
+
+/**
+ * struct ltt_ctl_action - an action of a trigger. Texts may be NULL where they are not used.
+ * @session: of actions on sessions.
+ * @text: the command, for /bin/sh; or the beginning of the snapshot's name, "": its default.
+ * @last_us: of a snapshot: only events of this time before it; 0: all.
+ * @max_size: of a snapshot, bytes; 0: unlimited.
+ * @every: only for each firing whose number is a multiple of it; 0 or 1: each.
+ * @once_after: only for the firing with this number, from 1; 0: each. Excludes @every.
+ */
+struct ltt_ctl_action {
+	enum ltt_ctl_action_kind kind;
+	const char *session;
+	const char *text;
+	uint64_t last_us;
+	uint64_t max_size;
+	uint64_t every;
+	uint64_t once_after;
+};
+
+#define LTT_CTL_ACTIONS_MAX 9
+#define LTT_CTL_CAPTURES_MAX 16
+
+/**
+ * struct ltt_ctl_trigger_options - a trigger to be added. Texts may be NULL: empty.
+ * @name: "": the first free one of trigger0, trigger1 and so on.
+ * @domain: of conditions on events and on buffers; 0: LTT_CTL_USER.
+ * @pattern: of conditions on events: name or glob; of a pair, the begin; of a quantile, the event.
+ * @exclude: globs, separated by commas.
+ * @loglevel_type, @loglevel, @filter: as for ltt_ctl_enable_event().
+ * @end: of a pair: name of its end. Begin and end happen in one process.
+ * @key: of a pair: the field whose value both have in common (a number of up to 8 bytes, or a text
+ *	of up to 64); "": the thread. Of a quantile: the field.
+ * @session, @channel: of conditions on sessions and their buffers.
+ * @threshold: see enum ltt_ctl_condition.
+ * @quantile: parts of a million.
+ * @captures: names of fields, separated by commas, at most LTT_CTL_CAPTURES_MAX: the notification
+ *	has their values; of a pair, those of the end.
+ * @at_most, @period_us: the actions run at most that many times in each period; 0: any number.
+ * @actions: in the order in which they run; @nr_actions: 1 to LTT_CTL_ACTIONS_MAX.
+ */
+struct ltt_ctl_trigger_options {
+	size_t size;
+	const char *name;
+	enum ltt_ctl_condition condition;
+	enum ltt_ctl_domain domain;
+	const char *pattern;
+	const char *exclude;
+	enum ltt_ctl_level_type loglevel_type;
+	int loglevel;
+	const char *filter;
+	const char *end;
+	const char *key;
+	const char *session;
+	const char *channel;
+	uint64_t threshold;
+	uint32_t quantile;
+	const char *captures;
+	uint64_t at_most;
+	uint64_t period_us;
+	const struct ltt_ctl_action *actions;
+	size_t nr_actions;
+};
+
+static inline void ltt_ctl_trigger_options_init(struct ltt_ctl_trigger_options *trigger)
+{
+	memset(trigger, 0, sizeof(*trigger));
+	trigger->size = sizeof(*trigger);
+}
+
+/** struct ltt_ctl_added - a trigger that was added. @points: points of running applications that
+ *  match; 0: it waits for one. */
+struct ltt_ctl_added {
+	const char *name;
+	uint32_t points;
+};
+
+/** ltt_ctl_add_trigger() - @ret_added: to be freed with ltt_ctl_added_free(); may be NULL. Errors:
+ *  LTT_CTL_EVENT_EXISTS: the caller has a trigger of this name. */
+int ltt_ctl_add_trigger(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_options *trigger,
+			struct ltt_ctl_added **ret_added);
+void ltt_ctl_added_free(struct ltt_ctl_added *added);
+/** Remove a trigger of user @uid. Errors: LTT_CTL_NO_EVENT: there is none; LTT_CTL_DENIED. */
+int ltt_ctl_remove_trigger(struct ltt_ctl *ctl, const char *name, uint32_t uid);
+
+/** struct ltt_ctl_listed_action - an action, and how it went. @ran, @failed: times. @joined:
+ *  firings while it was running already. @problem: of the last one that failed; "": it ended well. */
+struct ltt_ctl_listed_action {
+	struct ltt_ctl_action action;
+	uint64_t ran;
+	uint64_t failed;
+	uint64_t joined;
+	const char *problem;
+};
+
+/**
+ * struct ltt_ctl_trigger - a trigger and its counts. No text is NULL.
+ * @options: without a name, actions and size.
+ * @uid: of its owner. @created_ns, @last_ns: CLOCK_REALTIME; the last firing, 0: none.
+ * @points: points of running applications that match.
+ * @fired: times that the condition held; the sum of @delivered, for which actions ran, and
+ *	@suppressed, for which none did. @unrecorded: of @fired, those whose captures are not known.
+ * @problem: why it can't fire now; "": it can.
+ */
+struct ltt_ctl_trigger {
+	const char *name;
+	uint32_t uid;
+	uint32_t points;
+	uint64_t created_ns;
+	uint64_t last_ns;
+	uint64_t fired;
+	uint64_t delivered;
+	uint64_t suppressed;
+	uint64_t unrecorded;
+	const char *problem;
+	struct ltt_ctl_trigger_options options;
+	size_t nr_actions;
+	const struct ltt_ctl_listed_action *const *actions;
+};
+
+struct ltt_ctl_triggers {
+	size_t nr;
+	const struct ltt_ctl_trigger *const *triggers;
+};
+
+/** The caller's triggers; for root those of all users. @ret_triggers: to be freed with
+ *  ltt_ctl_triggers_free(). */
+int ltt_ctl_list_triggers(struct ltt_ctl *ctl, struct ltt_ctl_triggers **ret_triggers);
+void ltt_ctl_triggers_free(struct ltt_ctl_triggers *triggers);
+
+/** enum ltt_ctl_notification_kind - more may follow: ignore unknown ones. */
+enum ltt_ctl_notification_kind {
+	LTT_CTL_FIRED = 1,
+	LTT_CTL_ACTION_DONE = 2,   /* @text: the path of the snapshot or archive, if it made one */
+	LTT_CTL_ACTION_FAILED = 3, /* @text: the problem */
+	LTT_CTL_MISSED = 4, /* @count were not sent, as this connection was not read */
+};
+
+/** enum ltt_ctl_captured_kind - of a captured value. */
+enum ltt_ctl_captured_kind {
+	LTT_CTL_CAPTURED_NONE = 0, /* the event has no such field */
+	LTT_CTL_CAPTURED_SIGNED = 1,
+	LTT_CTL_CAPTURED_UNSIGNED = 2,
+	LTT_CTL_CAPTURED_DOUBLE = 3,
+	LTT_CTL_CAPTURED_TEXT = 4,
+	LTT_CTL_CAPTURED_CUT = 5, /* the first bytes of a text that was longer */
+};
+
+struct ltt_ctl_captured {
+	const char *name; /* of the field */
+	enum ltt_ctl_captured_kind kind;
+	union {
+		int64_t number; /* LTT_CTL_CAPTURED_SIGNED */
+		uint64_t bits;	/* LTT_CTL_CAPTURED_UNSIGNED */
+		double real;	/* LTT_CTL_CAPTURED_DOUBLE */
+	};
+	const char *text;
+};
+
+/**
+ * struct ltt_ctl_notification - of a trigger. No text is NULL.
+ * @at_ns: CLOCK_REALTIME. @number: of the firing among those of the trigger, from 1.
+ * @count: number of firings; more than 1: their facts are not known.
+ * @duration_ns: of LTT_CTL_IF_PAIR. @value: that is beyond the threshold, of other conditions.
+ * @pid, @tid, @process, @event: 0 and "": not known.
+ * @session: of conditions and actions on sessions. @action: of LTT_CTL_ACTION_....
+ */
+struct ltt_ctl_notification {
+	enum ltt_ctl_notification_kind kind;
+	enum ltt_ctl_condition condition;
+	const char *trigger;
+	uint32_t uid;
+	uint64_t at_ns;
+	uint64_t number;
+	uint64_t count;
+	uint64_t duration_ns;
+	uint64_t value;
+	uint32_t pid;
+	uint32_t tid;
+	const char *process;
+	const char *event;
+	const char *session;
+	enum ltt_ctl_action_kind action;
+	const char *text;
+	size_t nr_captured;
+	struct ltt_ctl_captured captured[LTT_CTL_CAPTURES_MAX];
+};
+
+#define LTT_CTL_ANY_USER UINT32_MAX
+
+/**
+ * ltt_ctl_watch() - request that notifications are sent to this connection, until it is connected
+ * anew. Other calls with @ctl return LTT_CTL_BUSY. Does not wait for the answer.
+ * @name: only of this trigger; NULL or "": of all.
+ * @uid: only of this owner's; LTT_CTL_ANY_USER: of all that the caller may see.
+ */
+int ltt_ctl_watch(struct ltt_ctl *ctl, const char *name, uint32_t uid);
+/**
+ * ltt_ctl_next_notification() - the next one, without waiting: when ltt_ctl_fd() is readable.
+ * @ret_notification: valid until the next call with @ctl; NULL: there is none now.
+ * Errors: LTT_CTL_STATE: the daemon ends. LTT_CTL_NO_DAEMON: the connection is lost: connect and
+ * watch again; the firings meanwhile are in the counts of ltt_ctl_list_triggers().
+ */
+int ltt_ctl_next_notification(struct ltt_ctl *ctl,
+			      const struct ltt_ctl_notification **ret_notification);
+/** Wait for it. Errors as above, and: LTT_CTL_NO_ANSWER; LTT_CTL_INTERRUPTED. */
+int ltt_ctl_await_notification(struct ltt_ctl *ctl,
+			       const struct ltt_ctl_notification **ret_notification);
+
 #ifdef __cplusplus
 }
 #endif

@@ -117,7 +117,7 @@ static const struct {
 	{ "flamegraph graph callgraph",
 	  "'lttctl flame' draws the stacks of a trace, and 'lttctl calls' shows the calls of "
 	  "functions, by their callers" },
-	{ "follow monitor watch",
+	{ "follow monitor",
 	  "'lttctl status --follow' reports the changes of a session, 'lttctl view "
 	  "--follow' its events" },
 	{ "grep search find",
@@ -199,6 +199,10 @@ static const struct {
 	{ "view", "--tail",
 	  "'lttctl view --follow' follows a trace while it is written, '--live' a session at a "
 	  "relay" },
+	{ "add-trigger", "--path --url --ctrl-url --data-url",
+	  "snapshots of triggers are written below the output of their session" },
+	{ "add-trigger", "-L --location -E --event-name",
+	  "there are no triggers on probes yet; 'lttctl enable-event -k --probe' records them" },
 	{ "view", "--format",
 	  "'lttctl view' prints text, 'lttctl view --json' an object for each event; 'lttctl export' "
 	  "writes other formats" },
@@ -220,12 +224,9 @@ static const struct {
 	const char *name, *sentence;
 } later[] = {
 	{ "add-map-channel", "maps are not there yet; events can be recorded (enable-event)" },
-	{ "add-trigger", "triggers are not there yet" },
 	{ "export-maps", "maps are not there yet" },
-	{ "list-triggers", "triggers are not there yet" },
 	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
 	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
-	{ "remove-trigger", "triggers are not there yet" },
 	{ "show-maps", "maps are not there yet" },
 };
 

@@ -53,6 +53,29 @@ WORDS(level_type, {
 			  [LTT_CTL_LEVEL_ONLY] = "only",
 		  });
 
+WORDS(condition, {
+			 [LTT_CTL_IF_EVENT] = "event-rule-matches",
+			 [LTT_CTL_IF_PAIR] = "pair",
+			 [LTT_CTL_IF_RATE] = "rate",
+			 [LTT_CTL_IF_SILENCE] = "silence",
+			 [LTT_CTL_IF_LOSSES] = "losses",
+			 [LTT_CTL_IF_QUANTILE] = "quantile",
+			 [LTT_CTL_IF_USAGE_HIGH] = "channel-buffer-usage-ge",
+			 [LTT_CTL_IF_USAGE_LOW] = "channel-buffer-usage-le",
+			 [LTT_CTL_IF_CONSUMED] = "session-consumed-size-ge",
+			 [LTT_CTL_IF_ROTATION_BEGUN] = "session-rotation-starts",
+			 [LTT_CTL_IF_ROTATION_ENDED] = "session-rotation-finishes",
+			 [LTT_CTL_IF_SIGNAL] = "signal",
+		 });
+WORDS(action, {
+		      [LTT_CTL_DO_NOTIFY] = "notify",
+		      [LTT_CTL_DO_START] = "start-session",
+		      [LTT_CTL_DO_STOP] = "stop-session",
+		      [LTT_CTL_DO_ROTATE] = "rotate-session",
+		      [LTT_CTL_DO_SNAPSHOT] = "snapshot-session",
+		      [LTT_CTL_DO_EXEC] = "exec",
+	      });
+
 const char *words_name(const struct words *words, unsigned int number)
 {
 	return number < words->nr && words->words[number] ? words->words[number] : "unknown";

@@ -106,7 +106,7 @@ struct ltt_ctl *ltt_ctl_new(void)
 static void control_close(struct ltt_ctl *ctl)
 {
 	ctl->client = client_free(ctl->client);
-	ctl->following = false;
+	ctl->following = ctl->watching = false;
 	ctl->daemon = (struct ltt_ctl_daemon_info){ 0 };
 }
 

@@ -21,7 +21,9 @@ struct ltt_ctl {
 	struct ltt_ctl_daemon_info daemon;
 	struct outdir made; /* directory of the last session that was created */
 	bool following;	    /* the connection follows a session: no other request is possible */
+	bool watching;	    /* likewise: it watches triggers */
 	struct ltt_ctl_news news;
+	struct ltt_ctl_notification notification;
 	struct ltt_ctl_totals totals; /* of the news */
 	struct err err;
 	struct ltt_ctl_outcome *outcome; /* owns a pool; NULL: nothing is known */

@@ -77,7 +77,7 @@ static int control_take_part(struct ltt_ctl *ctl, enum client_part part, unsigne
 static int control_begin_news(struct ltt_ctl *ctl)
 {
 	control_forget(ctl);
-	if (ctl->following)
+	if (ctl->following && !ctl->watching)
 		return 0;
 	return err_set(&ctl->err, ctl->client ? ERR_INVALID : ERR_NO_DAEMON,
 		       "the connection follows no session; call ltt_ctl_follow()");

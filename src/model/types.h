@@ -71,6 +71,14 @@
 #define MODEL_WIRE_sync_mode u8
 #define MODEL_TYPE_sync_mode enum sync_mode
 
+#define MODEL_CLASS_condition NUMBER
+#define MODEL_WIRE_condition u8
+#define MODEL_TYPE_condition enum condition
+
+#define MODEL_CLASS_action_kind NUMBER
+#define MODEL_WIRE_action_kind u8
+#define MODEL_TYPE_action_kind enum action_kind
+
 /* derived, too */
 #define MODEL_CLASS_relay_link NUMBER
 #define MODEL_WIRE_relay_link u8

@@ -2,7 +2,7 @@
 /*
  * words.h - begins each table: expands its rows for one face. No guard.
  *
- * A table declares the attributes of a session, a channel or an event rule, once. Its rows are
+ * A table declares the attributes of an object, such as a session, once. Its rows are
  *
  *   GIVEN(type, name, default, "doc")    asked, saved, shown; another value: another object
  *   CHANGED(...)                         the same, but a second request replaces the value

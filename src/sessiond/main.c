@@ -41,6 +41,7 @@ struct program {
 	mode_t mask;
 	pid_t parent; /* for --sig-parent */
 	int ready_fd;
+	int runner_fd; /* of the process that runs commands of triggers */
 	int caller_fd; /* the caller's standard error, until the daemon is ready; -1 */
 };
 
@@ -233,6 +234,7 @@ static int sessiond_begin(struct program *p, struct err *err)
 		ret = watch_signals(p);
 	if (ret < 0)
 		return err_errno(err, ERR_INTERNAL, -ret, "can't create the event loop");
+	exec_init(&p->sd.exec, p->sd.loop, p->runner_fd);
 	options_quotas(&p->options, &p->sd.quotas);
 	loop_work_init(&p->quit, on_end_request);
 	p->sd.quit = sessiond_request_end;
@@ -369,6 +371,8 @@ int main(int argc, const char **argv)
 			return 1;
 		}
 	}
+	/* before there are threads, or fewer rights */
+	p.runner_fd = p.options.no_exec ? -1 : exec_fork();
 	status = sessiond_serve(&p);
 	options_fini(&p.options);
 	return status;

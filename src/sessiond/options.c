@@ -84,6 +84,8 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		{ "no-load", 0, POPT_ARG_NONE, &o->no_load, 0, "Load no saved sessions", NULL },
 		{ "no-kernel", 0, POPT_ARG_NONE, &o->no_kernel, 0,
 		  "Do not trace the kernel, nor load the module for it", NULL },
+		{ "no-exec", 0, POPT_ARG_NONE, &o->no_exec, 0, "Run no commands of triggers",
+		  NULL },
 		{ "verbose", 'v', POPT_ARG_NONE, NULL, OPT_VERBOSE,
 		  "Log more on standard error; twice: even more", NULL },
 		{ "quiet", 'q', POPT_ARG_NONE, &o->quiet, 0, "Print nothing", NULL },

@@ -12,6 +12,7 @@ struct options {
 	int background; /* detach, and keep the standard descriptors */
 	int sig_parent;
 	int no_kernel;
+	int no_exec;
 	int verbose;
 	int quiet;
 	char *pidfile;	      /* NULL: RUNDIR/sessiond.pid */

@@ -18,9 +18,13 @@
 #include "core/orphaned.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/rec/recording.h"
+#include "sessiond/domain/user/fire.h"
 #include "sessiond/domain/user/user.h"
 #include "sessiond/peers/follow.h"
 #include "sessiond/state/state.h"
+#include "sessiond/state/triggers.h"
+#include "sessiond/trigger/firing.h"
+#include "sessiond/trigger/watchers.h"
 
 #define END_WITHIN_US 1700000u
 
@@ -62,6 +66,22 @@ static void sessiond_on_change(struct session *session)
 {
 	clock_check_begin(session_owner(session));
 	follow_changed(session_owner(session), session);
+}
+
+static void sessiond_on_rotation(struct session *session, bool begun)
+{
+	conditions_rotation(&session_owner(session)->conditions, session, begun);
+}
+
+static void sessiond_on_fired(struct recorder *recorder, struct trigger *trigger,
+			      const struct firing *firing, uint64_t nr)
+{
+	firing_happened(container_of(recorder, struct sessiond, recorder), trigger, firing, nr);
+}
+
+static void sessiond_on_interrupted(struct recorder *recorder, struct trigger *trigger, uint64_t nr)
+{
+	firing_interrupted(container_of(recorder, struct sessiond, recorder), trigger, nr);
 }
 
 static void sessiond_on_destroyed(struct session *session, const struct run_result *result)
@@ -133,6 +153,7 @@ static void refill(struct keeper *keeper)
 		run_keep(session->run);
 		domains_keep(&sd->domains, session);
 	}
+	fire_keep(sd->domains.of[DOMAIN_USER]);
 }
 
 static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t id)
@@ -144,6 +165,8 @@ static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t
 
 	if (strcmp(kind, "output") == 0)
 		return session_by_id(&sd->sessions, id);
+	if (strcmp(kind, "fired") == 0)
+		return fire_wants(sd->domains.of[DOMAIN_USER], (uid_t)id);
 	if (strcmp(kind, "trace") == 0) {
 		domains_each(domain, &sd->domains) list_for_each(
 			session, &sd->sessions.list,
@@ -234,6 +257,8 @@ int sessiond_init(struct sessiond *sd)
 	list_init(&sd->clients);
 	list_init(&sd->apps);
 	list_init(&sd->followers);
+	list_init(&sd->watchers);
+	triggers_init(&sd->triggers);
 	list_init(&sd->orphaned);
 	sd->next_client = 1;
 	sd->instance = make_instance();
@@ -252,6 +277,9 @@ int sessiond_init(struct sessiond *sd)
 	set_quotas(sd);
 	loop_timer_init(&sd->end, sd->loop, end_late);
 	clock_check_init(sd);
+	conditions_init(&sd->conditions, sd);
+	exec_init(&sd->exec, sd->loop, -1);
+	state_triggers_init(sd);
 	consumers_init(&sd->consumers, sd->loop, &sd->sessions);
 	sd->keeper.fd = -1;
 	sd->recorder = (struct recorder){
@@ -266,6 +294,9 @@ int sessiond_init(struct sessiond *sd)
 			.doorbell = sessiond_doorbell,
 			.keeper = &sd->keeper,
 			.quotas = &sd->quotas,
+			.fired = sessiond_on_fired,
+			.interrupted = sessiond_on_interrupted,
+			.clock = &sd->clock,
 		},
 		.next_id = 1,
 		.long_ns = 1000000,
@@ -284,6 +315,7 @@ int sessiond_init(struct sessiond *sd)
 				       .discard = discard,
 				       .changed = sessiond_on_change,
 				       .destroyed = sessiond_on_destroyed,
+				       .rotated = sessiond_on_rotation,
 				       .kernel_consumer = sessiond_kernel_consumer,
 				       .released = consumer_slot_release };
 	return 0;
@@ -297,6 +329,7 @@ void sessiond_fini(struct sessiond *sd)
 
 	if (!sd->loop)
 		return;
+	sd->recorder.config.fired = NULL; /* firings from now on are for a successor */
 	if (!sd->ending) { /* after a failure, descriptors that others hold are for a successor */
 		free(TAKE(sd->state_dir));
 		keeper_fini(&sd->keeper);
@@ -314,6 +347,10 @@ void sessiond_fini(struct sessiond *sd)
 	consumers_fini(&sd->consumers);
 	loop_timer_cancel(&sd->end);
 	clock_check_fini(sd);
+	exec_fini(&sd->exec);
+	conditions_fini(&sd->conditions);
+	state_triggers_fini(sd);
+	triggers_fini(&sd->triggers);
 	admission_fini(&sd->admission);
 	if (sd->ending)
 		state_clear(sd);
@@ -351,6 +388,7 @@ void sessiond_end(struct sessiond *sd)
 			 count_sessions(sd, NULL, buf));
 	sd->ending = true;
 	follow_end(sd);
+	watchers_end(sd);
 	list_for_each(session, &sd->sessions.list, node)
 		run_halt(session->run);
 	if (!consumers_end(&sd->consumers))

@@ -10,12 +10,15 @@
 
 #include "io/loop.h"
 #include "sessiond/core/session.h"
+#include "sessiond/core/trigger.h"
 #include "sessiond/domain/domains.h"
 #include "sessiond/domain/kernel/kmod.h"
 #include "sessiond/domain/rec/recorder.h"
 #include "sessiond/peers/admission.h"
 #include "sessiond/peers/consumers.h"
 #include "sessiond/run/run.h"
+#include "sessiond/trigger/conditions.h"
+#include "sessiond/trigger/exec.h"
 #include "trace/clock.h"
 #include "trace/clock_watch.h"
 
@@ -46,6 +49,11 @@ struct sessiond {
 	struct list_node clients; /* struct client */
 	struct list_node apps;	  /* struct app_conn */
 	struct list_node followers;
+	struct triggers triggers;
+	struct list_node watchers; /* of triggers */
+	struct exec exec;	   /* runs their commands */
+	struct conditions conditions;
+	struct loop_timer save_triggers;
 	uint64_t next_client;
 	unsigned int nr_sending; /* number of spools that are being sent */
 	unsigned int nr_refused; /* number of refused clients that are still connected */

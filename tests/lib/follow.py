@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""follow - reads the output of `lttctl --json status --follow` line by line."""
+"""follow - reads the output of `lttctl --json status --follow`, or of `lttctl --json watch`, line by line."""
 import json
 import subprocess
 import threading
@@ -8,13 +8,13 @@ import ltt
 import schema
 
 
-class Follow:
-    """Follows a session until it is destroyed, or stop() is called."""
+class Lines:
+    """The lines of a verb of lttctl, which are objects."""
 
-    def __init__(self, t, session, **kw):
+    def __init__(self, t, *verb, **kw):
         self.lines = []
         self.at = 0  # of the first that until() has not seen
-        self.proc = t.spawn("lttctl", "--json", "status", "--follow", session, text=True,
+        self.proc = t.spawn("lttctl", "--json", *verb, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -30,14 +30,37 @@ class Follow:
                 return self.lines[i]
         return None
 
-    def until(self, news, seconds=10, **fields):
+    def until_line(self, seconds=10, **wanted):
         """Wait for the next matching line, which may have been received already."""
-        wanted = dict(fields, news=news)
         try:
             return ltt.until(lambda: self.find(wanted), seconds, f"{wanted}")
         except ltt.Failure:
             print(f"came: {self.lines[self.at:]}")
             raise
+
+
+class Watch(Lines):
+    """Watches triggers until it is ended."""
+
+    def __init__(self, t, *names, **kw):
+        super().__init__(t, "watch", *names, **kw)
+
+    def end(self):
+        self.proc.terminate()
+        ltt.equal("status of watch", self.proc.wait(20 * ltt.PATIENCE), 0)
+        self.reader.join(10)
+        for line in self.lines:
+            schema.answer(line, "notification")
+
+
+class Follow(Lines):
+    """Follows a session until it is destroyed, or stop() is called."""
+
+    def __init__(self, t, session, **kw):
+        super().__init__(t, "status", "--follow", session, **kw)
+
+    def until(self, news, seconds=10, **fields):
+        return self.until_line(seconds, **dict(fields, news=news))
 
     def last(self, *news):
         """Last received line of these; a later until() only finds lines received after this call."""

@@ -7,9 +7,10 @@
  * real service would record them: tracepoints for the life of a request, a marker
  * for each wait of the workers.
  *
- *   webdemo [-s SECONDS] [-w WORKERS] [-c CLIENTS] [-n REQUESTS] [-p PAUSE_US]
+ *   webdemo [-s SECONDS] [-w WORKERS] [-c CLIENTS] [-n REQUESTS] [-p PAUSE_US] [-l NTH]
  *
- * A client pauses between its requests (200 us; 0: as many as it can).
+ * A client pauses between its requests (200 us; 0: as many as it can). With -l every NTH request takes
+ * 60 ms.
  *
  * Prints its counts, so that a trace can be compared with them.
  */
@@ -61,6 +62,7 @@ enum {
 	PAGE_BYTES = 2048,
 	MAX_THREADS = 64,
 	PATH_BYTES = 32,
+	SLOW_NS = 60000000,
 };
 
 struct request {
@@ -107,6 +109,7 @@ static _Atomic uint64_t next_id = 1;
 static _Atomic bool closing;
 static uint64_t most_requests = UINT64_MAX;
 static unsigned int pause_us = 200;
+static uint64_t slow_nth; /* 0: no request is slow */
 
 static uint64_t now_ns(void)
 {
@@ -123,6 +126,14 @@ static uint32_t hash(const char *text)
 	while (*text)
 		h = (h ^ (uint8_t)*text++) * 16777619u;
 	return h;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+
+	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
+		;
 }
 
 /* --- the queue between clients and workers -------------------------------- */
@@ -231,6 +242,8 @@ static void *worker_main(void *arg)
 			req->status = 200;
 			req->bytes = serve_page(req);
 		}
+		if (slow_nth && req->id % slow_nth == 0)
+			sleep_ns(SLOW_NS);
 		done.requests++;
 		ltt_trace(web, request_end, req->id, req->status, req->bytes, now_ns() - begin);
 		answer(req);
@@ -268,14 +281,6 @@ static void request_once(struct request *req, const char *name, uint32_t *seed)
 	pthread_mutex_unlock(&req->lock);
 }
 
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec ts = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-
-	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
-		;
-}
-
 static void *client_main(void *arg)
 {
 	uint32_t seed = (uint32_t)(uintptr_t)arg * 7919u + 1;
@@ -307,7 +312,7 @@ static void start(pthread_t *thread, void *(*run)(void *), int number)
 static int usage(void)
 {
 	fprintf(stderr, "usage: webdemo [-s SECONDS] [-w WORKERS] [-c CLIENTS] [-n REQUESTS] "
-			"[-p PAUSE_US]\n");
+			"[-p PAUSE_US] [-l NTH]\n");
 	return 2;
 }
 
@@ -327,7 +332,7 @@ int main(int argc, char **argv)
 	double seconds = 2;
 	uint64_t begin;
 
-	while ((opt = getopt(argc, argv, "s:w:c:n:p:")) != -1) {
+	while ((opt = getopt(argc, argv, "s:w:c:n:p:l:")) != -1) {
 		if (opt == 's')
 			seconds = atof(optarg);
 		else if (opt == 'w')
@@ -336,6 +341,8 @@ int main(int argc, char **argv)
 			clients = atoi(optarg);
 		else if (opt == 'p')
 			pause_us = (unsigned int)atoi(optarg);
+		else if (opt == 'l')
+			slow_nth = strtoull(optarg, NULL, 0);
 		else if (opt == 'n')
 			most_requests = strtoull(optarg, NULL, 0);
 		else

@@ -15,11 +15,13 @@
 #include "ltt_counts.h"
 #include "tracer/emit/counter.h"
 #include "tracer/emit/keys.h"
+#include "tracer/emit/trigger.h"
 #include "tracer_alone.h"
 
 #define SLICE 1000u /* events: short, so that the best of many had the CPU to itself */
 
 LTT_TRACEPOINT(bench, small, (int x), LTT_INFO, ltt_int(int, x, x))
+LTT_TRACEPOINT(bench, done, (int x), LTT_INFO, ltt_int(int, x, x))
 LTT_TRACEPOINT(bench, text, (uint64_t a, uint32_t b, const char *s), LTT_INFO,
 	       ltt_int(uint64_t, a, a), ltt_int(uint32_t, b, b), ltt_string(s, s))
 
@@ -50,6 +52,14 @@ static void run_few(void)
 {
 	for (uint64_t i = 0; i < SLICE; i++)
 		ltt_trace(bench, small, (int)(i % 16));
+}
+
+static void run_pairs(void)
+{
+	for (uint64_t i = 0; i < SLICE; i++) {
+		ltt_trace(bench, small, (int)i);
+		ltt_trace(bench, done, (int)i);
+	}
 }
 
 static void run_text(void)
@@ -91,7 +101,7 @@ static double best_ns(void (*run)(void))
 }
 
 static uint32_t point_ids[64];
-static uint32_t nr_ids, small_id;
+static uint32_t nr_ids, small_id, done_id;
 
 static void added(const struct point *point, void *data)
 {
@@ -101,6 +111,8 @@ static void added(const struct point *point, void *data)
 		point_ids[nr_ids++] = point->id;
 	if (strcmp(point->event->name, "bench:small") == 0)
 		small_id = point->id;
+	if (strcmp(point->event->name, "bench:done") == 0)
+		done_id = point->id;
 }
 
 static void measure_all(const char *what)
@@ -184,8 +196,15 @@ static void measure_counted(void)
 
 	CHECK(small_id && site_count(small_id, &counter, NULL) == 0, "count");
 	printf("%-24s %7.2f\n", "counted", best_ns(run_small));
+	counter.words = &counts[0].sum;
+	CHECK(site_count(done_id, &counter, NULL) == 0, "count");
+	printf("%-24s %7.2f\n", "two counted", best_ns(run_pairs));
+	CHECK(site_uncount(done_id, counter.words) == 0, "uncount");
+	counter.words = &counts[0].count;
 	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
 	counter.field = 0;
+	reader_synchronize();
+	memset(counts, 0, sizeof(counts));
 	CHECK(site_count(small_id, &counter, NULL) == 0, "histogram");
 	printf("%-24s %7.2f\n", "a histogram", best_ns(run_small));
 	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
@@ -193,7 +212,30 @@ static void measure_counted(void)
 	reader_synchronize();
 	for (int i = 1; i < 64; i++)
 		counts[0].count += counts[i].count;
-	CHECK(counts[0].count == 2 * slices * SLICE, "%llu", (unsigned long long)counts[0].count);
+	CHECK(counts[0].count == slices * SLICE, "%llu", (unsigned long long)counts[0].count);
+}
+
+/* A begin and an end, which are close enough not to fire. */
+static void measure_pairs(const char *what, uint32_t key)
+{
+	static struct ltt_fired fired;
+	struct pairing *pairs = pairing_new();
+	struct trigger_spec begin = { .fired = &fired,
+				      .role = TRIGGER_BEGIN,
+				      .clock = LTT_CLOCK_CYCLES,
+				      .key = key,
+				      .pairs = pairs };
+	struct trigger_spec end = begin;
+
+	end.role = TRIGGER_END;
+	end.threshold = UINT64_MAX;
+	CHECK(pairs && site_watch(small_id, &begin) == 0, "begin");
+	CHECK(site_watch(done_id, &end) == 0, "end");
+	printf("%-24s %7.2f\n", what, best_ns(run_pairs));
+	CHECK(site_unwatch(small_id, &fired, 0, TRIGGER_BEGIN) == 0, "begin");
+	CHECK(site_unwatch(done_id, &fired, 0, TRIGGER_END) == 0, "end");
+	CHECK(!fired.slot[0].fired && !fired.slot[0].evicted && !fired.slot[0].missed, "firings");
+	pairing_release(pairs);
 }
 
 int main(int argc, char **argv)
@@ -223,6 +265,8 @@ int main(int argc, char **argv)
 	armed_set_free(&u, second);
 	measure_probes();
 	measure_counted();
+	measure_pairs("a pair by key", 0);
+	measure_pairs("a pair by thread", TRIGGER_BY_THREAD);
 	measure_all("off again");
 	return 0;
 }

@@ -96,6 +96,50 @@ enum rule_kind {
 	RULE_NR_KINDS,
 };
 
+/** When a trigger fires. */
+enum condition {
+	CONDITION_EVENT = 0,	/* an event that matches */
+	CONDITION_PAIR = 1,	/* more time than the threshold between begin and end */
+	CONDITION_RATE = 2,	/* more matching events in a second than the threshold */
+	CONDITION_SILENCE = 3,	/* no matching event for the time of the threshold */
+	CONDITION_LOSSES = 4,	/* the session has lost that many further events */
+	CONDITION_QUANTILE = 5, /* quantile of a histogram above the threshold */
+	CONDITION_USAGE_HIGH = 6, /* a buffer of the channel is fuller than the threshold */
+	CONDITION_USAGE_LOW = 7,  /* all buffers of the channel are emptier again */
+	CONDITION_CONSUMED = 8,	  /* the session has written more bytes than the threshold */
+	CONDITION_ROTATION_BEGUN = 9,
+	CONDITION_ROTATION_ENDED = 10,
+	CONDITION_SIGNAL = 11, /* a program was ended by a signal */
+	CONDITION_NR_KINDS,
+};
+
+enum action_kind {
+	ACTION_NOTIFY = 0,
+	ACTION_START = 1,
+	ACTION_STOP = 2,
+	ACTION_ROTATE = 3,
+	ACTION_SNAPSHOT = 4,
+	ACTION_EXEC = 5,
+	ACTION_NR_KINDS,
+};
+
+enum notification_kind {
+	NOTIFICATION_FIRED = 1,
+	NOTIFICATION_DONE = 2,	 /* an action has ended */
+	NOTIFICATION_FAILED = 3, /* an action could not be done */
+	NOTIFICATION_MISSED = 4,
+};
+
+/** Kinds of captured values. */
+enum captured_kind {
+	CAPTURED_NONE = 0, /* the event has no such field */
+	CAPTURED_SIGNED = 1,
+	CAPTURED_UNSIGNED = 2,
+	CAPTURED_DOUBLE = 3,
+	CAPTURED_TEXT = 4,
+	CAPTURED_CUT = 5, /* the first bytes of a text that was longer */
+};
+
 /** Kinds of values in keys of counters; the numbers of abi/ltt_counts.h. */
 enum key_kind {
 	KEY_SIGNED = 1,

@@ -237,6 +237,8 @@ struct json_object *json_news(const struct ltt_ctl_news *n)
 #define ATTRIBUTE_SHOW_sync_mode(o, key, value) set_word(o, key, &words_sync, value)
 #define ATTRIBUTE_SHOW_rule_kind(o, key, value) set_word(o, key, &words_rule_kind, value)
 #define ATTRIBUTE_SHOW_loglevel_type(o, key, value) set_word(o, key, &words_level_type, value)
+#define ATTRIBUTE_SHOW_condition(o, key, value) set_word(o, key, &words_condition, value)
+#define ATTRIBUTE_SHOW_action_kind(o, key, value) set_word(o, key, &words_action, value)
 #define ATTRIBUTE_SHOW_loglevel(o, key, value) json_set_str(o, key, loglevel_name(value))
 
 static void set_word(struct json_object *o, const char *key, const struct words *words,
@@ -310,6 +312,29 @@ struct json_object *json_channel(const struct ltt_ctl_channel *c)
 	json_set(o, "conflicts", json_object_new_array());
 	json_set(o, "refusals", json_object_new_array());
 	json_set(o, "totals", json_totals(c->totals));
+	return o;
+}
+
+static struct json_object *json_model_action(const struct ltt_ctl_action *a)
+{
+	struct json_object *o = json_object_new_object();
+
+#define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, a, name);
+#include "model/action.def"
+	return o;
+}
+
+struct json_object *json_model_trigger(const struct ltt_ctl_trigger *t)
+{
+	struct json_object *o = json_object_new_object();
+
+	JSON_COPY(o, t, name);
+#define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, &t->options, name);
+#include "model/trigger.def"
+	if (t->options.loglevel_type == LTT_CTL_LEVEL_ALL)
+		json_object_object_del(o, "loglevel");
+	for (size_t i = 0; i < t->nr_actions; i++)
+		json_append(o, "actions", json_model_action(&t->actions[i]->action));
 	return o;
 }
 

@@ -78,6 +78,9 @@ static int make_part(struct making *m, int code, struct json_object *session, st
 #define REPEAT_sync_mode(o, to, name) REPEAT_WORD(words_sync, o, to, name)
 #define REPEAT_rule_kind(o, to, name) REPEAT_WORD(words_rule_kind, o, to, name)
 #define REPEAT_loglevel_type(o, to, name) REPEAT_WORD(words_level_type, o, to, name)
+#define REPEAT_condition(o, to, name) REPEAT_WORD(words_condition, o, to, name)
+#define REPEAT_action_kind(o, to, name) REPEAT_WORD(words_action, o, to, name)
+#define REPEAT_names(o, to, name) ((void)0)
 #define REPEAT_loglevel(o, to, name) REPEAT_AS(to, name, make_level(json_str(o, #name)))
 
 /* An empty text is an option that is not given. */
@@ -353,6 +356,68 @@ static int make_rotation(struct making *m, struct json_object *session)
 			 o.rotate_us ? "rotate_us" : "rotate_size");
 }
 
+/* --- triggers ------------------------------------------------------------------------------- */
+
+/* A file that is loaded under another name has triggers of that. */
+static const char *make_session_name(struct json_object *session, const char *name)
+{
+	const char *saved = json_str(session, SAVED_NAME);
+
+	return name && *saved && strcmp(name, saved) == 0 ? json_str(session, "name") : name;
+}
+
+static size_t make_actions(struct json_object *session, struct json_object *trigger,
+			   struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX])
+{
+	size_t nr = MIN(json_len(trigger, "actions"), (size_t)LTT_CTL_ACTIONS_MAX);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *action = json_at(trigger, "actions", i);
+
+#define REPEATED(type, name, init, doc) REPEAT(type, action, &actions[i], name);
+#include "model/action.def"
+		actions[i].session = make_session_name(session, actions[i].session);
+	}
+	return nr;
+}
+
+/* Names between commas; allocated. */
+static char *make_joined(struct json_object *o, const char *key)
+{
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < json_len(o, key); i++) {
+		char *before AUTO_FREE = text;
+
+		text = xasprintf("%s%s%s", before, i ? "," : "",
+				 json_object_get_string(json_at(o, key, i)));
+	}
+	return text;
+}
+
+/* One of this name is replaced, as it was saved with the session before. */
+static int make_trigger(struct making *m, struct json_object *session, struct json_object *trigger)
+{
+	struct ltt_ctl *lib = m->ctl->library;
+	struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX] = { 0 };
+	char *captures AUTO_FREE = make_joined(trigger, "captures");
+	struct ltt_ctl_trigger_options o;
+	int code;
+
+	ltt_ctl_trigger_options_init(&o);
+#define REPEATED(type, name, init, doc) REPEAT(type, trigger, &o, name);
+#include "model/trigger.def"
+	o.name = json_str(trigger, "name");
+	o.captures = captures;
+	o.session = make_session_name(session, o.session);
+	o.actions = actions;
+	o.nr_actions = make_actions(session, trigger, actions);
+	code = ltt_ctl_add_trigger(lib, &o, NULL);
+	if (code == LTT_CTL_EVENT_EXISTS && ltt_ctl_remove_trigger(lib, o.name, getuid()) == 0)
+		code = ltt_ctl_add_trigger(lib, &o, NULL);
+	return make_part(m, code, session, trigger, "trigger");
+}
+
 static int make_contents(struct making *m, struct json_object *session)
 {
 	int code = m->is_trial ? 0 : make_snapshot_output(m, session);
@@ -364,6 +429,8 @@ static int make_contents(struct making *m, struct json_object *session)
 		code = make_tracker(m, session, json_at(session, "trackers", i));
 	for (size_t i = 0; i < json_len(session, "channels") && code == 0; i++)
 		code = make_channel(m, session, json_at(session, "channels", i));
+	for (size_t i = 0; i < json_len(session, "triggers") && code == 0 && !m->is_trial; i++)
+		code = make_trigger(m, session, json_at(session, "triggers", i));
 	return code;
 }
 

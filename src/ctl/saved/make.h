@@ -5,7 +5,8 @@
 
 #include "ctl/ctl.h"
 
-#define SAVED_FILE "file" /* in the record of a session: where it was read */
+#define SAVED_FILE "file" /* in the record of a session: where it was read, */
+#define SAVED_NAME "saved_name" /* and its name there */
 
 /** struct making - sessions that are being made. @keep_going: parts that can't be made are warned
  *  of, and left out. */

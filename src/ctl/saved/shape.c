@@ -26,6 +26,8 @@
 #define FIELD_OF_sync_mode(id, preset, text) FIELD_IN(words_sync, id, preset, text)
 #define FIELD_OF_rule_kind(id, preset, text) FIELD_IN(words_rule_kind, id, preset, text)
 #define FIELD_OF_loglevel_type(id, preset, text) FIELD_IN(words_level_type, id, preset, text)
+#define FIELD_OF_condition(id, preset, text) FIELD_IN(words_condition, id, preset, text)
+#define FIELD_OF_action_kind(id, preset, text) FIELD_IN(words_action, id, preset, text)
 #define FIELD_IN(list, id, preset, text) \
 	{ .key = id, .kind = FIELD_WORD, .words = &(list), .init = (preset), .doc = text },
 #define FIELD_OF_loglevel(id, preset, text) { .key = id, .kind = FIELD_LEVEL, .doc = text },
@@ -87,6 +89,32 @@ static const struct field tracker_fields[] = {
 	  .doc = "only events of tasks with one of these ids are recorded; empty: of no task" },
 };
 
+static const struct field trigger_fields[] = {
+	{ .key = "name", .kind = FIELD_TEXT, .must = true, .doc = "name of the trigger" },
+#define SHOWN FIELD
+#include "model/trigger.def"
+};
+
+static const struct field action_fields[] = {
+#define SHOWN FIELD
+#include "model/action.def"
+};
+
+const struct shape shape_action = {
+	.name = "action",
+	.doc = "An action of a trigger.",
+	.fields = action_fields,
+	.nr = ARRAY_SIZE(action_fields),
+};
+
+const struct shape shape_trigger = {
+	.name = "trigger",
+	.doc = "A trigger, whose condition or actions concern the session.",
+	.fields = trigger_fields,
+	.nr = ARRAY_SIZE(trigger_fields),
+	.lists = { { "actions", &shape_action } },
+};
+
 const struct shape shape_tracker = {
 	.name = "tracker",
 	.doc = "A selection of tasks by one kind of ids.",
@@ -114,7 +142,9 @@ const struct shape shape_session = {
 	.doc = "A session.",
 	.fields = session_fields,
 	.nr = ARRAY_SIZE(session_fields),
-	.lists = { { "trackers", &shape_tracker }, { "channels", &shape_channel } },
+	.lists = { { "trackers", &shape_tracker },
+		   { "channels", &shape_channel },
+		   { "triggers", &shape_trigger } },
 };
 
 const struct field *shape_field(const struct shape *shape, const char *name)

@@ -168,6 +168,7 @@ static void take_sessions(struct ctl *ctl, struct loading *loading, struct json_
 			continue;
 		json_set_bool(loading->names, name, true);
 		json_set_str(session, SAVED_FILE, json_str(group, "file"));
+		json_set_str(session, SAVED_NAME, json_str(session, "name"));
 		json_append(group, "sessions", json_object_get(session));
 	}
 }

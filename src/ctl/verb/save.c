@@ -17,7 +17,7 @@
 
 static struct {
 	char *output_path;
-	int all, force, schema;
+	int all, force, schema, no_triggers;
 } opt;
 
 static const struct poptOption options[] = {
@@ -25,6 +25,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("force", 'f', &opt.force, "replace files that exist"),
 	OPTION_TEXT("output-path", 'o', &opt.output_path,
 		    "write to this directory; -: print all of them", "DIR"),
+	OPTION_FLAG("no-triggers", 0, &opt.no_triggers, "leave out the triggers of the sessions"),
 	OPTION_FLAG("schema", 0, &opt.schema, "print the XML schema of the files"),
 	POPT_TABLEEND,
 };
@@ -36,6 +37,33 @@ static bool is_recording(struct json_object *o)
 	const char *state = json_str(o, "state");
 
 	return strcmp(state, "recording") == 0 || strcmp(state, "starting") == 0;
+}
+
+/* Whether the condition or an action of the trigger is about the session. */
+static bool concerns(const struct ltt_ctl_trigger *trigger, const char *session)
+{
+	bool any = strcmp(trigger->options.session, session) == 0;
+
+	for (size_t i = 0; i < trigger->nr_actions; i++)
+		any |= strcmp(trigger->actions[i]->action.session, session) == 0;
+	return any;
+}
+
+/* Return: 0 or the code in ctl->err. */
+static int fetch_triggers(struct ctl *ctl, struct json_object *session)
+{
+	struct ltt_ctl_triggers *list;
+
+	if (opt.no_triggers)
+		return 0;
+	if (ctl_done(ctl, ltt_ctl_list_triggers(ctl->library, &list), &ctl->err) != 0)
+		return ctl->err.code;
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->triggers[i]->uid == json_num(session, "uid") &&
+		    concerns(list->triggers[i], json_str(session, "name")))
+			json_append(session, "triggers", json_model_trigger(list->triggers[i]));
+	ltt_ctl_triggers_free(list);
+	return 0;
 }
 
 /* Return: the session as saved/shape.h has it; NULL: ctl->err is set. */
@@ -50,7 +78,10 @@ static struct json_object *fetch_saved(struct ctl *ctl, const char *session)
 	json_object_object_del(o, "output");
 	output_set(o, output);
 	json_set_bool(o, "recording", is_recording(o));
-	return o;
+	if (fetch_triggers(ctl, o) == 0)
+		return o;
+	json_object_put(o);
+	return NULL;
 }
 
 /* --- the verb ------------------------------------------------------------------------------ */

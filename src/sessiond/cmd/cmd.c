@@ -29,12 +29,33 @@ void command_begin(struct command *cmd, struct encoder *enc, uint16_t type, uint
 	encode_header(enc, type, flags, cmd->serial);
 }
 
+static void command_take_answer(struct command *cmd, const struct encoder *enc)
+{
+	struct msg_header header;
+	struct decoder dec;
+	const char *text;
+	uint32_t code;
+
+	memcpy(&header, enc->buf, sizeof(header));
+	if (!(header.flags & MSG_REPLY))
+		return;
+	decoder_init(&dec, enc->buf + sizeof(header), enc->len - sizeof(header), NULL, 0);
+	code = decode_u32(&dec);
+	text = decode_str(&dec);
+	if (code)
+		err_set(&cmd->err, (enum err_code)code, "%s", text);
+	else
+		cmd->internal->answered(cmd, &dec);
+}
+
 void command_send(struct command *cmd, const struct encoder *enc)
 {
 	struct client *client = client_find(cmd->sd, cmd->client);
 
 	if (client)
 		peer_send(&client->peer, enc);
+	if (cmd->internal)
+		command_take_answer(cmd, enc);
 }
 
 bool command_choked(struct command *cmd)
@@ -60,6 +81,8 @@ void command_free(struct command *cmd)
 	for (unsigned int i = 0; i < cmd->nr_fds; i++)
 		sock_drop(cmd->fds[i]);
 	free(cmd->body);
+	if (cmd->internal)
+		cmd->internal->ended(cmd);
 	free(cmd);
 }
 
@@ -99,7 +122,7 @@ static void run_again(void *data)
 	int fds[MSG_MAX_FDS];
 	struct decoder dec;
 
-	if (!client_find(cmd->sd, cmd->client)) {
+	if (!cmd->internal && !client_find(cmd->sd, cmd->client)) {
 		command_free(cmd);
 		return;
 	}

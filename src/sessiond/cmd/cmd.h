@@ -25,10 +25,20 @@ enum cmd_later {
 	CMD_BUSY = 3, /* an operation of the session is in progress: run again after it */
 };
 
+struct command;
+
+/** A request of the daemon itself. @answered: its reply, at the OUT fields; @ended: afterwards,
+ *  with the outcome in cmd->err; it frees this. */
+struct command_internal {
+	void (*answered)(struct command *cmd, struct decoder *dec);
+	void (*ended)(struct command *cmd);
+};
+
 /** One request of one client, until it is answered. */
 struct command {
 	struct sessiond *sd;
 	uint64_t client; /* id: it may be disconnected before the answer */
+	struct command_internal *internal; /* NULL: of a client */
 	struct caller caller;
 	uint16_t type;
 	uint32_t serial;

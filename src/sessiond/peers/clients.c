@@ -9,6 +9,7 @@
 #include "follow.h"
 #include "sessiond/cmd/cmd.h"
 #include "sessiond/state/state.h"
+#include "sessiond/trigger/watchers.h"
 
 /* Requests of one client that may wait for an answer at the same time. */
 #define MAX_WAITING 256u
@@ -115,6 +116,7 @@ void client_conn_free(struct client *client)
 	struct sessiond *sd = client->sd;
 
 	follow_leave(sd, client->id);
+	watchers_leave(sd, client->id);
 	state_save_series(sd, client->id);
 	admission_remove(&client->pending_hello);
 	peer_fini(&client->peer);

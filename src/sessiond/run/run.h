@@ -57,6 +57,8 @@ struct run_config {
 	/** Called when its state or problem has changed; when it was destroyed. */
 	void (*changed)(struct session *session);
 	void (*destroyed)(struct session *session, const struct run_result *result);
+	/** A rotation has begun, or ended. May be NULL. */
+	void (*rotated)(struct session *session, bool begun);
 	/** The kernel's consumer, which writes one session more. May be NULL, as the next one. */
 	struct consumer *(*kernel_consumer)(struct session *session);
 	/** The consumer writes one session less. */

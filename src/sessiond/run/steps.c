@@ -380,12 +380,22 @@ static void finish_other_turn(struct op *op)
 		op_next(op);
 }
 
+static void note_rotation(const struct op *op, bool begun)
+{
+	const struct run *run = op->run;
+
+	if (!op->clear && run->config.rotated)
+		run->config.rotated(run->session, begun);
+}
+
 static void begin_turn(struct op *op)
 {
 	struct run *run = op->run;
 
-	if (!*run->session->chunk.turning)
+	if (!*run->session->chunk.turning) {
 		chunk_turn(&run->session->chunk, op->clear, turn_now_ns());
+		note_rotation(op, true);
+	}
 	run_save(run);
 	request_turn(op);
 }
@@ -408,6 +418,7 @@ static void end_turn(struct op *op)
 	rotation_arm(run);
 	session_trouble(run->session, TROUBLE_TURN, "");
 	run_changed(run);
+	note_rotation(op, false);
 	op_end(op);
 }
 

@@ -13,6 +13,7 @@
 #include "sessiond/clock_check.h"
 #include "sessiond/core/attribute.h"
 #include "sessiond/core/orphaned.h"
+#include "triggers.h"
 
 #define ID_GAP 4096u
 
@@ -383,6 +384,10 @@ void state_load(struct sessiond *sd, const char *rundir)
 	if (nr >= 0)
 		free(entries);
 	remove_unused_classes(sd);
+	if (daemon == 0)
+		state_load_triggers(sd);
+	else
+		forget_file(sd, STATE_TRIGGERS_FILE);
 	sd->quotas.lenient = false;
 	sd->sessions.next_id = next; /* creating them again has counted */
 }

@@ -12,6 +12,8 @@
 
 #define STATE_NAME_BYTES 48
 
+/** Write the daemon's file, if the next daemon needs another one. Return: 0 or negative errno. */
+int state_save_daemon(struct sessiond *sd) MUST_CHECK;
 /** The name of a session's file of classes. */
 void state_classes_name(uint64_t session, uint32_t number, char ret[STATE_NAME_BYTES]);
 

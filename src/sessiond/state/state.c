@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "sessiond/peers/follow.h"
+#include "triggers.h"
 
 #define CLASSES_UNUSED_LEAST (1u << 20)
 /* Ids that are skipped if the daemon is killed: most new sessions need no new daemon file. */
@@ -91,6 +92,11 @@ static bool is_daemon_saved(const struct sessiond *sd)
 {
 	return sd->sessions.next_id <= sd->saved_sessions && has_file(sd, STATE_DAEMON_FILE) &&
 	       has_file(sd, STATE_DAEMON_COPY);
+}
+
+int state_save_daemon(struct sessiond *sd)
+{
+	return is_daemon_saved(sd) ? 0 : save_daemon(sd);
 }
 
 static void state_put_clock(struct state_space *space, const struct clock_facts *clock,
@@ -397,7 +403,7 @@ static int try_save(struct sessiond *sd, struct session *session, size_t cap)
 
 static int save_session(struct sessiond *sd, struct session *session)
 {
-	int ret = is_daemon_saved(sd) ? 0 : save_daemon(sd);
+	int ret = state_save_daemon(sd);
 
 	if (ret < 0)
 		return ret;
@@ -460,13 +466,15 @@ void state_discard(struct sessiond *sd, const struct session *session)
 
 void state_clear(struct sessiond *sd)
 {
-	AUTO_FREE char *path = NULL, *copy = NULL;
+	static const char *const files[] = { STATE_DAEMON_FILE, STATE_DAEMON_COPY,
+					     STATE_TRIGGERS_FILE };
 
 	if (!sd->state_dir)
 		return;
-	path = xasprintf("%s/" STATE_DAEMON_FILE, sd->state_dir);
-	copy = xasprintf("%s/" STATE_DAEMON_COPY, sd->state_dir);
-	unlink(path);
-	unlink(copy);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		AUTO_FREE char *path = xasprintf("%s/%s", sd->state_dir, files[i]);
+
+		unlink(path);
+	}
 	rmdir(sd->state_dir);
 }

@@ -91,7 +91,7 @@ int agent_count_message(struct agent_link *link, uint16_t type, struct decoder *
 		return on_uncount(link, dec);
 	case MSG_app_counts_drop:
 		return on_counts_drop(link, dec);
-	default: /* a newer daemon's */
-		return 0;
+	default:
+		return agent_fired_message(link, type, dec);
 	}
 }

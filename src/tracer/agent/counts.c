@@ -387,6 +387,11 @@ void agent_counts_reap(void)
 	agent_unlock();
 }
 
+void agent_counts_unhooked(void)
+{
+	unhooked = true;
+}
+
 void agent_counts_after_fork_child(void)
 {
 	unhooked = unhooked || dropped; /* the parent's helper may have been about to reap */

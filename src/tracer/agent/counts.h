@@ -34,6 +34,9 @@ void agent_counts_forget(unsigned int link);
  *  moment, the next call unmaps it. Called by the helper thread without agent_lock. */
 void agent_counts_reap(void);
 
+/** A trigger was removed: agent_counts_reap() has a filter to free. */
+void agent_counts_unhooked(void);
+
 void agent_counts_after_fork_child(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "buffers.h"
 #include "channels.h"
 #include "counts.h"
+#include "fired.h"
 #include "tracer/base/env.h"
 #include "link.h"
 #include "points.h"
@@ -178,6 +179,7 @@ static int on_welcome(struct agent_link *link, struct decoder *dec)
 	if (link->has_instance && link->instance != m.instance) {
 		agent_buffers_forget(link->index);
 		agent_counts_forget(link->index);
+		agent_fired_forget(link->index);
 		__atomic_store_n(&link->answered, 0, __ATOMIC_RELAXED);
 	}
 	link->instance = m.instance;
@@ -314,6 +316,7 @@ static void sweep(const struct agent_link *link)
 	agent_lock();
 	agent_buffers_sweep(link->index, link->round);
 	agent_counts_sweep(link->index, link->round);
+	agent_fired_sweep(link->index, link->round);
 	agent_unlock();
 	agent_traces_report();
 	agent_buffers_reap();

@@ -24,7 +24,8 @@ bool agent_send_news(struct agent_link *link);
  */
 int agent_message(struct agent_link *link, struct decoder *dec);
 
-/** The same of messages that agent_message() does not know: those about counting. */
+/** The same of messages that agent_message() does not know: those about counting and triggers. */
 int agent_count_message(struct agent_link *link, uint16_t type, struct decoder *dec);
+int agent_fired_message(struct agent_link *link, uint16_t type, struct decoder *dec);
 
 #endif

@@ -54,14 +54,7 @@ static void emit_counter_add(const struct hook *hook, uint64_t word, uint64_t va
 static int read_field(const struct ltt_site *site, const void *payload, size_t len, uint32_t field,
 		      uint64_t *ret_bits, int *ret_negative)
 {
-	const struct site_state *state = __atomic_load_n(&site->owner, __ATOMIC_ACQUIRE);
-	const struct ltt_event_view view = {
-		.size = sizeof(view),
-		.fields = state ? state->fields : NULL,
-		.nr_fields = state ? state->nr_fields : 0,
-		.payload = payload,
-		.len = len,
-	};
+	const struct ltt_event_view view = view_of(site, payload, len);
 
 	return view_integer(&view, (int)field, ret_bits, ret_negative);
 }

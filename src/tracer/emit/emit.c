@@ -8,6 +8,7 @@
 
 #include "counter.h"
 #include "emit.h"
+#include "trigger.h"
 #include "tracer/site/registry.h"
 #include "tracer/ring/admit.h"
 #include "tracer/ring/context.h"
@@ -147,6 +148,7 @@ emit_limited(const struct ltt_site *site, const void *payload, size_t len, size_
 			emit_to_ring(&table->hook[i], site, payload, len, extra, ip);
 }
 
+/* Or to a trigger. */
 static inline void emit_to_counter(const struct hook *hook, const struct ltt_site *site,
 				   const void *payload, size_t len, struct emit_ip ip)
 {
@@ -154,7 +156,8 @@ static inline void emit_to_counter(const struct hook *hook, const struct ltt_sit
 
 	if (likely(!preparation) ||
 	    admit_event(hook, preparation, payload, len, emit_ip_of(site, ip)))
-		counter_hit(hook, site, payload, len);
+		(__atomic_load_n(&hook->trigger, __ATOMIC_RELAXED) ? trigger_hit : counter_hit)(
+			hook, site, payload, len);
 }
 
 static inline void emit_to_hook(const struct hook *hook, const struct ltt_site *site,
@@ -164,7 +167,8 @@ static inline void emit_to_hook(const struct hook *hook, const struct ltt_site *
 		emit_to_ring(hook, site, payload, len, extra, ip);
 	else if (__atomic_load_n(&hook->probe, __ATOMIC_RELAXED))
 		emit_to_probe(hook, site, payload, len, extra);
-	else if (__atomic_load_n(&hook->counter, __ATOMIC_RELAXED))
+	else if (__atomic_load_n(&hook->counter, __ATOMIC_RELAXED) ||
+		 __atomic_load_n(&hook->trigger, __ATOMIC_RELAXED))
 		emit_to_counter(hook, site, payload, len + extra, ip);
 }
 
@@ -294,10 +298,14 @@ void ltt_emit_word(struct ltt_site *site, uint64_t word, size_t len)
 }
 #endif
 
-static void lose_oversize(const struct hook *hook, uint32_t session)
+static void lose_oversize(const struct hook *hook, const struct ltt_site *site, uint32_t session)
 {
 	if (!emit_binding_of(hook)) {
-		if (!session)
+		if (session)
+			return;
+		if (__atomic_load_n(&hook->trigger, __ATOMIC_RELAXED))
+			trigger_hit_oversize(hook, site);
+		else
 			counter_hit_oversize(hook);
 	} else if (!session || ring_hook_session(hook) == session) {
 		ring_lose_oversize(hook);
@@ -313,7 +321,7 @@ void emit_lost_oversize(const struct ltt_site *site)
 	if (emit_is_muted())
 		return;
 	for (uint32_t i = 0; i < nr; i++)
-		lose_oversize(&table->hook[i], session);
+		lose_oversize(&table->hook[i], site, session);
 }
 
 void site_lose(const struct ltt_site *site)

@@ -13,16 +13,7 @@
 #include "tracer/base/large.h"
 
 #define ANYWHERE UINT32_MAX
-
-/* A field of a key, or the value of a histogram. */
-struct key_field {
-	uint32_t index;	 /* of the field in its event class */
-	uint32_t offset; /* in the payload; ANYWHERE: after fields of variable length */
-	uint8_t bytes;	 /* of an integer; 0: the field is a text */
-	uint8_t kind;	 /* enum ltt_counts_kind */
-	bool swapped;	 /* an integer in the other byte order */
-	bool terminated; /* a text that ends with NUL */
-};
+#define TEXT_COMPARED 4096u /* bytes of a text that key_field_word() reads */
 
 struct keying {
 	struct ltt_counts_slot *slots;
@@ -48,24 +39,11 @@ struct key_event {
 	size_t len;
 };
 
-static struct ltt_event_view keys_view(const struct key_event *event)
-{
-	const struct site_state *state = __atomic_load_n(&event->site->owner, __ATOMIC_ACQUIRE);
-
-	return (struct ltt_event_view){
-		.size = sizeof(struct ltt_event_view),
-		.fields = state ? state->fields : NULL,
-		.nr_fields = state ? state->nr_fields : 0,
-		.payload = event->payload,
-		.len = event->len,
-	};
-}
-
 static __attribute__((noinline)) bool read_integer_anywhere(const struct key_field *field,
 							    const struct key_event *event,
 							    uint64_t *ret_value)
 {
-	const struct ltt_event_view view = keys_view(event);
+	const struct ltt_event_view view = view_of(event->site, event->payload, event->len);
 	int negative;
 
 	return view_integer(&view, (int)field->index, ret_value, &negative) == 0;
@@ -91,7 +69,7 @@ static inline bool read_integer(const struct key_field *field, const struct key_
 static bool find_text_anywhere(const struct key_field *field, const struct key_event *event,
 			       const char **ret_text, size_t *ret_len)
 {
-	const struct ltt_event_view view = keys_view(event);
+	const struct ltt_event_view view = view_of(event->site, event->payload, event->len);
 
 	if (ltt_view_string(&view, (int)field->index, ret_text, ret_len) < 0)
 		return false;
@@ -209,6 +187,37 @@ uint32_t keys_find_plain(const struct keying *k, const void *payload, size_t len
 	return KEYS_NO_SLOT;
 }
 
+static __attribute__((noinline)) bool key_text_word(const struct key_field *field,
+						    const struct key_event *event,
+						    uint64_t *ret_word)
+{
+	const char *text;
+	uint64_t hash, word;
+	size_t len;
+
+	if (!find_text(field, event, TEXT_COMPARED, &text, &len))
+		return false;
+	hash = ltt_counts_hash_word(0, len);
+	if (len > TEXT_COMPARED)
+		len = TEXT_COMPARED;
+	for (size_t at = 0; at < len; at += sizeof(word)) {
+		word = 0;
+		memcpy(&word, text + at, len - at < sizeof(word) ? len - at : sizeof(word));
+		hash = ltt_counts_hash_word(hash, word);
+	}
+	*ret_word = hash;
+	return true;
+}
+
+bool key_field_word(const struct key_field *field, const struct ltt_site *site, const void *payload,
+		    size_t len, uint64_t *ret_word)
+{
+	const struct key_event event = { site, payload, len };
+
+	return unlikely(!field->bytes) ? key_text_word(field, &event, ret_word) :
+					 read_integer(field, &event, ret_word);
+}
+
 bool keys_has_value(const struct keying *k)
 {
 	return k->has_value;
@@ -243,8 +252,8 @@ static bool keys_is_integer(const struct ltt_field *field)
 	       field->size_bits >= 8 && field->size_bits <= 64 && field->size_bits % 8 == 0;
 }
 
-static bool key_field_make(const struct ltt_field *fields, uint32_t nr_fields, uint32_t index,
-			   struct key_field *ret)
+bool key_field_make(const struct ltt_field *fields, uint32_t nr_fields, uint32_t index,
+		    struct key_field *ret)
 {
 	const struct ltt_field *field = index < nr_fields ? &fields[index] : NULL;
 

@@ -42,6 +42,39 @@ struct key_found {
 	uint64_t value;
 };
 
+/** struct key_field - a field of a key, or the value of a histogram. */
+struct key_field {
+	uint32_t index;	 /* of the field in its event class */
+	uint32_t offset; /* in the payload; UINT32_MAX: after fields of variable length */
+	uint8_t bytes;	 /* of an integer; 0: the field is a text */
+	uint8_t kind;	 /* enum ltt_counts_kind */
+	bool swapped;	 /* an integer in the other byte order */
+	bool terminated; /* a text that ends with NUL */
+};
+
+/** Return: false: it can't be in a key. */
+bool key_field_make(const struct ltt_field *fields, uint32_t nr_fields, uint32_t index,
+		    struct key_field *ret);
+/** Whether it is an integer at a fixed place of a payload of @len bytes. */
+static inline bool key_field_is_plain(const struct key_field *field, size_t len)
+{
+	return field->bytes && !field->swapped && (uint64_t)field->offset + field->bytes <= len;
+}
+
+/** The value of such an integer, extended to 64 bits. */
+static inline uint64_t key_field_plain(const struct key_field *field, const void *payload)
+{
+	uint64_t value = ltt_counts_load((const unsigned char *)payload + field->offset,
+					 field->bytes);
+
+	return field->kind == LTT_COUNTS_SIGNED ? ltt_counts_extend(value, field->bytes) : value;
+}
+
+/** The field's value in one word: an integer, or the hash of a text. Return: false: the event has
+ *  no such value. */
+bool key_field_word(const struct key_field *field, const struct ltt_site *site, const void *payload,
+		    size_t len, uint64_t *ret_word);
+
 enum key_outcome {
 	KEY_FOUND,
 	KEY_MISSED,   /* the key or the value can't be read */

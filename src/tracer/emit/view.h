@@ -7,6 +7,23 @@
 
 #include <ltt/probe.h>
 
+#include "tracer/site/registry.h"
+
+/** Of an event of the site. @len: with fields that are not recorded. */
+static inline struct ltt_event_view view_of(const struct ltt_site *site, const void *payload,
+					    size_t len)
+{
+	const struct site_state *state = __atomic_load_n(&site->owner, __ATOMIC_ACQUIRE);
+
+	return (struct ltt_event_view){
+		.size = sizeof(struct ltt_event_view),
+		.fields = state ? state->fields : NULL,
+		.nr_fields = state ? state->nr_fields : 0,
+		.payload = payload,
+		.len = len,
+	};
+}
+
 /** An integer's bits, and whether they mean a negative number. Return: 0; -EINVAL if the field
  *  is not an integer, or the payload ends before it. */
 int view_integer(const struct ltt_event_view *view, int field, uint64_t *ret_bits,

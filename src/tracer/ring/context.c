@@ -146,6 +146,14 @@ static unsigned char *put_procname(unsigned char *to)
 	return to + COMM_LEN;
 }
 
+void context_task(struct context_task *ret)
+{
+	_Static_assert(sizeof(ret->name) == COMM_LEN, "the name is written by put_procname()");
+	put_vpid((unsigned char *)&ret->pid);
+	put_vtid((unsigned char *)&ret->tid);
+	put_procname((unsigned char *)ret->name);
+}
+
 static unsigned char *put_pthread_id(unsigned char *to)
 {
 	return put_long(to, (uint64_t)pthread_self());

@@ -102,6 +102,15 @@ void context_values(uint32_t contexts, unsigned char *memory, struct ltt_filter_
 /** The ids of the calling thread, in its own user namespace; 0 where they can't be read. */
 void context_ids(uint32_t ret_ids[CONTEXT_NR_IDS]);
 
+/** struct context_task - the calling thread, in its own pid namespace; 0 or empty where it can't be
+ *  read. */
+struct context_task {
+	uint32_t pid, tid;
+	char name[16];
+};
+
+void context_task(struct context_task *ret);
+
 /** The users or groups of a thread, or its namespaces, were changed: the same. Any thread. */
 void context_users_changed(void);
 void context_namespaces_changed(void);

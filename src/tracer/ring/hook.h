@@ -16,6 +16,7 @@
  * reader_synchronize() is one membarrier(RSEQ), which restarts every sequence
  * in flight. Probe hooks (callbacks of the program itself), the
  * fallback producer and counters without a sequence run between reader_enter() and reader_exit().
+ * Triggers need no protection, as their memory is never freed.
  *
  * ltt_site.only is a copy of the binding of the first hook while there is no other, so that the
  * path of a small event is one step shorter. A thread that finds it NULL walks the table.
@@ -31,6 +32,7 @@
 struct keying;
 struct ring_set;
 struct ltt_probe;
+struct trigger;
 
 /**
  * struct binding - a buffer, and the event id in it. Immutable except for ring_binding_stop();
@@ -89,6 +91,7 @@ struct hook {
 	uint32_t preparation;	       /* of the binding or counter, which may be a newer one */
 	uint32_t closed_for;	       /* events with this preparation are skipped (admit.c) */
 	uint64_t closed;	       /* until this time of the ring's clock */
+	struct trigger *trigger; /* of a trigger (emit/trigger.h), or NULL; never freed */
 };
 
 struct hook_table {

@@ -14,12 +14,13 @@
 
 static bool is_free(const struct hook *hook)
 {
-	return !hook->binding && !hook->probe && !hook->counter;
+	return !hook->binding && !hook->probe && !hook->counter && !hook->trigger;
 }
 
 static bool hooks_is_same(const struct hook *a, const struct hook *b)
 {
-	return a->binding == b->binding && a->probe == b->probe && a->counter == b->counter;
+	return a->binding == b->binding && a->probe == b->probe && a->counter == b->counter &&
+	       a->trigger == b->trigger;
 }
 
 /* The first entry that equals @hook; nr where there is none. */
@@ -50,6 +51,7 @@ static void hooks_store(struct hook_table *table, uint32_t at, const struct hook
 		__atomic_store_n(&table->hook[at].probe, hook->probe, __ATOMIC_RELEASE);
 		__atomic_store_n(&table->hook[at].field, hook->field, __ATOMIC_RELAXED);
 		__atomic_store_n(&table->hook[at].counter, hook->counter, __ATOMIC_RELEASE);
+		__atomic_store_n(&table->hook[at].trigger, hook->trigger, __ATOMIC_RELEASE);
 		if (at >= table->nr)
 			__atomic_store_n(&table->nr, at + 1, __ATOMIC_RELEASE);
 	}

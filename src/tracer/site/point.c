@@ -338,6 +338,7 @@ struct listener *listener_new(const struct binding *binding, struct ltt_probe *p
 		return NULL;
 	memset(new, 0, sizeof(*new));
 	new->hook.probe = probe;
+	new->release = free;
 	if (binding) {
 		new->binding = *binding;
 		new->hook.binding = &new->binding;
@@ -351,7 +352,7 @@ static void destroy_listener(struct limbo *limbo)
 {
 	struct listener *dead = (struct listener *)limbo; /* its first member */
 
-	free(dead->owned);
+	dead->release(dead->owned);
 	free(dead);
 }
 

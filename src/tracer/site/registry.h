@@ -53,6 +53,7 @@ struct listener {
 	struct hook hook;	/* its entry in the hook tables */
 	struct counter counter; /* the target of hook.counter, if that is set */
 	void *owned;		/* memory that is freed with the listener; or NULL */
+	void (*release)(void *owned);
 	/* The target of hook.binding, if that is set: one cache line, which each record reads. */
 	struct binding binding __attribute__((aligned(64)));
 };
@@ -109,7 +110,7 @@ struct point_state *point_named(const char *name);
 struct point_state *point_next_named(const struct point_state *point);
 
 /** Make a listener: a session's buffer (@binding is copied), or a probe; with neither, the caller
- *  makes it a counter. Return: NULL: no memory. */
+ *  makes it a counter or a trigger. Return: NULL: no memory. */
 struct listener *listener_new(const struct binding *binding, struct ltt_probe *probe);
 /** Hook @listener to all sites. Return: 0; -ENOMEM: it is hooked to none. */
 __must_check int point_attach(struct point_state *point, struct listener *listener);

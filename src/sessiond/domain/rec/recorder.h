@@ -14,6 +14,11 @@
 #include "sessiond/peers/consumer.h"
 #include "sessiond/peers/keeper.h"
 
+struct firing;
+struct recorder;
+struct trace_clock;
+struct trigger;
+
 struct recorder_config {
 	struct loop *loop;
 	/** The consumer that writes a domain of a session; it outlives the session, and is another
@@ -29,8 +34,15 @@ struct recorder_config {
 	void (*save)(struct session *session);
 	/** Descriptor of the session's doorbell page; borrowed; -1: there is none. */
 	int (*doorbell)(const struct session *session);
+	/** A trigger has fired @nr times. @firing: NULL: its event is not known. When it returns
+	 *  they are decided. */
+	void (*fired)(struct recorder *recorder, struct trigger *trigger,
+		      const struct firing *firing, uint64_t nr);
+	/** An earlier daemon had begun to decide about @nr firings. */
+	void (*interrupted)(struct recorder *recorder, struct trigger *trigger, uint64_t nr);
 	struct quotas *quotas;
 	struct keeper *keeper; /* NULL: buffers are not stored for a successor */
+	struct trace_clock *clock; /* NULL: CLOCK_MONOTONIC */
 };
 
 struct recorder {

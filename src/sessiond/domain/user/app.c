@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "fire.h"
 #include "link.h"
 #include "preset.h"
 #include "ltt/site.h"
@@ -112,6 +113,7 @@ void user_app_free(struct user_app *app)
 		link_free(link);
 	}
 	close_buffers(app);
+	fire_app_gone(app);
 	user_presets_drop(app);
 	list_remove(&app->node);
 	app_fini(&app->app);
@@ -152,6 +154,8 @@ static void user_app_add_point(struct user_app *app, struct msg_app_point *msg)
 	else
 		list_for_each(link, &app->links, in_app)
 			link_touch_point(link, msg->id);
+	if (!why)
+		fire_point_added(app, msg->id);
 }
 
 int user_app_points_add(struct user_app *app, struct msg_app_points_add *msg)

@@ -10,6 +10,7 @@
 
 #include "user.h"
 
+struct fired;
 struct user_preset;
 struct user_session;
 
@@ -32,6 +33,9 @@ struct user_app {
 	uint32_t nr_presets;
 	struct user_preset *presets[LTT_CHANNELS_MAX]; /* see preset.h */
 	struct list_node links;			       /* struct user_link, by `in_app` */
+	struct fired *fired; /* memory for triggers that was sent; NULL: none */
+	uint32_t *fire_todo; /* points whose triggers were not sent yet */
+	size_t nr_fire_todo, cap_fire_todo;
 };
 
 /** No application with this id will record any more. */

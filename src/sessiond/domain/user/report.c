@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "context.h"
 #include "count.h"
+#include "fire.h"
 #include "link.h"
 #include "sessiond/domain/rec/keyed.h"
 #include "session.h"
@@ -542,6 +543,7 @@ void user_programs(struct domain_tracer *domain, const struct session *session,
  */
 
 #define NAME_BYTES 64
+#define KEY_KINDS "integer, enumeration or text "
 
 /* --- filters that never hold ---------------------------------------------------------- */
 
@@ -679,7 +681,8 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 /* --- check of a request ------------------------------------------------------------- */
 
 struct field_search {
-	const struct session *session;
+	const struct session *session; /* NULL: applications of @uid */
+	uid_t uid;
 	const char *name, *field; /* of the event, and in it */
 	int (*find)(const struct shape *shape, const char *field);
 	bool (*suits)(const struct layout_field *field);
@@ -696,11 +699,23 @@ static void note_words(struct field_search *search, const struct layout *layout)
 			search->words[search->nr_words++] = layout->fields[i].name;
 }
 
+static bool field_search_admits(const struct field_search *search, const struct shape *shape)
+{
+	const struct app_point *point;
+
+	if (search->session)
+		return shape_is_eligible(shape, search->session);
+	list_for_each(point, &shape->points, in_shape)
+		if (search->uid == 0 || point->app->uid == search->uid)
+			return true;
+	return false;
+}
+
 static void search_shape(struct shape *shape, void *data)
 {
 	struct field_search *search = data;
 
-	if (strcmp(shape->name, search->name) != 0 || !shape_is_eligible(shape, search->session))
+	if (strcmp(shape->name, search->name) != 0 || !field_search_admits(search, shape))
 		return;
 	search->known = true;
 	search->found = search->found || search->find(shape, search->field) >= 0;
@@ -708,19 +723,18 @@ static void search_shape(struct shape *shape, void *data)
 		note_words(search, shape->layout);
 }
 
-static int user_check_field(const struct user_domain *user, const struct session *session,
-			    struct field_search *search, const char *kind, struct err *err)
+static int user_check_field(const struct user_domain *user, struct field_search *search,
+			    const char *kind, struct err *err)
 {
 	const char *near = NULL;
 	int code = 0;
 
-	search->session = session;
 	shapes_each(&user->recorder->shapes, search->name, search_shape, search);
 	if (search->words)
 		near = nearest_word(search->field, search->words);
 	if (search->known && !search->found)
 		code = err_set(err, ERR_INVALID,
-			       "event '%.100s' has no %s field '%.100s'; %s%.100s%s", search->name,
+			       "event '%.100s' has no %sfield '%.100s'; %s%.100s%s", search->name,
 			       kind, search->field,
 			       near ? "did you mean '" : "`lttctl list -u --fields` lists ",
 			       near ? near : "fields", near ? "'?" : "");
@@ -734,12 +748,13 @@ static int user_check_key(const struct user_domain *user, const struct session *
 	char field[RULE_MAX_BY + 1];
 
 	for (uint32_t i = 0; rule_by_field(spec->by ? spec->by : "", i, field); i++) {
-		struct field_search search = { .name = spec->pattern,
+		struct field_search search = { .session = session,
+					       .name = spec->pattern,
 					       .field = field,
 					       .find = shape_key,
 					       .suits = field_is_key };
 
-		if (user_check_field(user, session, &search, "integer, enumeration or text", err))
+		if (user_check_field(user, &search, KEY_KINDS, err))
 			return err->code;
 	}
 	return 0;
@@ -764,7 +779,8 @@ static int user_check_filter(struct user_domain *user, const struct session *ses
 int user_check_rule(struct domain_tracer *domain, const struct session *session,
 		    const struct rule_spec *spec, struct err *err)
 {
-	struct field_search search = { .name = spec->pattern,
+	struct field_search search = { .session = session,
+				       .name = spec->pattern,
 				       .field = spec->location,
 				       .find = shape_integer,
 				       .suits = field_is_integer };
@@ -781,6 +797,98 @@ int user_check_rule(struct domain_tracer *domain, const struct session *session,
 	if (user_check_key(user_of(domain), session, spec, err))
 		return err->code;
 	return spec->kind == RULE_HISTOGRAM ?
-		       user_check_field(user_of(domain), session, &search, "integer", err) :
+		       user_check_field(user_of(domain), &search, "integer ", err) :
 		       0;
+}
+
+static int shape_field(const struct shape *shape, const char *name)
+{
+	for (uint32_t i = 0; i < shape->layout->nr_fields; i++)
+		if (strcmp(shape->layout->fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static bool field_is_any(const struct layout_field *field)
+{
+	(void)field;
+	return true;
+}
+
+static int user_check_captures(const struct user_domain *user, const char *event,
+			       const char *captures, uid_t uid, struct err *err)
+{
+	AUTO_FREE char *names = xstrdup(captures);
+	char *rest = names, *name;
+
+	while ((name = strsep(&rest, ","))) {
+		struct field_search search = { .uid = uid,
+					       .name = event,
+					       .field = name,
+					       .find = shape_field,
+					       .suits = field_is_any };
+
+		if (*name && user_check_field(user, &search, "", err))
+			return err->code;
+	}
+	return 0;
+}
+
+static int user_check_pair_key(const struct user_domain *user, const char *event, const char *key,
+			       uid_t uid, struct err *err)
+{
+	struct field_search search = {
+		.uid = uid, .name = event, .field = key, .find = shape_key, .suits = field_is_key
+	};
+
+	return user_check_field(user, &search, KEY_KINDS, err);
+}
+
+/* Shapes of the rule's points, if its filter holds for none of them. */
+static int user_check_trigger_filter(struct user_domain *user, const struct trigger_spec *spec,
+				     uid_t uid, struct err *err)
+{
+	const struct rule_spec rule_spec = { .pattern = spec->pattern,
+					     .loglevel_type = LOGLEVEL_ALL,
+					     .filter = spec->filter };
+	struct rule *rule = rule_new(&rule_spec);
+	const struct user_matches *matches = user_matches_get(user, rule);
+	const struct filter_verdict *first = NULL;
+
+	for (size_t i = 0; i < matches->nr; i++) {
+		const struct app_point *point = matches->points[i];
+		const struct filter_verdict *verdict;
+
+		if (uid != 0 && point->app->uid != uid)
+			continue;
+		verdict = user_matches_verdict(user, rule, point->shape);
+		first = first ? first : verdict;
+		if (!verdict || !verdict->column) {
+			first = NULL;
+			break;
+		}
+	}
+	if (first)
+		err_set(err, ERR_INVALID, "filter of event %.100s, column %u: %s", spec->pattern,
+			first->column, first->why);
+	rule_free(rule);
+	return err->code;
+}
+
+int fire_check(struct domain_tracer *domain, const struct trigger_spec *spec, uid_t uid,
+	       struct err *err)
+{
+	struct user_domain *user = user_of(domain);
+	bool pair = spec->condition == CONDITION_PAIR;
+
+	if (glob_is_pattern(spec->pattern))
+		return 0;
+	if (*spec->filter && user_check_trigger_filter(user, spec, uid, err))
+		return err->code;
+	if (pair && *spec->key &&
+	    (user_check_pair_key(user, spec->pattern, spec->key, uid, err) ||
+	     user_check_pair_key(user, spec->end, spec->key, uid, err)))
+		return err->code;
+	return user_check_captures(user, pair ? spec->end : spec->pattern, spec->captures, uid,
+				   err);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "app.h"
+#include "fire.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "link.h"
@@ -233,6 +234,7 @@ int user_app_synced(struct user_app *app, const struct msg_app_synced *msg)
 		link_confirm(link, link->asked);
 		break;
 	}
+	fire_synced(app->user, msg->serial);
 	return 0;
 }
 

@@ -38,6 +38,8 @@ struct user_domain {
 	struct loop_work settled; /* completes @awaits */
 	uint32_t next_serial;
 	struct user_matches matches; /* of the rule that was requested last */
+	struct fire *fire;	     /* NULL: no trigger watches applications so far */
+	struct loop_work fire_tidy;
 };
 
 struct user_session {

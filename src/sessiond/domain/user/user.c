@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "context.h"
 #include "count.h"
+#include "fire.h"
 #include "link.h"
 #include "preset.h"
 #include "report.h"
@@ -127,8 +128,10 @@ static void refresh_dirty(struct user_domain *user)
 
 	while (left && (link = list_first(&user->dirty, struct user_link, dirty)))
 		left -= MIN(left, link_refresh(link));
-	list_for_each(app, &user->apps, node)
+	list_for_each(app, &user->apps, node) {
+		fire_refresh(app);
 		answer_app(app);
+	}
 }
 
 static void refresh_all(struct loop_work *work)
@@ -475,6 +478,7 @@ struct domain_tracer *user_domain_free(struct domain_tracer *domain)
 		user_session_forget(us_of(rec));
 	list_for_each_safe(app, next_app, &user->apps, node)
 		user_app_free(app);
+	fire_free(user);
 	loop_work_cancel(&user->refresh);
 	loop_timer_cancel(&user->turn);
 	loop_work_cancel(&user->settled);

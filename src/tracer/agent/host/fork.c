@@ -17,6 +17,7 @@
 #include "tracer/agent/points.h"
 #include "tracer/agent/thread.h"
 #include "tracer/agent/traces.h"
+#include "tracer/emit/trigger.h"
 #include "tracer/ring/admit.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/fallback.h"
@@ -86,6 +87,7 @@ static void after_in_child(void)
 	admit_after_fork_child();
 	agent_buffers_after_fork_child();
 	agent_counts_after_fork_child();
+	pairings_after_fork_child();
 	agent_kept_after_fork_child();
 	agent_links_after_fork_child();
 	agent_thread_after_fork_child();

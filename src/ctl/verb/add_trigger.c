@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* add_trigger.c - lttctl add-trigger --condition=TYPE ... --action=TYPE ...: LTTng's grammar. An
+ * option belongs to the condition or the action before it, and the operands are the sessions of
+ * the actions, in their order. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ctl/options.h"
+#include "ctl/trigger.h"
+#include "ctl/words.h"
+
+enum add_trigger_option {
+	ADD_NAME,
+	ADD_OWNER,
+	ADD_CONDITION,
+	ADD_ACTION,
+	ADD_TYPE,
+	ADD_EXCLUDE,
+	ADD_LEVEL,
+	ADD_FILTER,
+	ADD_CAPTURE,
+	ADD_SESSION,
+	ADD_CHANNEL,
+	ADD_DOMAIN,
+	ADD_SIZE,
+	ADD_RATIO,
+	ADD_POLICY,
+	ADD_MAX_SIZE,
+};
+
+#define ADD_EACH(name, letter, number, text, what) \
+	OPTION_EACH(name, letter, number, 0, text, what)
+
+static const struct poptOption options[] = {
+	ADD_EACH("name", 'n', ADD_NAME, "of the trigger, the event or the snapshot", "NAME"),
+	ADD_EACH("owner-uid", 0, ADD_OWNER, "of this user: the caller", "UID"),
+	ADD_EACH("condition", 0, ADD_CONDITION, "when it fires; its options follow", "TYPE"),
+	ADD_EACH("action", 0, ADD_ACTION, "what is done; its options follow", "TYPE"),
+	ADD_EACH("type", 't', ADD_TYPE, "of the event: user; or as --threshold-size", "TYPE"),
+	ADD_EACH("exclude-name", 'x', ADD_EXCLUDE, "events to leave out", "NAME"),
+	ADD_EACH("log-level", 'l', ADD_LEVEL, "LEVEL.. or more severe; or only LEVEL", "LEVEL"),
+	ADD_EACH("filter", 'f', ADD_FILTER, "only events for which this holds", "EXPR"),
+	ADD_EACH("capture", 0, ADD_CAPTURE, "field that notifications have", "FIELD"),
+	ADD_EACH("session", 's', ADD_SESSION, "of the condition", "NAME"),
+	ADD_EACH("channel", 'c', ADD_CHANNEL, "of the condition", "NAME"),
+	ADD_EACH("domain", 'd', ADD_DOMAIN, "of the channel: user or kernel", "DOMAIN"),
+	ADD_EACH("threshold-size", 0, ADD_SIZE, "bytes; suffixes: k, M, G", "SIZE"),
+	ADD_EACH("threshold-ratio", 'r', ADD_RATIO, "share of the buffer: 0 to 1", "RATIO"),
+	ADD_EACH("rate-policy", 0, ADD_POLICY, "every:N or once-after:N", "POLICY"),
+	ADD_EACH("max-size", 'm', ADD_MAX_SIZE, "of the snapshot", "SIZE"),
+	POPT_TABLEEND,
+};
+
+static struct {
+	struct ltt_ctl_trigger_options options;
+	struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX];
+	bool has_condition;
+	const char *owner; /* NULL: the caller */
+} built;
+
+static int add_trigger_bad(struct ctl *ctl, const char *option, const char *text,
+			   const char *wanted)
+{
+	return err_set(&ctl->err, ERR_INVALID, "--%s=%s: this is not %s", option, text, wanted);
+}
+
+/* The action that an option belongs to; NULL: it belongs to the condition. */
+static struct ltt_ctl_action *add_trigger_action(void)
+{
+	size_t nr = built.options.nr_actions;
+
+	return nr ? &built.actions[nr - 1] : NULL;
+}
+
+/* Texts of popt live as long as lttctl; lists are joined. */
+static void add_trigger_append(const char **list, const char *text)
+{
+	*list = *list ? xasprintf("%s,%s", *list, text) : xstrdup(text);
+}
+
+static int add_trigger_take_condition(struct ctl *ctl, const char *text)
+{
+	int number = words_number(&words_condition, text);
+
+	if (built.has_condition)
+		return err_set(&ctl->err, ERR_INVALID, "a trigger has one --condition");
+	if (number < 0)
+		return add_trigger_bad(ctl, "condition", text,
+				       "a condition, such as event-rule-matches");
+	built.has_condition = true;
+	built.options.condition = (enum ltt_ctl_condition)number;
+	return 0;
+}
+
+static int add_trigger_take_action(struct ctl *ctl, const char *text)
+{
+	int number = words_number(&words_action, text);
+
+	if (number < 0)
+		return add_trigger_bad(ctl, "action", text, "an action, such as notify");
+	if (built.options.nr_actions == LTT_CTL_ACTIONS_MAX)
+		return err_set(&ctl->err, ERR_INVALID, "a trigger has at most %d actions",
+			       LTT_CTL_ACTIONS_MAX);
+	built.actions[built.options.nr_actions++].kind = (enum ltt_ctl_action_kind)number;
+	return 0;
+}
+
+static void add_trigger_take_name(const char *text)
+{
+	struct ltt_ctl_action *action = add_trigger_action();
+
+	if (action)
+		action->text = xstrdup(text);
+	else if (built.has_condition)
+		built.options.pattern = xstrdup(text);
+	else
+		built.options.name = xstrdup(text);
+}
+
+static int add_trigger_take_size(struct ctl *ctl, const char *option, const char *text,
+				 uint64_t *ret)
+{
+	if (parse_size(text, ret) == 0 && *ret)
+		return 0;
+	return add_trigger_bad(ctl, option, text, "a size, such as 64M");
+}
+
+/* LTTng's -t is --type or --threshold-size, by the condition. */
+static int add_trigger_take_type(struct ctl *ctl, const char *text)
+{
+	built.options.domain = LTT_CTL_USER;
+	if (built.options.condition == LTT_CTL_IF_CONSUMED)
+		return add_trigger_take_size(ctl, "threshold-size", text,
+					     &built.options.threshold);
+	if (strcmp(text, "user") == 0 || strcmp(text, "user:tracepoint") == 0)
+		return 0;
+	if (strncmp(text, "kernel", 6) == 0 || strcmp(text, "syscall") == 0) {
+		built.options.domain = LTT_CTL_KERNEL;
+		return 0;
+	}
+	return add_trigger_bad(ctl, "type", text, "a type of events that can be watched: user");
+}
+
+static int add_trigger_take_level(struct ctl *ctl, const char *text)
+{
+	const char *dots = strstr(text, "..");
+	char *level AUTO_FREE = xasprintf("%.*s", (int)(dots ? dots - text : (long)strlen(text)),
+					  text);
+
+	if (strcmp(text, "..") == 0)
+		return 0;
+	if (loglevel_parse(level, &built.options.loglevel) != 0 || (dots && dots[2]))
+		return add_trigger_bad(ctl, "log-level", text, "LEVEL, LEVEL.. or ..");
+	built.options.loglevel_type = dots ? LTT_CTL_LEVEL_AT_LEAST : LTT_CTL_LEVEL_ONLY;
+	return 0;
+}
+
+static int add_trigger_take_ratio(struct ctl *ctl, const char *text)
+{
+	char *end;
+	double ratio = strtod(text, &end);
+
+	if (end == text || *end || !(ratio >= 0 && ratio <= 1))
+		return add_trigger_bad(ctl, "threshold-ratio", text, "a number from 0 to 1");
+	built.options.threshold = (uint64_t)(ratio * 1e6 + 0.5);
+	return 0;
+}
+
+static int add_trigger_take_domain(struct ctl *ctl, const char *text)
+{
+	int number = words_number(&words_domain, text);
+
+	if (number < 0)
+		return add_trigger_bad(ctl, "domain", text, "user or kernel");
+	built.options.domain = (enum ltt_ctl_domain)number;
+	return 0;
+}
+
+static int add_trigger_take_policy(struct ctl *ctl, const char *text)
+{
+	struct ltt_ctl_action *action = add_trigger_action();
+
+	if (!action)
+		return err_set(&ctl->err, ERR_INVALID, "--rate-policy is of an action: put it "
+						       "behind one");
+	return trigger_take_policy(text, action, &ctl->err);
+}
+
+static int add_trigger_take_max(struct ctl *ctl, const char *text)
+{
+	struct ltt_ctl_action *action = add_trigger_action();
+
+	if (!action || action->kind != LTT_CTL_DO_SNAPSHOT)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--max-size is of --action=snapshot-session: put it behind that");
+	return add_trigger_take_size(ctl, "max-size", text, &action->max_size);
+}
+
+static int add_trigger_take_capture(struct ctl *ctl, const char *text)
+{
+	if (*text == '$' || strpbrk(text, "[,"))
+		return err_set(&ctl->err, ERR_UNSUPPORTED,
+			       "--capture=%s: fields of the event can be captured; contexts and "
+			       "elements of arrays are not there yet",
+			       text);
+	add_trigger_append(&built.options.captures, text);
+	return 0;
+}
+
+static int add_trigger_check_owner(struct ctl *ctl, const char *text)
+{
+	uint64_t uid = getuid();
+
+	if (text && parse_u64(text, &uid) != 0)
+		return add_trigger_bad(ctl, "owner-uid", text, "a user id");
+	if (uid != getuid())
+		return err_set(&ctl->err, ERR_UNSUPPORTED,
+			       "--owner-uid=%s: triggers of another user are not there yet; run "
+			       "lttctl as that user",
+			       text);
+	return 0;
+}
+
+static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, const char *text)
+{
+	struct ltt_ctl_trigger_options *o = &built.options;
+
+	switch (option) {
+	case ADD_NAME:
+		add_trigger_take_name(text);
+		return 0;
+	case ADD_OWNER:
+		built.owner = xstrdup(text);
+		return 0;
+	case ADD_CONDITION:
+		return add_trigger_take_condition(ctl, text);
+	case ADD_ACTION:
+		return add_trigger_take_action(ctl, text);
+	case ADD_TYPE:
+		return add_trigger_take_type(ctl, text);
+	case ADD_EXCLUDE:
+		add_trigger_append(&o->exclude, text);
+		return 0;
+	case ADD_LEVEL:
+		return add_trigger_take_level(ctl, text);
+	case ADD_FILTER:
+		o->filter = xstrdup(text);
+		return 0;
+	case ADD_CAPTURE:
+		return add_trigger_take_capture(ctl, text);
+	case ADD_SESSION:
+		o->session = xstrdup(text);
+		return 0;
+	case ADD_CHANNEL:
+		o->channel = xstrdup(text);
+		return 0;
+	case ADD_DOMAIN:
+		return add_trigger_take_domain(ctl, text);
+	case ADD_SIZE:
+		return add_trigger_take_size(ctl, "threshold-size", text, &o->threshold);
+	case ADD_RATIO:
+		return add_trigger_take_ratio(ctl, text);
+	case ADD_POLICY:
+		return add_trigger_take_policy(ctl, text);
+	case ADD_MAX_SIZE:
+		return add_trigger_take_max(ctl, text);
+	}
+	return 0;
+}
+
+static enum status add_trigger_option(struct ctl *ctl, int number, const char *argument)
+{
+	return add_trigger_take(ctl, (enum add_trigger_option)number, argument) ? STATUS_ERROR :
+										  STATUS_OK;
+}
+
+/* The sessions, or the commands, of the actions. */
+static int add_trigger_take_operands(struct ctl *ctl)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < built.options.nr_actions; i++) {
+		struct ltt_ctl_action *action = &built.actions[i];
+		const char *given = operand(ctl, n);
+
+		if (action->kind == LTT_CTL_DO_NOTIFY)
+			continue;
+		if (!given)
+			return err_set(&ctl->err, ERR_INVALID, "--action=%s: missing %s",
+				       words_name(&words_action, action->kind),
+				       action->kind == LTT_CTL_DO_EXEC ? "command" : "session");
+		n++;
+		if (action->kind == LTT_CTL_DO_EXEC)
+			action->text = given;
+		else
+			action->session = given;
+	}
+	if (operand(ctl, n))
+		return err_set(&ctl->err, ERR_INVALID, "'%s': there is no action for it",
+			       operand(ctl, n));
+	return 0;
+}
+
+static enum status add_trigger_check(struct ctl *ctl)
+{
+	struct ltt_ctl_trigger_options *o = &built.options;
+
+	o->size = sizeof(*o);
+	o->actions = built.actions;
+	if (o->condition == LTT_CTL_IF_EVENT && !o->pattern)
+		o->pattern = "*";
+	if (!built.has_condition)
+		err_set(&ctl->err, ERR_INVALID, "missing --condition=TYPE");
+	else if (!o->nr_actions)
+		err_set(&ctl->err, ERR_INVALID, "missing --action=TYPE");
+	else if (add_trigger_check_owner(ctl, built.owner) == 0)
+		(void)!add_trigger_take_operands(ctl);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+static enum status add_trigger_run(struct ctl *ctl)
+{
+	return trigger_create(ctl, &built.options);
+}
+
+const struct verb verb_add_trigger = {
+	.name = "add-trigger",
+	.operands = "[SESSION]...",
+	.help = "Add a trigger, as LTTng does",
+	.options = options,
+	.daemon = DAEMON_STARTED,
+	.max_operands = LTT_CTL_ACTIONS_MAX,
+	.option = add_trigger_option,
+	.check = add_trigger_check,
+	.run = add_trigger_run,
+	.form = trigger_form,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* list_triggers.c - lttctl list-triggers: the triggers, and how often they fired. */
+#include "base/mem.h"
+#include "ctl/condition.h"
+#include "ctl/connect.h"
+#include "ctl/print/json.h"
+#include "ctl/print/text.h"
+#include "ctl/trigger.h"
+
+static enum status list_triggers_run(struct ctl *ctl)
+{
+	struct ltt_ctl_triggers *list;
+
+	if (ctl_done(ctl, ltt_ctl_list_triggers(ctl->library, &list), &ctl->err) != 0)
+		return STATUS_ERROR;
+	ctl->record = json_object_new_object();
+	json_set(ctl->record, "triggers", json_object_new_array());
+	for (size_t i = 0; i < list->nr; i++)
+		json_append(ctl->record, "triggers", json_trigger(list->triggers[i]));
+	ltt_ctl_triggers_free(list);
+	return STATUS_OK;
+}
+
+static void list_triggers_text(FILE *out, struct json_object *record)
+{
+	static const char action[] =
+		"    [{action=exec}exec: {shell_command}|{action}[ {session?}|]]"
+		"[, the last {last_us:u?}|][, each {every?}th|][, only the {once_after?}th|]: "
+		"{ran:n} done[, {failed:n?} failed|][, {joined:n?} joined|]"
+		"[; the last one failed: {problem?}|]\n";
+
+	if (!json_len(record, "triggers"))
+		fputs("There are no triggers; 'lttctl on CONDITION' adds one.\n", out);
+	for (size_t i = 0; i < json_len(record, "triggers"); i++) {
+		struct json_object *trigger = json_at(record, "triggers", i);
+		char *condition AUTO_FREE = condition_text(trigger);
+
+		text_form(out, trigger, "{trigger}[ (uid {uid?})|]: ");
+		fputs(condition, out);
+		text_form(out, trigger,
+			  "\n    fired {fired:n} times[, the last one {last_ns:d?}|]: {delivered:n} "
+			  "delivered, {suppressed:n} suppressed[, {unrecorded:n?} without "
+			  "captures|][; at most {at_most:n?} in {period_us:u}|]\n[    {problem?}\n|]");
+		text_forms(out, trigger, "actions", action);
+	}
+}
+
+const struct verb verb_list_triggers = {
+	.name = "list-triggers",
+	.operands = "",
+	.help = "Show triggers and how often they fired",
+	.daemon = DAEMON_NEEDED,
+	.run = list_triggers_run,
+	.text = list_triggers_text,
+};

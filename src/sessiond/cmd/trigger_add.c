@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* trigger_add: create a trigger of the caller. */
+#include "cmd.h"
+
+#include <time.h>
+
+#include "base/mem.h"
+#include "sessiond/domain/rec/filter.h"
+#include "sessiond/domain/user/fire.h"
+#include "sessiond/state/triggers.h"
+
+static uint64_t trigger_add_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Return: number of actions; more than TRIGGER_MAX_ACTIONS: there are more. */
+static uint32_t trigger_add_actions(struct list list, struct action_spec actions[])
+{
+	struct msg_trigger_action m;
+	uint32_t nr = 0;
+
+	while (msg_trigger_action_next(&list, &m)) {
+		if (nr < TRIGGER_MAX_ACTIONS)
+			actions[nr] = (struct action_spec){
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)m.name,
+#include "model/action.def"
+			};
+		nr++;
+	}
+	return nr;
+}
+
+static enum cmd_now trigger_add_check_events(struct command *cmd, const struct trigger_spec *spec)
+{
+	struct domain_tracer *tracer = command_tracer(cmd, DOMAIN_USER);
+
+	if (!condition_is_on_events(spec->condition))
+		return CMD_DONE;
+	if (*spec->filter &&
+	    filter_check_syntax(tracer->ops->filters(tracer), spec->filter, &cmd->err))
+		return CMD_FAILED;
+	return fire_check(tracer, spec, cmd->caller.uid, &cmd->err) ? CMD_FAILED : CMD_DONE;
+}
+
+/* A trigger that is not saved would be lost with the daemon. */
+static enum cmd_now trigger_add_save(struct command *cmd, struct trigger *trigger)
+{
+	int ret = state_save_triggers(cmd->sd);
+
+	if (ret == 0)
+		return CMD_DONE;
+	conditions_end(&cmd->sd->conditions, trigger);
+	trigger_free(trigger);
+	err_errno(&cmd->err, ERR_OUTPUT, -ret, "the trigger can't be saved");
+	return CMD_FAILED;
+}
+
+/* The trigger of a command that waits for its first figures, or for the applications. */
+struct added {
+	struct command *cmd;
+	uint64_t trigger;
+	uint32_t points;
+};
+
+static void trigger_add_first(void *data)
+{
+	struct added *added = data;
+	const struct trigger *trigger = trigger_by_id(&added->cmd->sd->triggers, added->trigger);
+	struct rep_trigger_add rep = { .name = trigger ? trigger->name : "",
+				       .points = added->points };
+
+	reply_trigger_add(added->cmd, &rep);
+	free(added);
+}
+
+static int trigger_add_await(struct command *cmd, struct trigger *trigger, uint32_t points)
+{
+	struct added *added = xalloc(sizeof(*added));
+
+	*added = (struct added){ cmd, trigger->id, points };
+	if (conditions_first(&cmd->sd->conditions, trigger, trigger_add_first, added))
+		return CMD_WAIT;
+	free(added);
+	return CMD_DONE;
+}
+
+int cmd_trigger_add(struct command *cmd, struct req_trigger_add *req, struct rep_trigger_add *rep)
+{
+	const struct trigger_spec spec = {
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)req->name,
+#include "model/trigger.def"
+	};
+	struct action_spec actions[TRIGGER_MAX_ACTIONS];
+	uint32_t nr = trigger_add_actions(req->actions, actions);
+	struct trigger *trigger;
+	char problem[300];
+
+	if (trigger_check(&spec, actions, nr, &cmd->err) ||
+	    trigger_add_check_events(cmd, &spec) != CMD_DONE ||
+	    trigger_add(&cmd->sd->triggers, &cmd->caller, req->name, &spec, actions, nr, &trigger,
+			&cmd->err))
+		return CMD_FAILED;
+	trigger->created_ns = trigger_add_now_ns();
+	conditions_begin(&cmd->sd->conditions, trigger);
+	if (trigger_add_save(cmd, trigger) != CMD_DONE)
+		return CMD_FAILED;
+	conditions_problem(&cmd->sd->conditions, trigger, &rep->points, problem, sizeof(problem));
+	rep->name = trigger->name;
+	return trigger_add_await(cmd, trigger, rep->points);
+}

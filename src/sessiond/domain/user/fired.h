@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fired.h - the memory in which the applications of a user note that triggers fire
+ * (abi/ltt_fired.h), and the daemon's journal beside it, which applications do not have: both
+ * outlive the daemon, so that its successor passes on each firing that was not seen, and counts
+ * those that were seen but not acted on. Owned by the user domain; runs on the daemon's loop,
+ * except for the thread that sleeps on the memory's bell.
+ *
+ * Applications may write anything into the memory, so it is read as numbers and bytes only.
+ */
+#ifndef DOMAIN_USER_FIRED_H
+#define DOMAIN_USER_FIRED_H
+
+#include <pthread.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "ltt_fired.h"
+#include "sessiond/core/quota.h"
+#include "sessiond/core/trigger.h"
+#include "session.h"
+
+#define FIRED_NO_SLOT UINT32_MAX
+
+/** struct fired_ledger - @done: firings up to this count have been acted on; the others: the
+ *  trigger's figures at that time. */
+struct fired_ledger {
+	uint64_t done, fired, delivered, suppressed, unrecorded;
+};
+
+/**
+ * struct fired_slot - a trigger's slot. @base: the count when the slot was given to it.
+ * @seen: firings up to this count are passed on. @current: number of the ledger that is valid:
+ * they are written in turn, so that a daemon may be killed meanwhile.
+ */
+struct fired_slot {
+	uint64_t trigger; /* its id; 0: the slot is free */
+	uint64_t generation;
+	uint64_t base, seen, current;
+	uint64_t base_evicted, base_missed;
+	struct fired_ledger ledger[2];
+};
+
+/** struct fired_journal - @version: FIRED_VERSION. @last: generation that was used last. */
+struct fired_journal {
+	uint64_t version, last;
+	struct fired_slot slot[LTT_FIRED_SLOTS];
+};
+
+/** A record that a process has claimed or the daemon has abandoned, and since when it is. */
+struct fired_pending {
+	uint64_t state, since_ns;
+};
+
+struct fired {
+	struct list_node node;
+	struct user_domain *user;
+	uid_t uid; /* also the memory's id towards applications */
+	struct account_id account;
+	int fd, journal_fd;
+	struct ltt_fired *memory;
+	struct fired_journal *journal;
+	struct trigger *triggers[LTT_FIRED_SLOTS];
+	uint32_t nr_triggers, next_slot;
+	bool adopted; /* from an earlier daemon; its interrupted firings are not reported yet */
+	struct loop_work scan;
+	struct loop_timer again; /* while records are claimed */
+	struct fired_pending pending[LTT_FIRED_RECORDS];
+	int event_fd;
+	struct loop_fd rung;
+	pthread_t thread;
+	uint32_t heard; /* value of the bell up to which firings are passed on; the thread's */
+	bool stopping;
+};
+
+/** @adopt: the memory of an earlier daemon, if the keeper has it; only before keeper_sweep() ends.
+ *  Return: NULL: @err is set. */
+struct fired *fired_new(struct user_domain *user, struct account_id account, bool adopt,
+			struct err *err);
+void fired_free(struct fired *fired);
+void fired_keep(const struct fired *fired);
+
+/** The trigger's slot; one that has none gets one. Return: FIRED_NO_SLOT: all are in use. */
+uint32_t fired_slot_get(struct fired *fired, struct trigger *trigger);
+/** Return: FIRED_NO_SLOT: it has none. */
+uint32_t fired_slot_find(const struct fired *fired, const struct trigger *trigger);
+void fired_slot_release(struct fired *fired, uint32_t slot);
+/** Pass on all firings that there are. Triggers may come and go meanwhile. */
+void fired_scan(struct fired *fired);
+
+#endif
