@@ -12,6 +12,7 @@
 #   src/wrappers/*.c  one preloadable library each: libltt-NAME.so
 #   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
 #   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
+#   src/crash/**      ltt-crash
 #   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
 #   src/libread/**    libltt-read, with src/read
 #   src/libctl/**, src/ctl/**                lttctl, with src/read, src/analyse and src/show
@@ -81,7 +82,7 @@ target()
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl libread ctl viewer tools; do
+	for folder in common tracer sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
 	found src/read | list READ_FILES

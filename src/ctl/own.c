@@ -26,7 +26,8 @@ char *own_dir(void)
 
 char *own_program(const char *name)
 {
-	static const char *const ways[] = { "", "/" LTT_WAY_TO_SESSIOND };
+	static const char *const ways[] = { "", "/" LTT_WAY_TO_SESSIOND,
+					    "/" LTT_WAY_TO_SESSIOND "/" LTT_WAY_TO_HELPERS };
 	char *dir AUTO_FREE = own_dir();
 
 	for (size_t i = 0; dir && i < ARRAY_SIZE(ways); i++) {

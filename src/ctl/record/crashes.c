@@ -16,6 +16,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
+#include "io/walk.h"
 
 #define FACTS "crash.json"
 #define FACTS_BYTES 65536u /* more is no file of ours */
@@ -66,6 +67,21 @@ static struct json_object *crashes_copy_program(struct json_object *from)
 	return o;
 }
 
+static struct json_object *crashes_copy_machine(struct json_object *from)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_set_num(o, "uid", 0);
+	crashes_copy(o, from, "uid", json_type_int);
+	json_set_num(o, "joined", 0);
+	crashes_copy(o, from, "joined", json_type_int);
+	json_set_str(o, "name", "");
+	crashes_copy(o, from, "name", json_type_string);
+	json_set_str(o, "core", "");
+	crashes_copy(o, from, "core", json_type_string);
+	return o;
+}
+
 /* The file may come from another machine: only members of the right type are taken. NULL: there
  * is no such file. */
 static struct json_object *crashes_read(const char *directory)
@@ -86,10 +102,13 @@ static struct json_object *crashes_read(const char *directory)
 	json_set_num(o, "recorded", 0);
 	crashes_copy(o, file, "recorded", json_type_int);
 	json_set(o, "program", crashes_copy_program(json_get(file, "program")));
+	if (json_object_is_type(json_get(file, "machine"), json_type_object))
+		json_set(o, "machine", crashes_copy_machine(json_get(file, "machine")));
 	return o;
 }
 
-static struct json_object *crashes_facts(struct json_object *snapshot, struct json_object *program)
+static struct json_object *crashes_facts(struct json_object *snapshot, struct json_object *program,
+					 struct json_object *machine)
 {
 	struct json_object *o = json_object_new_object();
 	struct timespec now;
@@ -97,16 +116,24 @@ static struct json_object *crashes_facts(struct json_object *snapshot, struct js
 	clock_gettime(CLOCK_REALTIME, &now);
 	json_set_str(o, "name", json_str(snapshot, "session"));
 	json_set_time(o, "time_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+	if (machine) {
+		json_set_time(o, "time_ns", (int64_t)json_num(machine, "time_ns"));
+		json_set(o, "machine", crashes_copy_machine(machine));
+	}
 	json_set_num(o, "recorded", json_num(snapshot, "recorded"));
 	json_set(o, "program", json_object_get(program));
 	return o;
 }
 
+/* Through no link of another user, which may own a directory on the way. */
 static int crashes_write(const char *directory, struct json_object *facts)
 {
-	char *path AUTO_FREE = xasprintf("%s/" FACTS, directory);
-	int fd AUTO_FD = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	struct err err = { 0 };
+	int dir AUTO_FD = -1, fd AUTO_FD = -1;
 
+	if (walk_dir(directory, 0, &dir, NULL, &err) != 0)
+		return -EACCES;
+	fd = openat(dir, FACTS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	return fd >= 0 && json_object_to_fd(fd, facts, JSON_C_TO_STRING_PRETTY) == 0 ? 0 : -errno;
 }
 
@@ -169,17 +196,19 @@ struct json_object *crashes_list(void)
 	return list;
 }
 
-struct json_object *crashes_record(struct json_object *snapshot, struct json_object *program)
+struct json_object *crashes_record(struct json_object *snapshot, struct json_object *program,
+				   struct json_object *machine)
 {
-	struct json_object *o = crashes_facts(snapshot, program);
+	struct json_object *o = crashes_facts(snapshot, program, machine);
 
 	json_set_str(o, "directory", json_str(snapshot, "directory"));
 	return o;
 }
 
-void crashes_save(struct ctl *ctl, struct json_object *snapshot, struct json_object *program)
+void crashes_save(struct ctl *ctl, struct json_object *snapshot, struct json_object *program,
+		  struct json_object *machine)
 {
-	struct json_object *facts AUTO_RECORD = crashes_facts(snapshot, program);
+	struct json_object *facts AUTO_RECORD = crashes_facts(snapshot, program, machine);
 	const char *directory = json_str(snapshot, "directory");
 	int ret = crashes_write(directory, facts);
 
@@ -258,7 +287,7 @@ struct json_object *crashes_find(struct ctl *ctl, const char *word)
 	if (!found)
 		err_set(&ctl->err, ERR_OUTPUT,
 			"there is no crash '%s': 'lttctl crash' lists those that 'lttctl record "
-			"--flight' has saved",
+			"--flight' and ltt-crash have saved",
 			word);
 	return found;
 }

@@ -230,7 +230,7 @@ struct json_object *flight_save_program(struct flight *flight)
 	struct json_object *program AUTO_RECORD = flight_program(flight->ctl, flight->run);
 
 	if (saved)
-		crashes_save(flight->ctl, saved, program);
+		crashes_save(flight->ctl, saved, program, NULL);
 	return saved;
 }
 
@@ -263,7 +263,7 @@ static void flight_list(struct flight *flight, bool all)
 		if (!crash->fault.signal && !all)
 			continue;
 		program = flight_crash_program(flight, crash);
-		crashes_save(flight->ctl, crash->snapshot, program);
+		crashes_save(flight->ctl, crash->snapshot, program, NULL);
 		crash->stored = true;
 		json_object_put(program);
 	}
@@ -420,7 +420,7 @@ struct json_object *flight_end(struct flight *flight)
 		const struct flight_crash *crash = &flight->kept[i % FLIGHT_KEPT];
 		struct json_object *program AUTO_RECORD = flight_crash_program(flight, crash);
 
-		json_append(o, "saved", crashes_record(crash->snapshot, program));
+		json_append(o, "saved", crashes_record(crash->snapshot, program, NULL));
 	}
 	return o;
 }

@@ -1,18 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* crash.c - lttctl crash: list the snapshots of record --flight, or show the last events of one. */
+/* crash.c - lttctl crash: list the snapshots of programs that crashed, or show the last events of
+ * one; put ltt-crash into core_pattern. */
 #include <string.h>
 
 #include "base/mem.h"
+#include "ctl/crash/install.h"
+#include "ctl/crash/save.h"
+#include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/table.h"
 #include "ctl/print/text.h"
 #include "ctl/record/crashes.h"
 #include "ctl/record/flight.h"
 
+static struct {
+	int install, uninstall, status, save;
+	char *keep, *at_most;
+} opt;
+
+static struct crash_settings wanted;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("install", 0, &opt.install,
+		    "save the events of each program of the machine that crashes"),
+	OPTION_TEXT("keep", 0, &opt.keep,
+		    "with --install: snapshots of each user that stay (default: 20)", "N"),
+	OPTION_TEXT("at-most", 0, &opt.at_most,
+		    "with --install: snapshots of one program in a period (default: 12/h)",
+		    "N/PERIOD"),
+	OPTION_FLAG("uninstall", 0, &opt.uninstall, "restore the machine's core_pattern"),
+	OPTION_FLAG("status", 0, &opt.status, "show whether it is installed"),
+	OPTION_FLAG("save", 0, &opt.save, "save a crash whose facts ltt-crash gives"),
+	POPT_TABLEEND,
+};
+
+static enum status crash_check(struct ctl *ctl)
+{
+	int actions = opt.install + opt.uninstall + opt.status + opt.save;
+
+	if (actions > 1)
+		err_set(&ctl->err, ERR_INVALID,
+			"--install, --uninstall, --status and --save exclude each other");
+	else if (actions && operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID,
+			"'%s': --install, --uninstall, --status and --save have no operand",
+			operand(ctl, 0));
+	else if (!opt.install && (opt.keep || opt.at_most))
+		err_set(&ctl->err, ERR_INVALID, "--keep and --at-most go with --install");
+	else if (opt.keep && crash_settings_parse_keep(opt.keep, &wanted) != 0)
+		err_set(&ctl->err, ERR_INVALID, "--keep=%s: this is not a number from 1 to %u",
+			opt.keep, CRASH_MOST);
+	else if (opt.at_most && crash_settings_parse_rate(opt.at_most, &wanted) != 0)
+		err_set(&ctl->err, ERR_INVALID,
+			"--at-most=%s: this is not a number up to %u in a period, such as 12/h or "
+			"3/10m",
+			opt.at_most, CRASH_MOST);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
 static enum status crash_run(struct ctl *ctl)
 {
 	struct json_object *crash;
 
+	if (opt.install)
+		return crash_install(ctl, &wanted);
+	if (opt.uninstall)
+		return crash_uninstall(ctl);
+	if (opt.status)
+		return crash_status(ctl);
+	if (opt.save)
+		return crash_save(ctl);
 	if (!operand(ctl, 0)) {
 		ctl->record = json_object_new_object();
 		json_set(ctl->record, "crashes", crashes_list());
@@ -61,13 +118,19 @@ static void crash_text_list(FILE *out, struct json_object *record)
 	if (json_len(record, "crashes"))
 		table_records(out, "lllrll", cells, json_get(record, "crashes"));
 	else
-		fputs("No program has failed under 'lttctl record --flight' yet.\n", out);
+		fputs("No program has failed under 'lttctl record --flight' yet, and 'lttctl crash "
+		      "--install' has saved none.\n",
+		      out);
 }
 
 static void crash_text(FILE *out, struct json_object *record)
 {
 	struct json_object *crash = json_get(record, "crash");
 
+	if (json_get(record, "helper")) {
+		crash_install_text(out, record);
+		return;
+	}
 	if (!crash) {
 		crash_text_list(out, record);
 		return;
@@ -76,8 +139,11 @@ static void crash_text(FILE *out, struct json_object *record)
 	text_form(out, crash,
 		  "{program.command:w}[\nThe process {program.crash.name?} (pid "
 		  "{program.crash.pid}), which it started]\nEnded at {time_ns:d} by " CRASH_END
-		  ", after {program.duration_ns:t}\n"
-		  "{recorded:n} event{recorded:s} in {directory}\n");
+		  "[, after {program.duration_ns:t?}]\n"
+		  "{recorded:n} event{recorded:s} in {directory}\n"
+		  "[{machine.joined:n?} more at that time: their events are in the same "
+		  "directory\n]"
+		  "[Core of process {program.crash.pid}: {machine.core?}\n]");
 	flight_show(out, json_get(record, "last_events"),
 		    json_get(json_get(crash, "program"), "crash"));
 }
@@ -85,10 +151,12 @@ static void crash_text(FILE *out, struct json_object *record)
 const struct verb verb_crash = {
 	.name = "crash",
 	.operands = "[NAME | PATH]",
-	.help = "List what 'record --flight' has saved, or show the last events",
+	.help = "List crashes whose events were saved, or show the last events of one",
+	.options = options,
 	.paged = true,
 	.daemon = DAEMON_UNUSED,
 	.max_operands = 1,
+	.check = crash_check,
 	.run = crash_run,
 	.text = crash_text,
 };
