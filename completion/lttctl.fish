@@ -60,6 +60,8 @@ function __lttctl_operands -a verb
             echo statedump
         case snapshot
             printf '%s\n' record add-output del-output list-output
+        case recorder
+            printf '%s\n' on off status
         case spool
             printf '%s\n' list send remove
         case record

@@ -419,6 +419,15 @@ struct ltt_ctl_conflict {
 	uint32_t pid;
 };
 
+/** struct ltt_ctl_ring - the buffer of CPU @cpu in the set @buffer. @bytes: recorded in it since it
+ *  was made, modulo LTT_CTL_RING_BYTES. */
+struct ltt_ctl_ring {
+	uint64_t buffer;
+	uint32_t cpu;
+	uint64_t bytes;
+};
+#define LTT_CTL_RING_BYTES (UINT64_C(1) << 39)
+
 /**
  * struct ltt_ctl_channel - a channel, which is a set of buffers.
  * @contexts: recorded with each event, separated by commas.
@@ -427,6 +436,7 @@ struct ltt_ctl_conflict {
  * @totals: NULL: not known.
  * @preset: not 0: created with the attributes of a struct ltt_ctl_preset.
  * @remember: not 0: it keeps the first events of each process, or of the kernel.
+ * @rings: of a session for snapshots: its buffers, 1024 at most; else none.
  */
 struct ltt_ctl_channel {
 	const char *name;
@@ -453,6 +463,8 @@ struct ltt_ctl_channel {
 	int preset;
 	enum ltt_ctl_output_type output_type;
 	int remember;
+	size_t nr_rings;
+	const struct ltt_ctl_ring *const *rings;
 };
 
 /** struct ltt_ctl_tracker - a kind of ids by which a session selects tasks: those with one of the

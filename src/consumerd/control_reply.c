@@ -84,6 +84,7 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.not_sampled = stats.not_sampled,
 		.overwritten = stats.overwritten,
 		.cleared = stats.cleared,
+		.produced = ring->set ? stats.produced : 0,
 	};
 }
 

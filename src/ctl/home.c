@@ -20,6 +20,8 @@ static const char *const keys[] = {
 	[HOME_SESSION] = "session",
 	[HOME_TRACE] = "trace",
 	[HOME_UNTRACED] = "untraced",
+	[HOME_COST_PROGRAM] = "event-ns",
+	[HOME_COST_KERNEL] = "kernel-event-ns",
 };
 
 /* Return: the descriptor of the directory, or negative errno. */

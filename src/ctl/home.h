@@ -16,6 +16,8 @@ enum home_key {
 	HOME_SESSION,  /* name of the current session */
 	HOME_TRACE,    /* absolute path of the last trace */
 	HOME_UNTRACED, /* name of a later session, which wrote no trace */
+	HOME_COST_PROGRAM, /* ns that an event of a program takes on this machine */
+	HOME_COST_KERNEL,  /* the same of the kernel */
 };
 
 /** Return: allocated value, or NULL where there is none. */

@@ -138,6 +138,9 @@ static const struct {
 	{ "mem memory malloc leak leaks",
 	  "'lttctl record --wrap=libc' records the allocations of a program, "
 	  "and 'lttctl report --memory' sums them up" },
+	{ "flight black-box blackbox",
+	  "'lttctl recorder on' keeps the last events of all programs, and 'lttctl record --flight' "
+	  "those of a program until it crashes" },
 	{ "replay",
 	  "a trace is shown, not run again: 'lttctl view' prints its events in the order of "
 	  "time" },

@@ -191,6 +191,20 @@ static int control_take_tracker(struct control_view *v, struct decoder *dec)
 	return 0;
 }
 
+static void control_take_rings(struct control_view *v, struct ltt_ctl_channel *c, struct list list)
+{
+	struct msg_produced m;
+
+	while (msg_produced_next(&list, &m)) {
+		struct ltt_ctl_ring *ring = pool_alloc(pool_of(v), sizeof(*ring));
+
+		if (!ring)
+			return;
+		*ring = (struct ltt_ctl_ring){ m.ring, m.cpu, m.bytes };
+		pool_append(pool_of(v), (const void *const **)&c->rings, &c->nr_rings, ring);
+	}
+}
+
 static int control_take_channel(struct control_view *v, struct decoder *dec)
 {
 	struct ltt_ctl_channel *c;
@@ -213,6 +227,7 @@ static int control_take_channel(struct control_view *v, struct decoder *dec)
 	CONTROL_TAKE(c->name, m.name); \
 	CONTROL_KEEP(type, pool_of(v), c->name);
 #include "model/channel.def"
+	control_take_rings(v, c, m.produced);
 	pool_append(pool_of(v), (const void *const **)&v->status.channels, &v->status.nr_channels,
 		    c);
 	return 0;

@@ -11,7 +11,7 @@ import struct
 
 import ltt
 
-EVENT = re.compile(r"rapp:event: \{ cpu_id = (\d+) \}, \{ thread = (\d+), seq = (\d+),")
+EVENT = re.compile(r"rapp:event: \{ cpu_id = (\d+) \}, (?:\{ vpid [^}]*\}, )?\{ thread = (\d+), seq = (\d+),")
 WAIT = {"LTT_REGISTER_TIMEOUT": "-1"}
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 

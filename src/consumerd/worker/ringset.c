@@ -503,6 +503,7 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 	consistent = reader_read_words(&set->streams[ring].reader, &words);
 	if (consistent)
 		add_since(set, ret, &words, reader_not_sampled(ringmem_prod(&set->mem, ring)));
+	ret->produced = words.pub & LTT_POS_MASK;
 	used = (words.pub - used) & LTT_POS_MASK;
 	*ret_used = MIN(used, size);
 	if (consistent && !ringset_is_kept(set) && set->mem.desc.mode == LTT_RING_OVERWRITE)

@@ -9,10 +9,9 @@
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
 #include "ctl/print/print.h"
+#include "ctl/saved/fetch.h"
 #include "ctl/saved/files.h"
-#include "ctl/saved/output.h"
 #include "ctl/saved/write.h"
-#include "ctl/print/show.h"
 #include "ctl/target.h"
 
 static struct {
@@ -29,60 +28,6 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("schema", 0, &opt.schema, "print the XML schema of the files"),
 	POPT_TABLEEND,
 };
-
-/* --- a session as it is saved --------------------------------------------------------- */
-
-static bool is_recording(struct json_object *o)
-{
-	const char *state = json_str(o, "state");
-
-	return strcmp(state, "recording") == 0 || strcmp(state, "starting") == 0;
-}
-
-/* Whether the condition or an action of the trigger is about the session. */
-static bool concerns(const struct ltt_ctl_trigger *trigger, const char *session)
-{
-	bool any = strcmp(trigger->options.session, session) == 0;
-
-	for (size_t i = 0; i < trigger->nr_actions; i++)
-		any |= strcmp(trigger->actions[i]->action.session, session) == 0;
-	return any;
-}
-
-/* Return: 0 or the code in ctl->err. */
-static int fetch_triggers(struct ctl *ctl, struct json_object *session)
-{
-	struct ltt_ctl_triggers *list;
-
-	if (opt.no_triggers)
-		return 0;
-	if (ctl_done(ctl, ltt_ctl_list_triggers(ctl->library, &list), &ctl->err) != 0)
-		return ctl->err.code;
-	for (size_t i = 0; i < list->nr; i++)
-		if (list->triggers[i]->uid == json_num(session, "uid") &&
-		    concerns(list->triggers[i], json_str(session, "name")))
-			json_append(session, "triggers", json_model_trigger(list->triggers[i]));
-	ltt_ctl_triggers_free(list);
-	return 0;
-}
-
-/* Return: the session as saved/shape.h has it; NULL: ctl->err is set. */
-static struct json_object *fetch_saved(struct ctl *ctl, const char *session)
-{
-	char *output AUTO_FREE = NULL;
-	struct json_object *o;
-
-	if (show_fetch(ctl, session, &o, &ctl->err) != 0)
-		return NULL;
-	output = xstrdup(json_str(o, "output"));
-	json_object_object_del(o, "output");
-	output_set(o, output);
-	json_set_bool(o, "recording", is_recording(o));
-	if (fetch_triggers(ctl, o) == 0)
-		return o;
-	json_object_put(o);
-	return NULL;
-}
 
 /* --- the verb ------------------------------------------------------------------------------ */
 
@@ -230,7 +175,7 @@ static enum status save_run(struct ctl *ctl)
 	sessions = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(names); i++) {
 		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
-		struct json_object *session = fetch_saved(ctl, name);
+		struct json_object *session = saved_fetch(ctl, name);
 
 		if (!session && save_all(ctl) && ctl->err.code == ERR_NO_SESSION) {
 			ctl->err = (struct err){ 0 }; /* destroyed meanwhile */
@@ -241,6 +186,8 @@ static enum status save_run(struct ctl *ctl)
 			return STATUS_ERROR;
 		}
 		json_object_array_add(sessions, session);
+		if (!opt.no_triggers && saved_fetch_triggers(ctl, session) != 0)
+			return STATUS_ERROR;
 	}
 	if (json_object_array_length(sessions) == 0) {
 		err_set(&ctl->err, ERR_NO_SESSION, "there is no session to save");

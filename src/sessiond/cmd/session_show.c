@@ -8,6 +8,8 @@
 #include "base/mem.h"
 
 #define TRACKED_BYTES (16u * TRACKER_MAX) /* of all ids of one kind */
+#define PRODUCED_MAX 1024u
+#define PRODUCED_BYTES (32u * PRODUCED_MAX)
 
 struct usage {
 	uint64_t owner, used, size;
@@ -45,6 +47,27 @@ static void fill_usage(const struct stats *stats, struct command *cmd, struct se
 	free(owners);
 }
 
+static void fill_produced(const struct stats *stats, struct command *cmd, struct session *session,
+			  const struct channel *channel, uint8_t *buf, struct msg_channel *item)
+{
+	struct domain_ring ring;
+	struct encoder enc;
+	size_t nr = 0;
+
+	encoder_init(&enc, buf, PRODUCED_BYTES);
+	for (size_t i = 0; i < stats->nr && nr < PRODUCED_MAX; i++) {
+		const struct msg_con_stream *s = &stats->streams[i];
+		const struct msg_produced produced = { s->ring, s->cpu, s->produced };
+
+		if (!domains_find_ring(&cmd->sd->domains, session, s->ring, &ring) ||
+		    ring.channel != channel || !ring.open)
+			continue;
+		msg_produced_add(&enc, &produced);
+		nr++;
+	}
+	item->produced = encoder_list(&enc);
+}
+
 static void session_show_rules(struct command *cmd, struct session *session,
 			       const struct channel *channel)
 {
@@ -77,6 +100,7 @@ static void session_show_rules(struct command *cmd, struct session *session,
 static void show_channel(struct command *cmd, struct session *session, struct channel *channel,
 			 const struct stats *stats)
 {
+	AUTO_FREE uint8_t *produced = session->snapshots ? xalloc(PRODUCED_BYTES) : NULL;
 	uint8_t buf[TOTALS_BYTES];
 	struct msg_totals totals;
 	struct msg_channel item = {
@@ -87,6 +111,8 @@ static void show_channel(struct command *cmd, struct session *session, struct ch
 	};
 
 	fill_usage(stats, cmd, session, channel, &item);
+	if (produced)
+		fill_produced(stats, cmd, session, channel, produced, &item);
 	if (stats->known) {
 		stats_totals(stats, &cmd->sd->domains, session, channel, &totals);
 		item.totals = totals_list(&totals, buf);
