@@ -2515,6 +2515,42 @@ def test_snapshot():
     ctl("destroy", "flight")
 
 
+def test_recorder():
+    """Both halves: the events of a period, to the last; the default events of the kernel, and the cost of one; the
+    daemons are killed, and a snapshot has the last events."""
+    on = ctl("recorder", "on", "--no-boot", "--size=64k", "--kernel-events=cpu_frequency")["result"]
+    check(on["has_kernel"] and on["size"] == 65536, on)
+    for _ in range(2):
+        status = subprocess.Popen(["lttctl", "--json", "recorder", "status"], stdout=subprocess.PIPE, text=True)
+        time.sleep(0.3)
+        emit(100)
+        answer = json.loads(status.communicate(timeout=100)[0])
+        schema.answer(answer)
+        kernel = next(c for c in answer["result"]["channels"] if c["domain"] == "kernel")
+        check(kernel["events"] == EMITTED // 10 and kernel["bytes"] > 8 * kernel["events"], kernel)
+        check(kernel["reach_ns"] > 0 and kernel["memory"] >= 2 * 65536, kernel)
+        kill("ltt-sessiond", "ltt-consumerd")
+        until(lambda: subprocess.run(["lttctl", "status", "recorder"], capture_output=True, check=False).returncode == 0,
+              "another consumer")
+    emit()
+    seen, result = snapshot("recorder")
+    check(0 < seen["cpu_frequency"] < EMITTED and result["recorded"] + result["overwritten"] >= EMITTED, f"{seen} of {result}")
+    check("another --kernel-events" in ctl("recorder", "on", "--kernel-events=sched_switch", status=1)["error"]["text"], "on twice")
+    ctl("recorder", "off")
+    check(ctl("recorder", "on", "--no-boot")["result"]["has_kernel"], "no kernel")
+    work = subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"])
+    status = ctl("recorder", "status")["result"]
+    work.kill()
+    work.wait()
+    kernel = next(c for c in status["channels"] if c["domain"] == "kernel")
+    check(kernel["events"] > 10 and 0 < kernel["event_ns"] < 10000000, kernel)
+    print(f"control: recorder: {kernel}")
+    seen, result = snapshot("recorder")
+    check(seen["sched_switch"] and seen["sched_waking"] and not any(n.startswith("syscall") for n in seen), seen)
+    ctl("recorder", "off")
+    check("recorder" not in run("lttctl", "list").stdout, "it is not off")
+
+
 OVERWRITTEN = "--overwrite", "--subbuf-size=4k", "--num-subbuf=4"  # emit() has three times as much for each CPU
 
 
@@ -3739,7 +3775,7 @@ def test_labels():
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
-         test_kill_sessiond, test_snapshot, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
+         test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 
 

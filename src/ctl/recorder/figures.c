@@ -134,7 +134,7 @@ int figures_measure(struct ctl *ctl, const char *session, uint64_t period_ns,
 	struct sample before CLEANUP(sample_fini) = { 0 }, after CLEANUP(sample_fini) = { 0 };
 	uint32_t sessiond = ltt_ctl_daemon(ctl->library)->pid;
 	struct ltt_ctl_consumers *consumers;
-	uint64_t memory = 0, daemons, begin, ns;
+	uint64_t memory = 0, daemons, used, begin, ns;
 
 	if (ctl_done(ctl, ltt_ctl_list_consumers(ctl->library, &consumers), &ctl->err) != 0)
 		return ctl->err.code;
@@ -142,10 +142,11 @@ int figures_measure(struct ctl *ctl, const char *session, uint64_t period_ns,
 		begin = figures_clock_ns(CLOCK_MONOTONIC);
 		daemons = figures_daemons_ns(sessiond, consumers);
 		figures_sleep(period_ns);
-		daemons = figures_daemons_ns(sessiond, consumers) - daemons;
+		used = figures_daemons_ns(sessiond, consumers);
 		ns = figures_clock_ns(CLOCK_MONOTONIC) - begin;
 		json_set_num(ret, "period_ns", ns);
-		json_set_num(ret, "daemons_ns", daemons);
+		/* one of them may have been killed */
+		json_set_num(ret, "daemons_ns", used - MIN(used, daemons));
 		(void)!sample_take(ctl, session, &after);
 	}
 	ltt_ctl_consumers_free(consumers);
