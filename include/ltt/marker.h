@@ -56,7 +56,7 @@
 		static const struct ltt_event ltt__event = \
 			LTT__MARKER_EVENT(name, format, ""); \
 		static struct ltt_site ltt__site = { \
-			0, sizeof(struct ltt_site), &ltt__event, 0, 0, 0 \
+			0, sizeof(struct ltt_site), &ltt__event, 0, 0, 0, 0 \
 		}; \
 		LTT__LISTED static struct ltt_site *const ltt__listed = &ltt__site; \
 		if (ltt_site_armed(&ltt__site)) { \
@@ -86,7 +86,7 @@ template <class Marker> struct LTT__HIDDEN ltt__marker {
 	static enroller enrolled;
 };
 template <class Marker> struct ltt_site ltt__marker<Marker>::site = {
-	0, sizeof(struct ltt_site), 0, 0, 0, 0
+	0, sizeof(struct ltt_site), 0, 0, 0, 0, 0
 };
 template <class Marker> struct ltt__enrolment ltt__marker<Marker>::enrolment = {
 	0, &ltt__marker<Marker>::site
@@ -140,7 +140,7 @@ template <class Marker> typename ltt__marker<Marker>::enroller ltt__marker<Marke
 		&ltt_connects_##name, 0 \
 	}; \
 	static struct ltt_site ltt_marker_##name = { \
-		0, sizeof(struct ltt_site), &ltt_marker_event_##name, 0, 0, 0 \
+		0, sizeof(struct ltt_site), &ltt_marker_event_##name, 0, 0, 0, 0 \
 	}; \
 	LTT__LISTED static struct ltt_site *const ltt_listed_marker_##name = &ltt_marker_##name; \
 	LTT__CHECK_PROBE(ltt_probe_fn_##provider##__##tracepoint, probe)

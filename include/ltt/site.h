@@ -141,6 +141,10 @@ struct ltt_event {
  *         bits by atomic operations and never stores the word.
  * @hooks, @owner, @only: set by libltt; NULL in the program's image. @only is the
  *         buffer of the site's only listener, a session; NULL if there are several, or none.
+ * @changed: called when the first listener has come (@listened is 1) and when the last one has gone
+ *           (0); not when the site is unregistered. NULL: nothing is called. It runs in any thread,
+ *           with signals blocked and libltt's lock held: it must be short, and call nothing of
+ *           libltt but ltt_site_armed().
  */
 struct ltt_site {
 	uint32_t armed;
@@ -149,6 +153,8 @@ struct ltt_site {
 	void *hooks;
 	void *owner;
 	const void *only;
+	/* Sites of older headers end here (LTT_SITE_LEAST). */
+	void (*changed)(struct ltt_site *site, int listened);
 };
 #define LTT_SITE_LEAST (offsetof(struct ltt_site, only) + sizeof(const void *))
 

@@ -507,7 +507,7 @@
 	}; \
 	LTT__C_BEGIN \
 	LTT__MERGED struct ltt_site ltt_site_##id = { \
-		0, sizeof(struct ltt_site), &ltt_event_##id, 0, 0, 0 \
+		0, sizeof(struct ltt_site), &ltt_event_##id, 0, 0, 0, 0 \
 	}; \
 	LTT__C_END \
 	LTT__LISTED static struct ltt_site *const ltt_listed_##id = &ltt_site_##id; \

@@ -18,7 +18,7 @@ static const struct ltt_field fields[] = {
 static const struct ltt_event event = { sizeof(struct ltt_event), sizeof(struct ltt_field), 2,
 					"refused:bad", fields, 0, "bad\nname.c", "", 7,
 					LTT_EVENT_TRACEPOINT, LTT_INFO, { 0, 0 }, 0, 0, 0 };
-static struct ltt_site site = { 0, sizeof(struct ltt_site), &event, 0, 0, 0 };
+static struct ltt_site site = { 0, sizeof(struct ltt_site), &event, 0, 0, 0, 0 };
 LTT__LISTED static struct ltt_site *const listed = &site;
 
 int main(void)

@@ -141,6 +141,61 @@ static void test_later_sites(void)
 	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
+/* --- a site's own function ------------------------------------------------------------ */
+
+static int nr_changes, listened_last = -1;
+
+static void note_change(struct ltt_site *site, int listened)
+{
+	CHECK_IS(!!ltt_site_armed(site), ==, listened);
+	nr_changes++;
+	listened_last = listened;
+}
+
+static void changes_are(int nr, int listened)
+{
+	CHECK_IS(nr_changes, ==, nr);
+	CHECK_IS(listened_last, ==, listened);
+}
+
+static void test_changed(void)
+{
+	struct ltt_event event = late_event;
+	struct ltt_site site = { .size = sizeof(site), .event = &event, .changed = note_change };
+	struct ltt_site *const list[] = { &site };
+	int calls = 0;
+	struct ltt_probe *probe = connect_counter("p:changed", &calls);
+	struct ltt_probe *second = connect_counter("p:changed", &calls);
+
+	event.name = "p:changed";
+	ltt_sites_register(list, list + 1, LTT_SITE_ABI);
+	changes_are(0, -1);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
+	changes_are(1, 1);
+	CHECK_IS(ltt_probe_arm(second), ==, 1); /* not the first listener */
+	changes_are(1, 1);
+	CHECK_IS(ltt_probe_disarm(probe), ==, 0); /* not the last one */
+	changes_are(1, 1);
+	CHECK_IS(ltt_probe_disarm(second), ==, 0);
+	changes_are(2, 0);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
+	changes_are(3, 1);
+	ltt_sites_unregister(list, list + 1);
+	changes_are(3, 1);
+	site.size = LTT_SITE_LEAST; /* a site of older headers has no such member */
+	ltt_sites_register(list, list + 1, LTT_SITE_ABI);
+	CHECK(ltt_site_armed(&site) && nr_changes == 3);
+	ltt_sites_unregister(list, list + 1);
+	site.size = sizeof(site);
+	ltt_sites_register(list, list + 1, LTT_SITE_ABI); /* the listener was there first */
+	changes_are(4, 1);
+	ltt_probe_unregister(probe);
+	changes_are(5, 0);
+	ltt_probe_unregister(second);
+	ltt_sites_unregister(list, list + 1);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
+}
+
 /* --- descriptions of another size, and broken ones --------------------------------- */
 
 struct longer_field {
@@ -333,6 +388,7 @@ int main(void)
 	test_counts();
 	test_many_on_one();
 	test_later_sites();
+	test_changed();
 	test_newer_program();
 	test_refused();
 	test_lists();

@@ -78,6 +78,14 @@ static void find_only(struct site_state *site)
 		site_set_only(site->site, listeners == 1 ? only : NULL);
 }
 
+static void hooks_report(struct ltt_site *site, int listened)
+{
+	const size_t least = offsetof(struct ltt_site, changed) + sizeof(site->changed);
+
+	if (site->size >= least && site->changed)
+		site->changed(site, listened);
+}
+
 static void hooks_count(struct site_state *site, int change)
 {
 	if (!site->site)
@@ -86,9 +94,11 @@ static void hooks_count(struct site_state *site, int change)
 	if (site->nr_hooks == 1 && change > 0) {
 		__atomic_or_fetch(&site->site->armed, LTT_SITE_LISTENED, __ATOMIC_RELEASE);
 		typed_site_armed(site);
+		hooks_report(site->site, 1);
 	} else if (site->nr_hooks == 0) {
 		__atomic_and_fetch(&site->site->armed, ~LTT_SITE_LISTENED, __ATOMIC_RELEASE);
 		typed_site_disarmed(site);
+		hooks_report(site->site, 0);
 	}
 }
 
