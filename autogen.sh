@@ -11,6 +11,7 @@
 #   src/tracer/**     libltt; links libc only, hidden symbols
 #   src/wrappers/*.c  one preloadable library each: libltt-NAME.so
 #   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
+#   src/lttng/**      liblttng-ust.so.1 for programs built for LTTng-UST; with libltt alone
 #   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
 #   src/crash/**      ltt-crash
 #   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
@@ -82,7 +83,7 @@ target()
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in common tracer sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl viewer tools; do
+	for folder in common tracer lttng sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
 	found src/read | list READ_FILES

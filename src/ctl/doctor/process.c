@@ -436,7 +436,7 @@ static bool doctor_process_check_needed(struct doctor *d, const struct inspected
 
 static void doctor_process_check_file(struct doctor *d, struct inspected *g, const char *path)
 {
-	struct needed needed CLEANUP(needed_fini) = { NULL, NULL };
+	struct needed needed CLEANUP(needed_fini) = { NULL, NULL, false };
 	struct elf_facts facts = { 0 };
 	struct stat st;
 	int ret = elf_read(path, &facts);

@@ -94,7 +94,7 @@ static void name_points(FILE *out, struct json_object *points, const char *event
 static bool nothing_explain_load(FILE *out, const char *path, const struct elf_facts *facts)
 {
 	struct needed needed CLEANUP(needed_fini) =
-		elf_has_glibc(facts) ? needed_find(path) : (struct needed){ NULL, NULL };
+		elf_has_glibc(facts) ? needed_find(path) : (struct needed){ NULL, NULL, false };
 	const char *library = needed.missing;
 	char *dir AUTO_FREE = library ? own_library_dir(library) : NULL;
 

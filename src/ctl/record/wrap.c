@@ -91,7 +91,8 @@ char *wrap_environment(struct ctl *ctl, const char *list)
 	struct names names CLEANUP(names_fini) = { 0 };
 	char *libraries AUTO_FREE = NULL;
 
-	names_split(list, &names);
+	if (list)
+		names_split(list, &names);
 	append_users(&libraries, true);
 	wrap_append(&libraries, wrap_library("libltt.so.1"));
 	for (size_t i = 0; i < names.nr; i++) {

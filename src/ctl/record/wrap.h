@@ -10,8 +10,9 @@
 #include "ctl/ctl.h"
 
 /**
- * wrap_environment() - "LD_PRELOAD=..." for a list of wrappers ("libc,pthread"),
- * with the libraries of the current value behind them; allocated. NULL: ctl->err is set.
+ * wrap_environment() - "LD_PRELOAD=..." for a list of wrappers ("libc,pthread"; NULL: none), with
+ * libltt in front, and the libraries of the current value behind them; allocated.
+ * NULL: ctl->err is set.
  */
 char *wrap_environment(struct ctl *ctl, const char *list);
 #define WRAP_DEPTH_VARIABLE "LTT_CALL_SITE"

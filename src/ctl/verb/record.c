@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/record/attach.h"
+#include "ctl/record/binaries.h"
 #include "ctl/connect.h"
 #include "ctl/record/brief.h"
 #include "ctl/record/crashes.h"
@@ -44,7 +45,7 @@
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
 	char *flight, *limit, *call_site, *functions, *min_size;
-	int kernel, user, no_wait, no_context, no_limit, no_symbols, own_daemons, all;
+	int kernel, user, no_wait, no_context, no_limit, no_symbols, no_lttng, own_daemons, all;
 	bool whole; /* of the kernel, events of other processes than the program's, too */
 	struct names contexts, pids, tids;
 } opt;
@@ -99,6 +100,8 @@ static const struct poptOption options[] = {
 		    "write until the disk is full; default: 5 % of it, at least 1 GiB, stay free"),
 	OPTION_FLAG("no-symbols", 0, &opt.no_symbols,
 		    "don't write the names of functions and lines beside the trace"),
+	OPTION_FLAG("no-lttng", 0, &opt.no_lttng,
+		    "leave a program that was built for LTTng-UST with LTTng's library"),
 	OPTION_FLAG("no-wait", 0, &opt.no_wait,
 		    "wait for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
@@ -804,10 +807,10 @@ static enum status record_verb_run_attached(struct ctl *ctl)
 
 static enum status record_verb_run_program(struct ctl *ctl)
 {
-	const char *environment[] = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+	const char *environment[10] = { NULL };
 	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL, *sanitizer AUTO_FREE = NULL;
 	char *functions AUTO_FREE = NULL, *min_size AUTO_FREE = NULL;
-	char *depth AUTO_FREE = NULL;
+	char *depth AUTO_FREE = NULL, *binaries AUTO_FREE = NULL;
 	char *scope AUTO_FREE = make_scope(ctl);
 	unsigned int nr = 0;
 	enum status status;
@@ -821,14 +824,18 @@ static enum status record_verb_run_program(struct ctl *ctl)
 				"recorded, not only the program's");
 	if (!getenv(REGISTER_TIMEOUT) && record_verb_records(DOMAIN_USER))
 		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
-	if (opt.wrap) {
+	if (!opt.no_lttng && record_verb_records(DOMAIN_USER))
+		binaries = binaries_environment(ctl->operands[0]);
+	if (binaries)
+		environment[nr++] = binaries;
+	if (opt.wrap || binaries) {
 		preload = wrap_environment(ctl, opt.wrap);
-		if (opt.call_site || !getenv(WRAP_DEPTH_VARIABLE))
+		if (opt.wrap && (opt.call_site || !getenv(WRAP_DEPTH_VARIABLE)))
 			depth = wrap_depth_environment(ctl, opt.call_site);
 		if (!preload || ctl->err.code)
 			return STATUS_ERROR;
 	}
-	if (opt.wrap && wrap_can_load(ctl->operands[0])) {
+	if (preload && wrap_can_load(ctl->operands[0])) {
 		environment[nr++] = preload;
 		if (depth)
 			environment[nr++] = depth;

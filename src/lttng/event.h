@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * event.h - an event of a provider: a site of libltt, and the structures through which the
+ * provider's function records it.
+ *
+ * Made when the provider registers itself, freed when it unregisters itself, after a grace period.
+ * In between, `common.enabled` alone changes: libltt sets it while a rule wants the event.
+ */
+#ifndef LTTNG_EVENT_H
+#define LTTNG_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ltt/site.h>
+
+#include "abi.h"
+
+#define MAX_FIELDS 256u
+#define MAX_NAME 256u
+
+/** struct hidden - a field that is not recorded: its value for filters is in the probe's stack. */
+struct hidden {
+	const struct ltt_field *field;
+	uint32_t slot; /* of the saved ones */
+};
+
+struct event {
+	struct tp_common common;
+	struct tp_recorder recorder;
+	struct ltt_site site;
+	struct ltt_event event;
+	const struct tp_event *from;
+	struct target *targets; /* its call sites, see join.h */
+	struct event *next;
+	struct hidden *hidden;
+	uint32_t nr_hidden, nr_slots; /* slots: of the whole stack */
+	uint32_t nr_room;	      /* in event.fields */
+	char *name;
+};
+
+/**
+ * event_new() - make an event of a provider's description, which is checked.
+ * @file: the program or library that has it.
+ * Return: NULL: the description is refused, for @ret_reason.
+ */
+struct event *event_new(const char *provider, const struct tp_event *from, const char *file,
+			const char **ret_reason);
+void event_free(struct event *event);
+
+/** Prepare the members through which the provider's function records. */
+void event_prepare_recording(struct event *event);
+
+/** Whether @text ends within MAX_NAME bytes and is not empty. */
+bool event_is_name(const char *text);
+
+/** In join.c: the function of libltt's site. */
+void event_changed(struct ltt_site *site, int listened);
+
+#endif

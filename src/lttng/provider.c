@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Providers and call sites come and go: called by the constructors and destructors that a program's
+ * or library's tracepoints have.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "join.h"
+#include "readers.h"
+
+#define MAX_EVENTS 65536u
+#define OLDEST_MAJOR 3u
+#define NEWEST_MAJOR 4u
+
+struct provider {
+	struct source *sources;
+	struct event **events;
+	struct ltt_site **sites;
+	uint32_t nr_events;
+	char file[];
+};
+
+static bool exiting;
+
+static void on_exit_begin(void)
+{
+	__atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * While exit() runs destructors, other threads go on recording: nothing is unmapped, so nothing is
+ * removed. Handlers run in the reverse order of registration; those of the first objects run before
+ * the destructors of the program.
+ */
+static void watch_exit(void)
+{
+	static unsigned int watching;
+
+	if (__atomic_fetch_add(&watching, 1, __ATOMIC_RELAXED) < 16)
+		atexit(on_exit_begin);
+}
+
+static void report(const char *file, const char *provider, const char *event, const char *reason)
+{
+	const char *debug = getenv("LTT_DEBUG");
+
+	if (debug && *debug && strcmp(debug, "0") != 0)
+		fprintf(stderr, "liblttng-ust of ltt: %s: %s%s%s can't be recorded: %s\n", file,
+			provider, event ? ":" : "", event ? event : "", reason);
+}
+
+/* --- providers ---------------------------------------------------------------------------- */
+
+void event_changed(struct ltt_site *site, int listened)
+{
+	struct event *event = (struct event *)((char *)site - offsetof(struct event, site));
+
+	__atomic_store_n(&event->common.enabled, listened, __ATOMIC_SEQ_CST);
+	join_update(&event->targets);
+}
+
+static const char *check_provider(const struct lttng_ust_probe_desc *desc)
+{
+	if (!desc || desc->size < sizeof(*desc) || !event_is_name(desc->name))
+		return "it has no name";
+	if (desc->major < OLDEST_MAJOR || desc->major > NEWEST_MAJOR)
+		return "its version is not one of LTTng-UST 2.13 to 2.16";
+	if (desc->nr_events > MAX_EVENTS || (desc->nr_events && !desc->events))
+		return "its number of events is invalid";
+	return NULL;
+}
+
+static const char *file_of(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+static void provider_free(struct provider *provider)
+{
+	for (uint32_t i = 0; provider && i < provider->nr_events; i++)
+		event_free(provider->events[i]);
+	if (provider) {
+		free(provider->sources);
+		free(provider->events);
+		free(provider->sites);
+	}
+	free(provider);
+}
+
+static struct provider *provider_new(uint32_t nr_events, const char *file)
+{
+	struct provider *provider = calloc(1, sizeof(*provider) + strlen(file) + 1);
+
+	if (!provider)
+		return NULL;
+	memcpy(provider->file, file, strlen(file) + 1);
+	provider->sources = calloc(nr_events + 1, sizeof(*provider->sources));
+	provider->events = calloc(nr_events + 1, sizeof(*provider->events));
+	provider->sites = calloc(nr_events + 1, sizeof(*provider->sites));
+	if (provider->sources && provider->events && provider->sites)
+		return provider;
+	provider_free(provider);
+	return NULL;
+}
+
+/* The same name with other fields would be another event of that name. */
+static bool has_another(const struct provider *provider, const struct tp_event *from)
+{
+	for (uint32_t i = 0; i < provider->nr_events; i++)
+		if (provider->events[i]->from->class != from->class &&
+		    strcmp(provider->events[i]->from->name, from->name) == 0)
+			return true;
+	return false;
+}
+
+static void add_event(struct provider *provider, const char *name, const struct tp_event *from)
+{
+	const char *reason = NULL;
+	struct event *event = event_new(name, from, provider->file, &reason);
+	const uint32_t at = provider->nr_events;
+
+	if (event && has_another(provider, from)) {
+		event_free(event);
+		event = NULL;
+		reason = "the provider has another event of this name";
+	}
+	if (!event) {
+		report(provider->file, name, from && event_is_name(from->name) ? from->name : "?",
+		       reason);
+		return;
+	}
+	provider->sources[at] = (struct source){
+		.provider = name,
+		.event = from->name,
+		.signature = from->class->signature,
+		.probe = { from->class->probe, &event->common },
+		.enabled = &event->common.enabled,
+		.targets = &event->targets,
+	};
+	provider->sites[at] = &event->site;
+	provider->events[at] = event;
+	provider->nr_events++;
+}
+
+static void provider_join(struct provider *provider)
+{
+	join_lock();
+	for (uint32_t i = 0; i < provider->nr_events; i++)
+		if (join_add_source(&provider->sources[i]) < 0)
+			report(provider->file, provider->events[i]->name, NULL,
+			       "there is no memory");
+	join_unlock();
+}
+
+/* A program ends itself if it gets NULL: a provider that is refused has no events. */
+EXPORT struct provider *lttng_ust_probe_register(const struct lttng_ust_probe_desc *desc)
+{
+	static struct provider refused;
+	const char *file = file_of(desc), *reason = check_provider(desc);
+	struct provider *provider = reason ? NULL : provider_new(desc->nr_events, file);
+
+	watch_exit();
+	if (!provider) {
+		report(file, desc && event_is_name(desc->name) ? desc->name : "?", NULL,
+		       reason ? reason : "there is no memory");
+		return &refused;
+	}
+	for (uint32_t i = 0; i < desc->nr_events; i++)
+		add_event(provider, desc->name, desc->events[i]);
+	provider_join(provider);
+	ltt_sites_register(provider->sites, provider->sites + provider->nr_events, LTT_SITE_ABI);
+	return provider;
+}
+
+static void provider_remove(struct provider *provider)
+{
+	join_lock();
+	for (uint32_t i = 0; i < provider->nr_events; i++)
+		join_remove_source(&provider->sources[i]);
+	join_unlock();
+	join_drain();
+	ltt_sites_unregister(provider->sites, provider->sites + provider->nr_events);
+	provider_free(provider);
+}
+
+EXPORT void lttng_ust_probe_unregister(struct provider *provider)
+{
+	if (provider && !__atomic_load_n(&exiting, __ATOMIC_ACQUIRE) && provider->sources)
+		provider_remove(provider);
+}
+
+/* --- call sites ------------------------------------------------------------------------------ */
+
+struct module {
+	struct module *next;
+	struct lttng_ust_tracepoint *const *sites;
+	int nr_sites;
+};
+
+static struct module *modules; /* with the lock of join.h */
+
+static bool is_site(const struct lttng_ust_tracepoint *site)
+{
+	return site && site->size >= sizeof(*site) && event_is_name(site->provider) &&
+	       event_is_name(site->event) && site->signature;
+}
+
+/* Repeats are those of several files of one object. */
+static void module_add_all(const struct module *module)
+{
+	for (int i = 0; i < module->nr_sites; i++)
+		if (is_site(module->sites[i]) && join_add_site(module->sites[i]) < 0)
+			report(file_of(module->sites[i]), module->sites[i]->provider,
+			       module->sites[i]->event, "there is no memory");
+}
+
+EXPORT int lttng_ust_tracepoint_module_register(struct lttng_ust_tracepoint *const *sites,
+						int nr_sites)
+{
+	struct module *module = sites && nr_sites > 0 ? calloc(1, sizeof(*module)) : NULL;
+
+	watch_exit();
+	if (!module)
+		return -1;
+	module->sites = sites;
+	module->nr_sites = nr_sites;
+	join_lock();
+	module->next = modules;
+	modules = module;
+	module_add_all(module);
+	join_unlock();
+	return 0;
+}
+
+/* Its sites leave; those that another module has, too, stay. */
+static void module_remove(struct module *module)
+{
+	for (int i = 0; i < module->nr_sites; i++)
+		if (is_site(module->sites[i]))
+			join_remove_site(module->sites[i]);
+	free(module);
+}
+
+EXPORT int lttng_ust_tracepoint_module_unregister(struct lttng_ust_tracepoint *const *sites)
+{
+	struct module **at = &modules, *module;
+
+	if (__atomic_load_n(&exiting, __ATOMIC_ACQUIRE))
+		return 0;
+	join_lock();
+	while (*at && (*at)->sites != sites)
+		at = &(*at)->next;
+	module = *at;
+	if (module) {
+		*at = module->next;
+		module_remove(module);
+	}
+	join_unlock();
+	join_drain();
+	return 0;
+}
+
+/* --- functions that a program connects itself ----------------------------------------------- */
+
+struct connected {
+	struct source source;
+	struct target *targets;
+	struct connected *next;
+};
+
+static struct connected *all_connected; /* with the lock of join.h */
+
+EXPORT int lttng_ust_tracepoint_provider_register(const char *provider, const char *event,
+						  void (*function)(void), void *data,
+						  const char *signature)
+{
+	struct connected *new = calloc(1, sizeof(*new));
+	int res;
+
+	if (!new || !event_is_name(provider) || !event_is_name(event) || !function || !signature) {
+		free(new);
+		return -1;
+	}
+	new->source = (struct source){ .provider = provider,
+				       .event = event,
+				       .signature = signature,
+				       .probe = { function, data },
+				       .targets = &new->targets };
+	join_lock();
+	res = join_add_source(&new->source);
+	if (res == 0) {
+		new->next = all_connected;
+		all_connected = new;
+	}
+	join_unlock();
+	if (res < 0)
+		free(new);
+	return res;
+}
+
+static bool is_connected_as(const struct connected *one, const char *provider, const char *event,
+			    void (*function)(void), const void *data)
+{
+	return one->source.probe.function == function && one->source.probe.data == data &&
+	       strcmp(one->source.provider, provider) == 0 && strcmp(one->source.event, event) == 0;
+}
+
+EXPORT int lttng_ust_tracepoint_provider_unregister(const char *provider, const char *event,
+						    void (*function)(void), void *data)
+{
+	struct connected **at = &all_connected, *one;
+
+	join_lock();
+	while (*at && !is_connected_as(*at, provider, event, function, data))
+		at = &(*at)->next;
+	one = *at;
+	if (one) {
+		*at = one->next;
+		join_remove_source(&one->source);
+	}
+	join_unlock();
+	join_drain();
+	free(one);
+	return one ? 0 : -1;
+}
+
+EXPORT int lttng_ust_tp_probe_register_queue_release(const char *provider, const char *event,
+						     void (*function)(void), void *data,
+						     const char *signature)
+{
+	return lttng_ust_tracepoint_provider_register(provider, event, function, data, signature);
+}
+
+EXPORT int lttng_ust_tp_probe_unregister_queue_release(const char *provider, const char *event,
+						       void (*function)(void), void *data)
+{
+	return lttng_ust_tracepoint_provider_unregister(provider, event, function, data);
+}
+
+EXPORT void lttng_ust_tp_probe_prune_release_queue(void)
+{
+}
