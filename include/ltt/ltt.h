@@ -8,6 +8,7 @@
 #include <ltt/log.h>
 #include <ltt/marker.h>
 #include <ltt/probe.h>
+#include <ltt/provider.h>
 #include <ltt/statedump.h>
 #include <ltt/trace.h>
 #include <ltt/tracepoint.h>

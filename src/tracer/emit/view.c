@@ -92,6 +92,22 @@ static int locate(const struct ltt_event_view *view, int number, const struct lt
 	return 0;
 }
 
+int view_measure(const struct ltt_event_view *view, uint32_t nr_fields, size_t *ret_bytes)
+{
+	const unsigned char *begin = view->payload, *end = begin + view->len;
+	struct extent extent = { .at = begin };
+
+	for (uint32_t i = 0; i < nr_fields; i++) {
+		int res = emit_view_measure(&view->fields[i], &extent, (size_t)(end - extent.at));
+
+		if (res < 0)
+			return res;
+		extent.at += extent.bytes;
+	}
+	*ret_bytes = (size_t)(extent.at - begin);
+	return 0;
+}
+
 int ltt_view_field(const struct ltt_event_view *view, const char *name)
 {
 	for (uint32_t i = 0; i < view->nr_fields; i++)

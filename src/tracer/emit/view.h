@@ -3,6 +3,7 @@
 #ifndef TRACER_EMIT_VIEW_H
 #define TRACER_EMIT_VIEW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <ltt/probe.h>
@@ -28,5 +29,8 @@ static inline struct ltt_event_view view_of(const struct ltt_site *site, const v
  *  is not an integer, or the payload ends before it. */
 int view_integer(const struct ltt_event_view *view, int field, uint64_t *ret_bits,
 		 int *ret_negative);
+
+/** The bytes of the first @nr_fields fields. Return: 0; -EINVAL if the payload ends before. */
+int view_measure(const struct ltt_event_view *view, uint32_t nr_fields, size_t *ret_bytes);
 
 #endif
