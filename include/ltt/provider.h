@@ -96,8 +96,8 @@ int ltt_provider_listened(const struct ltt_provider *provider, uint32_t event);
 
 /**
  * ltt_provider_emit() - emit an event, whose payload is serialised already: the fields one behind
- * the other without padding, numbers in the machine's byte order (or as LTT_FIELD_BIG_ENDIAN has it),
- * strings with their terminators, sequences behind their lengths.
+ * the other without padding, numbers in the machine's byte order (or as LTT_FIELD_BIG_ENDIAN has
+ * it), strings with their terminators, sequences behind their lengths.
  * @payload, @len: read before it returns. Nothing behind it is read.
  *
  * Any thread, any signal handler; keeps errno. Return: 0: emitted, or there is no listener;

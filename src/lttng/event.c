@@ -17,7 +17,12 @@ static const char no_memory[] = "there is no memory";
 
 bool event_is_name(const char *text)
 {
-	return text && text[0] && memchr(text, 0, MAX_NAME);
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+	if (!text || !text[0] || !memchr(text, 0, MAX_NAME))
+		return false;
+	return text[strspn(text, letters)] == '\0';
 }
 
 /* --- enumerations ---------------------------------------------------------------------------- */

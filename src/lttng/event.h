@@ -51,7 +51,7 @@ void event_free(struct event *event);
 /** Prepare the members through which the provider's function records. */
 void event_prepare_recording(struct event *event);
 
-/** Whether @text ends within MAX_NAME bytes and is not empty. */
+/** Whether @text consists of letters, digits and underscores, and ends within MAX_NAME bytes. */
 bool event_is_name(const char *text);
 
 /** In join.c: the function of libltt's site. */

@@ -17,11 +17,22 @@
 #define OLDEST_MAJOR 3u
 #define NEWEST_MAJOR 4u
 
+/** struct refusal - a site that the session daemon refuses, so that 'lttctl doctor' names it: its
+ *  field is of no kind. */
+struct refusal {
+	struct ltt_site site;
+	struct ltt_event event;
+	struct ltt_field field;
+	char name[2 * MAX_NAME];
+};
+
+/** struct provider - @sites: of the events and refusals, @nr_sites of them. */
 struct provider {
 	struct source *sources;
 	struct event **events;
+	struct refusal **refusals;
 	struct ltt_site **sites;
-	uint32_t nr_events;
+	uint32_t nr_events, nr_refusals, nr_sites;
 	char file[];
 };
 
@@ -67,11 +78,11 @@ void event_changed(struct ltt_site *site, int listened)
 static const char *check_provider(const struct lttng_ust_probe_desc *desc)
 {
 	if (!desc || desc->size < sizeof(*desc) || !event_is_name(desc->name))
-		return "it has no name";
+		return "the provider has no name";
 	if (desc->major < OLDEST_MAJOR || desc->major > NEWEST_MAJOR)
-		return "its version is not one of LTTng-UST 2.13 to 2.16";
+		return "the provider's version is not one of LTTng-UST 2.13 to 2.16";
 	if (desc->nr_events > MAX_EVENTS || (desc->nr_events && !desc->events))
-		return "its number of events is invalid";
+		return "the provider's number of events is invalid";
 	return NULL;
 }
 
@@ -84,13 +95,14 @@ static const char *file_of(const void *address)
 
 static void provider_free(struct provider *provider)
 {
-	for (uint32_t i = 0; provider && i < provider->nr_events; i++)
+	for (uint32_t i = 0; i < provider->nr_events; i++)
 		event_free(provider->events[i]);
-	if (provider) {
-		free(provider->sources);
-		free(provider->events);
-		free(provider->sites);
-	}
+	for (uint32_t i = 0; i < provider->nr_refusals; i++)
+		free(provider->refusals[i]);
+	free(provider->sources);
+	free(provider->events);
+	free(provider->refusals);
+	free(provider->sites);
 	free(provider);
 }
 
@@ -103,8 +115,9 @@ static struct provider *provider_new(uint32_t nr_events, const char *file)
 	memcpy(provider->file, file, strlen(file) + 1);
 	provider->sources = calloc(nr_events + 1, sizeof(*provider->sources));
 	provider->events = calloc(nr_events + 1, sizeof(*provider->events));
+	provider->refusals = calloc(nr_events + 1, sizeof(*provider->refusals));
 	provider->sites = calloc(nr_events + 1, sizeof(*provider->sites));
-	if (provider->sources && provider->events && provider->sites)
+	if (provider->sources && provider->events && provider->refusals && provider->sites)
 		return provider;
 	provider_free(provider);
 	return NULL;
@@ -120,6 +133,33 @@ static bool has_another(const struct provider *provider, const struct tp_event *
 	return false;
 }
 
+static void refuse_event(struct provider *provider, const char *name, const char *event,
+			 const char *reason)
+{
+	struct refusal *refusal = calloc(1, sizeof(*refusal));
+
+	report(provider->file, name, event, reason);
+	if (!refusal)
+		return;
+	snprintf(refusal->name, sizeof(refusal->name), "%s:%s", name, event);
+	refusal->field.name = "refused";
+	refusal->event = (struct ltt_event){
+		.size = sizeof(refusal->event),
+		.field_size = sizeof(refusal->field),
+		.nr_fields = 1,
+		.name = refusal->name,
+		.fields = &refusal->field,
+		.file = provider->file,
+		.function = "",
+		.kind = LTT_EVENT_TRACEPOINT,
+		.loglevel = LTT_DEBUG_LINE,
+	};
+	refusal->site.size = sizeof(refusal->site);
+	refusal->site.event = &refusal->event;
+	provider->refusals[provider->nr_refusals++] = refusal;
+	provider->sites[provider->nr_sites++] = &refusal->site;
+}
+
 static void add_event(struct provider *provider, const char *name, const struct tp_event *from)
 {
 	const char *reason = NULL;
@@ -132,8 +172,8 @@ static void add_event(struct provider *provider, const char *name, const struct 
 		reason = "the provider has another event of this name";
 	}
 	if (!event) {
-		report(provider->file, name, from && event_is_name(from->name) ? from->name : "?",
-		       reason);
+		refuse_event(provider, name,
+			     from && event_is_name(from->name) ? from->name : "unnamed", reason);
 		return;
 	}
 	provider->sources[at] = (struct source){
@@ -144,7 +184,7 @@ static void add_event(struct provider *provider, const char *name, const struct 
 		.enabled = &event->common.enabled,
 		.targets = &event->targets,
 	};
-	provider->sites[at] = &event->site;
+	provider->sites[provider->nr_sites++] = &event->site;
 	provider->events[at] = event;
 	provider->nr_events++;
 }
@@ -162,20 +202,20 @@ static void provider_join(struct provider *provider)
 /* A program ends itself if it gets NULL: a provider that is refused has no events. */
 EXPORT struct provider *lttng_ust_probe_register(const struct lttng_ust_probe_desc *desc)
 {
-	static struct provider refused;
-	const char *file = file_of(desc), *reason = check_provider(desc);
-	struct provider *provider = reason ? NULL : provider_new(desc->nr_events, file);
+	static struct provider none;
+	const char *reason = check_provider(desc);
+	const char *name = desc && event_is_name(desc->name) ? desc->name : "unnamed";
+	struct provider *provider = provider_new(reason ? 0 : desc->nr_events, file_of(desc));
 
 	watch_exit();
-	if (!provider) {
-		report(file, desc && event_is_name(desc->name) ? desc->name : "?", NULL,
-		       reason ? reason : "there is no memory");
-		return &refused;
-	}
-	for (uint32_t i = 0; i < desc->nr_events; i++)
-		add_event(provider, desc->name, desc->events[i]);
+	if (!provider)
+		return &none;
+	if (reason)
+		refuse_event(provider, name, "all", reason);
+	for (uint32_t i = 0; !reason && i < desc->nr_events; i++)
+		add_event(provider, name, desc->events[i]);
 	provider_join(provider);
-	ltt_sites_register(provider->sites, provider->sites + provider->nr_events, LTT_SITE_ABI);
+	ltt_sites_register(provider->sites, provider->sites + provider->nr_sites, LTT_SITE_ABI);
 	return provider;
 }
 
@@ -186,7 +226,7 @@ static void provider_remove(struct provider *provider)
 		join_remove_source(&provider->sources[i]);
 	join_unlock();
 	join_drain();
-	ltt_sites_unregister(provider->sites, provider->sites + provider->nr_events);
+	ltt_sites_unregister(provider->sites, provider->sites + provider->nr_sites);
 	provider_free(provider);
 }
 

@@ -89,34 +89,34 @@ static const char *check_element(const struct layout_field *f)
 	if (f->flags & LTT_FIELD_TEXT)
 		return f->size_bits == 8 && !(f->flags & LTT_FIELD_FLOAT_ELEM) ?
 			       NULL :
-			       "text of elements that are no bytes";
+			       "has text of elements that are no bytes";
 	if (f->flags & LTT_FIELD_FLOAT_ELEM)
-		return is_float_size(f->size_bits) ? NULL : "floats of an unknown size";
-	return is_int_size(f->size_bits) ? NULL : "integers of an unknown size";
+		return is_float_size(f->size_bits) ? NULL : "has floats of an unknown size";
+	return is_int_size(f->size_bits) ? NULL : "has integers of an unknown size";
 }
 
 static const char *check_enum(const struct layout_field *f)
 {
 	if (!is_int_size(f->size_bits))
-		return "an enumeration of an unknown size";
+		return "has an enumeration of an unknown size";
 	for (uint32_t i = 0; i < f->nr_labels; i++) {
 		const struct layout_label *l = &f->labels[i];
 
 		if (f->flags & LTT_FIELD_SIGNED ? l->first > l->last :
 						  (uint64_t)l->first > (uint64_t)l->last)
-			return "an enumeration with a range that ends before it begins";
+			return "has an enumeration with a range that ends before it begins";
 	}
 	return NULL;
 }
 
 static const char *check_integer(const struct layout_field *f)
 {
-	return is_int_size(f->size_bits) ? NULL : "an integer of an unknown size";
+	return is_int_size(f->size_bits) ? NULL : "has an integer of an unknown size";
 }
 
 static const char *check_float(const struct layout_field *f)
 {
-	return is_float_size(f->size_bits) ? NULL : "a float of an unknown size";
+	return is_float_size(f->size_bits) ? NULL : "has a float of an unknown size";
 }
 
 static const char *check_string(const struct layout_field *f)
@@ -128,14 +128,14 @@ static const char *check_string(const struct layout_field *f)
 static const char *check_array(const struct layout_field *f)
 {
 	if ((uint64_t)f->count * f->size_bits / 8 > LAYOUT_MAX_PAYLOAD)
-		return "an array that is too large for an event";
+		return "has an array that is too large for an event";
 	return check_element(f);
 }
 
 static const char *check_sequence(const struct layout_field *f)
 {
 	if (!is_int_size(f->length_bits))
-		return "a sequence whose length has an unknown size";
+		return "has a sequence whose length has an unknown size";
 	return check_element(f);
 }
 
@@ -163,13 +163,13 @@ static const struct layout_rules *layout_rules_of(const struct layout_field *f)
 static const char *layout_check_field(const struct layout_field *f)
 {
 	if (f->base != 0 && f->base != 2 && f->base != 8 && f->base != 10 && f->base != 16)
-		return "a number base that is none of 2, 8, 10 and 16";
+		return "has a number base that is none of 2, 8, 10 and 16";
 	if (f->flags & ~LAYOUT_FLAGS)
-		return "unknown flags";
+		return "has unknown flags";
 	if (f->nr_labels && f->kind != LTT_KIND_ENUM)
-		return "labels on a field that is not an enumeration";
+		return "has labels on a field that is not an enumeration";
 	if (!layout_rules_of(f)->check)
-		return "a field of an unknown kind";
+		return "has a field of an unknown kind";
 	return layout_rules_of(f)->check(f);
 }
 

@@ -63,7 +63,8 @@ struct layout *layout_free(struct layout *layout);
 bool layout_add_field(struct layout *layout, const struct layout_field *field);
 bool layout_add_label(struct layout *layout, const char *text, int64_t first, int64_t last);
 
-/** Check that a layout can be recorded and declared in metadata. Return: NULL, or the problem. */
+/** Check that a layout can be recorded and declared in metadata. Return: NULL, or the problem: "has
+ *  ...". */
 const char *layout_check(const struct layout *layout);
 
 /** Whether the trace has the number of elements as one more field, "_NAME_length". */

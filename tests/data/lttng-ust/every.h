@@ -86,7 +86,7 @@ LTTNG_UST_TRACEPOINT_EVENT(every, hidden,
 		lttng_ust_field_float_nowrite(float, hf, (float)v / 2)
 		lttng_ust_field_array_nowrite(int32_t, ha, p, 2)
 		lttng_ust_field_sequence_nowrite(int32_t, hq, p, uint8_t, 2)
-		lttng_ust_field_enum_nowrite(every, colour, int, he, v)
+		lttng_ust_field_enum_nowrite(every, colour, int, hc, v)
 		lttng_ust_field_string(last, s)))
 
 LTTNG_UST_TRACEPOINT_EVENT(every, ten,
