@@ -36,24 +36,17 @@ struct provider {
 	char file[];
 };
 
-static bool exiting;
-
-static void on_exit_begin(void)
-{
-	__atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
-}
-
 /*
- * While exit() runs destructors, other threads go on recording: nothing is unmapped, so nothing is
- * removed. Handlers run in the reverse order of registration; those of the first objects run before
- * the destructors of the program.
+ * exit() runs destructors while other threads fire: it is not to be delayed by a thread that left a
+ * call site by longjmp(). Handlers run in the reverse order of registration; those of the first
+ * objects run before the destructors of the program.
  */
 static void watch_exit(void)
 {
 	static unsigned int watching;
 
 	if (__atomic_fetch_add(&watching, 1, __ATOMIC_RELAXED) < 16)
-		atexit(on_exit_begin);
+		atexit(readers_hurry);
 }
 
 static void report(const char *file, const char *provider, const char *event, const char *reason)
@@ -219,6 +212,15 @@ EXPORT struct provider *lttng_ust_probe_register(const struct lttng_ust_probe_de
 	return provider;
 }
 
+/* While the program exits, libltt goes on to use the sites: their memory stays. */
+static bool provider_is_used(const struct provider *provider)
+{
+	for (uint32_t i = 0; i < provider->nr_sites; i++)
+		if (provider->sites[i]->owner)
+			return true;
+	return false;
+}
+
 static void provider_remove(struct provider *provider)
 {
 	join_lock();
@@ -227,12 +229,13 @@ static void provider_remove(struct provider *provider)
 	join_unlock();
 	join_drain();
 	ltt_sites_unregister(provider->sites, provider->sites + provider->nr_sites);
-	provider_free(provider);
+	if (!provider_is_used(provider))
+		provider_free(provider);
 }
 
 EXPORT void lttng_ust_probe_unregister(struct provider *provider)
 {
-	if (provider && !__atomic_load_n(&exiting, __ATOMIC_ACQUIRE) && provider->sources)
+	if (provider && provider->sources)
 		provider_remove(provider);
 }
 
@@ -292,8 +295,6 @@ EXPORT int lttng_ust_tracepoint_module_unregister(struct lttng_ust_tracepoint *c
 {
 	struct module **at = &modules, *module;
 
-	if (__atomic_load_n(&exiting, __ATOMIC_ACQUIRE))
-		return 0;
 	join_lock();
 	while (*at && (*at)->sites != sites)
 		at = &(*at)->next;

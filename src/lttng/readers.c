@@ -16,6 +16,7 @@
 #define CHUNK 16u
 #define PAUSE_NS 20000
 #define LEFT_NS 10000000000ull /* a thread that is inside so long left by longjmp() */
+#define HURRY_NS 100000000ull
 
 struct phase {
 	unsigned long ctr;
@@ -27,6 +28,7 @@ EXPORT __thread struct reader *lttng_ust_urcu_reader;
 
 static struct reader first[CHUNK];
 static struct reader *readers = first;
+static uint64_t left_ns = LEFT_NS;
 static pthread_mutex_t one_waits = PTHREAD_MUTEX_INITIALIZER;
 
 static bool reader_is_gone(int tid)
@@ -196,9 +198,14 @@ static void reader_wait(const struct reader *reader, unsigned long phase, uint64
 	}
 }
 
+void readers_hurry(void)
+{
+	__atomic_store_n(&left_ns, HURRY_NS, __ATOMIC_RELAXED);
+}
+
 static void readers_wait(unsigned long phase)
 {
-	const uint64_t end_ns = readers_now() + LEFT_NS;
+	const uint64_t end_ns = readers_now() + __atomic_load_n(&left_ns, __ATOMIC_RELAXED);
 
 	for (struct reader *r = __atomic_load_n(&readers, __ATOMIC_ACQUIRE); r; r = r->next)
 		if (r != lttng_ust_urcu_reader)

@@ -59,4 +59,7 @@ EXPORT void lttng_ust_urcu_read_unlock(void);
 /** Returns when every thread that was inside has left, but for the caller. */
 EXPORT void lttng_ust_urcu_synchronize_rcu(void);
 
+/** From now on that takes 100 ms at most, instead of 10 s. */
+void readers_hurry(void);
+
 #endif
