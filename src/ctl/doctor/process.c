@@ -236,6 +236,15 @@ static void check_disabled(struct doctor *d, const struct inspected *g)
 
 /* ---- is libltt in it? ---- */
 
+/* Whether a process has a file mapped whose path contains @text. */
+static bool inspected_maps(const struct inspected *g, const char *text)
+{
+	char *path AUTO_FREE = proc_path(g, "maps");
+	char *maps AUTO_FREE = g->pid ? xalloc(MAPS_BYTES) : NULL;
+
+	return maps && text_read(path, maps, MAPS_BYTES) && strstr(maps, text);
+}
+
 /* Return: whether libltt can't be loaded into it, and it can't be linked with libltt either. */
 static bool doctor_process_alien(struct doctor *d, const struct inspected *g,
 				 const struct elf_facts *facts)
@@ -250,11 +259,40 @@ static bool doctor_process_alien(struct doctor *d, const struct inspected *g,
 	return true;
 }
 
+/* Built for LTTng-UST, and without our libraries of its names. */
+static void doctor_process_foreign(struct doctor *d, const struct inspected *g)
+{
+	char *dir AUTO_FREE = own_library_dir("ltt/lttng/liblttng-ust.so.1");
+
+	doctor_found(d, GRADE_BAD, "lttng",
+		     "%s was built for LTTng-UST, and has the libraries of LTTng", g->what);
+	doctor_repair(d, "LD_LIBRARY_PATH=%s/ltt/lttng PROGRAM # or: lttctl record -- PROGRAM",
+		      dir ? dir : "LIBDIR");
+}
+
+/* A program that is started. */
+static void doctor_process_check_lttng(struct doctor *d, const struct inspected *g)
+{
+	if (!g->secure) {
+		doctor_found(d, GRADE_OK, "lttng",
+			     "%s was built for LTTng-UST; 'lttctl record' records it", g->what);
+		return;
+	}
+	doctor_found(d, GRADE_BAD, "lttng",
+		     "%s was built for LTTng-UST and runs as another user (setuid): the dynamic "
+		     "linker ignores LD_LIBRARY_PATH, so that it has LTTng's library",
+		     g->what);
+	doctor_repair(d, "sudo -u '#%u' lttctl record -- PROGRAM # as that user",
+		      (unsigned int)g->uid);
+}
+
 static void no_libltt(struct doctor *d, const struct inspected *g, const struct elf_facts *facts)
 {
 	if (doctor_process_alien(d, g, facts))
 		return;
-	if (!facts->dynamic && !facts->instrumented) {
+	if (inspected_maps(g, "/liblttng-ust")) {
+		doctor_process_foreign(d, g);
+	} else if (!facts->dynamic && !facts->instrumented) {
 		doctor_found(d, GRADE_BAD, "static",
 			     "%s is linked statically, without libltt: nothing can be loaded into "
 			     "it",
@@ -295,14 +333,6 @@ static unsigned int points_of(const struct doctor *d, pid_t pid)
 	return own.nr;
 }
 
-static bool libltt_mapped(const struct inspected *g)
-{
-	char *path AUTO_FREE = proc_path(g, "maps");
-	char *maps AUTO_FREE = xalloc(MAPS_BYTES);
-
-	return text_read(path, maps, MAPS_BYTES) && strstr(maps, "/libltt.so.1");
-}
-
 static void check_registered(struct doctor *d, const struct inspected *g)
 {
 	char *exe AUTO_FREE = proc_path(g, "exe");
@@ -313,7 +343,7 @@ static void check_registered(struct doctor *d, const struct inspected *g)
 	if (points) {
 		doctor_found(d, GRADE_OK, "process", "%s has registered, with %u point%s", g->what,
 			     points, points == 1 ? "" : "s");
-	} else if (known && !libltt_mapped(g) && !(facts.instrumented && !facts.dynamic)) {
+	} else if (known && !inspected_maps(g, "/libltt.so.1") && !(facts.instrumented && !facts.dynamic)) {
 		no_libltt(d, g, &facts);
 	} else if (reach_find_obstacle(g->pid, d->rundir) == REACH_SECCOMP) {
 		doctor_process_obstacle(d, g, REACH_SECCOMP, "seccomp");
@@ -455,6 +485,8 @@ static void doctor_process_check_file(struct doctor *d, struct inspected *g, con
 		return;
 	else if (!doctor_process_check_needed(d, g, &needed))
 		return;
+	else if (ret == 0 && (needed.lttng || needed_mentions_lttng(path)))
+		doctor_process_check_lttng(d, g);
 	else if (ret == 0 && facts.instrumented)
 		doctor_found(d, GRADE_OK, "program", "%s has instrumentation points", g->what);
 	else if (ret == 0 && facts.dynamic && env_of(g, "LD_PRELOAD") &&
