@@ -54,6 +54,19 @@ void counters_free(struct counters *counters)
 	free(counters);
 }
 
+uint32_t counters_count(const struct counters *counters)
+{
+	return counters->nr;
+}
+
+bool counters_have(const struct counters *counters, const char *event)
+{
+	for (uint32_t i = 0; i < counters->nr; i++)
+		if (strcmp(counters->all[i].event, event) == 0)
+			return true;
+	return false;
+}
+
 static bool counters_value(const struct event *event, const char *field, double *ret)
 {
 	const struct value *value = value_member(event->fields, field);

@@ -20,6 +20,9 @@ struct counter {
 /** counters_new() - @spec: "EVENT,FIELD[;...]"; NULL: none. Return: NULL: it is wrong. */
 struct counters *counters_new(const char *spec);
 void counters_free(struct counters *counters);
+uint32_t counters_count(const struct counters *counters);
+/** Whether events of this name have one of the fields. */
+bool counters_have(const struct counters *counters, const char *event);
 
 /** counters_next() - the next field with a value in the event, from @at on, which begins at 0.
  *  Return: NULL: there is none. */

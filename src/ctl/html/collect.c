@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "read/event.h"
+#include "series.h"
 
 #define CELLS (1u << 20) /* of the table; at most half of them are used */
 #define BUCKETS_MOST (1u << 16)
@@ -38,7 +39,7 @@ struct collect_running {
 
 static void collect_state(void *priv, const struct states_row *state);
 
-struct collect *collect_new(void)
+struct collect *collect_new(struct series_set *series)
 {
 	struct collect *collect = xalloc(sizeof(*collect));
 
@@ -52,6 +53,7 @@ struct collect *collect_new(void)
 	collect->running = xalloc(COLLECT_ROWS_MOST * sizeof(*collect->running));
 	collect->known = xalloc(KNOWN * sizeof(*collect->known));
 	collect->latency = latency_new(COLLECT_SLOWEST);
+	collect->series = series;
 	collect->states = states_new(collect_state, collect);
 	return collect;
 }
@@ -71,6 +73,7 @@ void collect_free(struct collect *collect)
 		free(class);
 	}
 	latency_free(collect->latency);
+	series_free(collect->series);
 	states_free(collect->states);
 	free(collect->rows);
 	free(collect->events);
@@ -484,6 +487,7 @@ void collect_take(struct collect *collect, const struct event *event,
 	row = collect_task_of(collect, thread, cpu);
 	collect_add_event(collect, &(struct collect_event){ event->ns, collect->nr_events, row, cpu,
 							    class->class });
+	series_take(collect->series, event);
 	collect_pair(collect, event, row);
 	if (class->is_sched)
 		collect_sched(collect, event, row, cpu);

@@ -22,6 +22,7 @@
 struct event;
 struct overview_process;
 struct overview_thread;
+struct series_set;
 
 enum collect_kind { COLLECT_CPU, COLLECT_PROCESS, COLLECT_THREAD };
 
@@ -82,6 +83,7 @@ struct collect {
 	uint64_t nr_events, left_out_spans, least_span_ns;
 	int64_t first_ns, last_ns;
 	struct latency *latency;
+	struct series_set *series;
 	/* once there are more events than COLLECT_EVENTS_MOST: all of them, in buckets of
 	 * 2^bucket_bits ns, and those in the slowest spans */
 	struct collect_cell *cells;
@@ -102,7 +104,8 @@ struct collect {
 	uint16_t cpu_row;
 };
 
-struct collect *collect_new(void);
+/** @series: the lines; they are the collection's from now on. */
+struct collect *collect_new(struct series_set *series);
 void collect_free(struct collect *collect);
 
 /** The event is the next one in time. @thread: its thread; NULL: unknown. */

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "read/event.h"
+#include "series.h"
 #include "text.h"
 
 /* --- numbers ---------------------------------------------------------------------------------- */
@@ -160,6 +161,57 @@ static void data_print_span_names(const struct latency *latency, FILE *out)
 	data_print_strings(out, "names", names, nr);
 }
 
+/* [time, least, largest value from then on] */
+static void data_print_point(const struct html_page *page, FILE *out, int64_t ns, double low,
+			     double high)
+{
+	fprintf(out, "[%" PRIu64 ",%.17g,%.17g]", event_ns_between(page->collect->first_ns, ns),
+		low, high);
+}
+
+static void data_print_series(const struct html_page *page, const struct series *series, FILE *out)
+{
+	fputs("{\"name\":", out);
+	html_json(out, series->name);
+	fputs(",\"unit\":\"\",\"points\":[", out);
+	for (uint32_t i = 0; i < series->nr; i++) {
+		fputs(i ? "," : "", out);
+		data_print_point(page, out, series->points[i].ns, series->points[i].low,
+				 series->points[i].high);
+	}
+	fputs("]}", out);
+}
+
+/* Of a part of the time, the bytes at its end are known, which may be more than the fewest. */
+static void data_print_memory(const struct html_page *page, FILE *out)
+{
+	const struct allocations *all = page->overview->allocations;
+
+	fputs("{\"name\":\"Memory in use\",\"unit\":\"bytes\",\"points\":[", out);
+	for (uint32_t i = 0; i < all->nr_samples; i++) {
+		fputs(i ? "," : "", out);
+		data_print_point(page, out, all->samples_from_ns + (int64_t)(i * all->sample_ns),
+				 (double)all->samples[i].live_bytes,
+				 (double)all->samples[i].most_bytes);
+	}
+	fputs("]}", out);
+}
+
+static void data_print_lines(const struct html_page *page, FILE *out)
+{
+	const struct series_set *set = page->collect->series;
+	bool has_memory = page->overview->allocations->nr_samples > 0;
+
+	fputs(",\n\"lines\":[", out);
+	if (has_memory)
+		data_print_memory(page, out);
+	for (uint32_t i = 0; i < set->nr; i++) {
+		fputs(i || has_memory ? ",\n" : "", out);
+		data_print_series(page, &set->all[i], out);
+	}
+	putc(']', out);
+}
+
 void data_print_names(const struct html_page *page, FILE *out)
 {
 	const struct collect *collect = page->collect;
@@ -185,5 +237,6 @@ void data_print_names(const struct html_page *page, FILE *out)
 	putc(']', out);
 	data_print_strings(out, "classes", collect->classes, collect->nr_classes);
 	data_print_span_names(collect->latency, out);
+	data_print_lines(page, out);
 	fputs("}", out);
 }

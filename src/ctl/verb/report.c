@@ -12,7 +12,9 @@
 #include "analyse/overview.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/export/counters.h"
 #include "ctl/html/html.h"
+#include "ctl/html/series.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
@@ -28,7 +30,7 @@
 #define ROWS_OF_PAGE 200u
 
 static struct {
-	char *trace_path, *top, *output;
+	char *trace_path, *top, *output, *counters;
 	int memory;
 } opt;
 
@@ -36,11 +38,15 @@ static struct show_options chosen;
 
 static uint64_t top = ROWS;
 
+static struct series_set *lines; /* of the page; they are its collection's */
+
 static const struct poptOption options[] = {
 	OPTION_TEXT("trace-path", 0, &opt.trace_path, "read the traces below this directory",
 		    "DIR"),
 	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 5", "N"),
 	OPTION_TEXT("output", 'o', &opt.output, "write a page for a browser", "FILE.html"),
+	OPTION_TEXT("counter", 0, &opt.counters, "the field of such events is a line of the page",
+		    "EVENT,FIELD[;...]"),
 	OPTION_FLAG("memory", 0, &opt.memory, "the memory in use over time, and at its peak"),
 	OPTION_TEXT("events", 'e', &chosen.events, "only events with such names", "PATTERN[,...]"),
 	OPTIONS_SELECTION(chosen),
@@ -54,6 +60,12 @@ static enum status report_verb_check(struct ctl *ctl)
 	else if (opt.top && (parse_u64(opt.top, &top) != 0 || !top || top > ROWS_MOST))
 		err_set(&ctl->err, ERR_INVALID, "--top=%s: this is not a number of rows, 1 to %u",
 			opt.top, ROWS_MOST);
+	else if (opt.counters && !opt.output)
+		err_set(&ctl->err, ERR_INVALID, "--counter is for a page: use -o FILE.html");
+	else if (opt.output && !(lines = series_new(opt.counters)))
+		err_set(&ctl->err, ERR_INVALID,
+			"--counter=%s: EVENT,FIELD is expected, up to %u separated by ';'",
+			opt.counters, SERIES_MOST);
 	else
 		(void)!show_check(&chosen, &ctl->err);
 	if (opt.output && !opt.top)
@@ -647,6 +659,11 @@ static void report_verb_take(struct overview *overview, struct collect *collect,
 		collect_take(collect, event, overview->last.thread);
 }
 
+static bool report_verb_needs_fields(const char *name)
+{
+	return overview_needs_fields(name) || (lines && counters_have(lines->counters, name));
+}
+
 /* The page in place of the record. */
 static int report_verb_page(struct ctl *ctl, struct overview *overview, struct collect *collect,
 			    const struct view_summary *sum, const char *path)
@@ -675,7 +692,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 		return ctl->err.code;
 	select.hidden = NULL;  /* state dumps name things */
 	select.threads = NULL; /* others hold mutexes */
-	select.needs_fields = overview_needs_fields;
+	select.needs_fields = report_verb_needs_fields;
 	while ((r = event_next(view, &select, &event)) > 0)
 		report_verb_take(overview, collect, &event);
 	if (r == 0)
@@ -704,7 +721,7 @@ static enum status report_verb_run(struct ctl *ctl)
 					.names_priv = symbols_new(&chosen, path) };
 	struct objects *objects = NULL;
 	struct overview *overview = NULL;
-	struct collect *collect = opt.output ? collect_new() : NULL;
+	struct collect *collect = opt.output ? collect_new(lines) : NULL;
 	struct pairs *pairs = opt.output ? pairs_new(NULL, NULL, 0) : NULL;
 	enum show_result verdict = SHOW_FAILED;
 	struct view *view = NULL;

@@ -3,9 +3,9 @@
 "use strict";
 (() => {
 const $ = id => document.getElementById(id);
-const CPU = 0, PROCESS = 1, THREAD = 2; // kinds of rows
+const CPU = 0, PROCESS = 1, THREAD = 2, VALUES = 3; // kinds of rows
 const PAIR = 0, RUNNING = 1; // states of spans; else a thread waits for a CPU
-const LABELS = 210, AXIS = 24, LANE = 15, MARKS = 16, STATE = 5, GAP = 6, DEPTH = 8, LEVELS = 8;
+const LABELS = 210, AXIS = 24, LANE = 15, MARKS = 16, STATE = 5, PLOT = 34, GAP = 6, DEPTH = 8, LEVELS = 8;
 const HUES = [210, 28, 150, 275, 340, 95, 186, 48, 245, 8];
 
 /* --- numbers and words ---------------------------------------------------------------------- */
@@ -54,6 +54,11 @@ function first(low, high, after) {
 const all = JSON.parse($("names").textContent);
 const rows = all.rows.map(([kind, parent, number, events, more, label, host], id) =>
 	({ id, kind, parent, number, events, more, label, host, lanes: [], state: [], threads: [] }));
+const plots = all.lines.map(({ name, unit, points }) => ({
+	kind: VALUES, label: name, unit, points, lanes: [], state: [],
+	low: points.reduce((least, [, low]) => Math.min(least, low), 0),
+	high: points.reduce((most, [,, high]) => Math.max(most, high), 0),
+}));
 const events = {}, spans = {}, cells = {};
 let byRow, byCpu;
 
@@ -203,6 +208,8 @@ function rowName(row) {
 	const hosts = new Set(rows.map(r => r.host).filter(Boolean)).size > 1;
 	const at = hosts && row.host ? ` (${row.host})` : "";
 
+	if (row.kind === VALUES)
+		return row.label;
 	if (row.kind === CPU)
 		return `CPU ${row.number}${at}`;
 	return `${row.label || "?"} ${row.number || ""}${at}${row.more ? " and others" : ""}`;
@@ -224,7 +231,7 @@ function arrange() {
 	const processes = rows.filter(row => row.kind === PROCESS && (total(row) || hasContent(row)));
 	let y = 0;
 	const add = (row, indent, some) => {
-		const h = Math.max(1, row.lanes.length) * (row.lanes.length ? LANE : 0) +
+		const h = row.kind === VALUES ? PLOT + GAP : Math.max(1, row.lanes.length) * (row.lanes.length ? LANE : 0) +
 			(row.kind !== CPU && row.state.length ? STATE : 0) + MARKS + GAP;
 
 		lines.push({ row, y, h, indent, some });
@@ -234,6 +241,7 @@ function arrange() {
 	lines = [];
 	for (const cpu of cpus.sort((a, b) => a.number - b.number))
 		add(cpu, 0, [cpu]);
+	plots.forEach(plot => add(plot, 0, []));
 	for (const process of processes.sort((a, b) => total(b) - total(a))) {
 		const threads = process.threads.filter(hasContent).sort((a, b) => a.number - b.number);
 		const isFolded = folded.has(process.id);
@@ -252,7 +260,7 @@ function arrange() {
 
 /** The events of a line, in order; those of folded threads are merged. */
 function eventsOfLine(line) {
-	line.events ??= line.some.length === 1 ? eventsOf(line.some[0]) :
+	line.events ??= line.row.kind === VALUES ? [] : line.some.length === 1 ? eventsOf(line.some[0]) :
 		Uint32Array.from(line.some.flatMap(row => [...eventsOf(row)])).sort();
 	return line.events;
 }
@@ -448,6 +456,27 @@ function drawCells(line, y) {
 	}
 }
 
+/** The number of the point whose values hold at a time; -1: it is before all of them. */
+const pointAt = (points, at) => first(0, points.length, n => points[n][0] > at) - 1;
+const amount = (plot, value) => `${count(value)}${plot.unit ? ` ${plot.unit}` : ""}`;
+
+/** From the least to the largest value of each point, and the area below. */
+function drawPlot(plot, top) {
+	const { points, low, high: most } = plot;
+	const height = value => top + PLOT - (value - low) / (most - low || 1) * (PLOT - 4);
+
+	for (let k = Math.max(0, pointAt(points, from)); k < points.length && points[k][0] <= to; k++) {
+		const left = Math.max(LABELS, x(points[k][0])), right = Math.min(wide, x(points[k + 1]?.[0] ?? all.span_ns));
+		const upper = height(points[k][2]), base = height(Math.max(low, 0));
+
+		pen.fillStyle = colours.accent;
+		pen.globalAlpha = 0.22;
+		pen.fillRect(left, Math.min(upper, base), Math.max(1, right - left), Math.abs(base - upper));
+		pen.globalAlpha = 1;
+		pen.fillRect(left, upper - 0.5, Math.max(1, right - left), Math.max(1.2, height(points[k][1]) - upper));
+	}
+}
+
 function drawLine(line) {
 	const y = AXIS + line.y - scroll, row = line.row;
 	let below = y + 3;
@@ -456,6 +485,8 @@ function drawLine(line) {
 	pen.beginPath();
 	pen.rect(LABELS, y, wide - LABELS, line.h);
 	pen.clip();
+	if (row.kind === VALUES)
+		drawPlot(row, y);
 	for (const lane of row.lanes) {
 		if (lane)
 			drawLane(lane, below, LANE);
@@ -480,7 +511,7 @@ function drawLine(line) {
 
 function drawLabel(line, y) {
 	const row = line.row, left = 12 + 12 * line.indent + (row.kind === PROCESS ? 12 : 0);
-	const number = row.kind === CPU ? "" : String(row.number || "");
+	const number = row.kind === CPU || row.kind === VALUES ? "" : String(row.number || "");
 	const room = LABELS - left - 10 - (number ? pen.measureText(number).width + 6 : 0);
 	const name = row.kind === CPU ? rowName(row) : `${row.label || "?"}${row.more ? " \u2026" : ""}`;
 
@@ -493,6 +524,8 @@ function drawLabel(line, y) {
 	pen.fillText(fitText(pen, name, room), left, y + 15);
 	pen.font = colours.font;
 	pen.fillStyle = colours.dim;
+	if (row.kind === VALUES)
+		pen.fillText(`up to ${amount(row, row.high)}`, left, y + 30);
 	pen.fillText(number, LABELS - 10 - pen.measureText(number).width, y + 15);
 }
 
@@ -758,16 +791,22 @@ function eventAt(px, line) {
 }
 
 function hover(px, y) {
-	const tip = $("tip"), line = lineAt(y), i = line ? spanAt(px, y, line) : -1;
+	const tip = $("tip"), line = lineAt(y), plot = line?.row.kind === VALUES && px >= LABELS ? line.row : null;
+	const point = plot ? plot.points[pointAt(plot.points, time(px))] : undefined;
+	const i = line ? spanAt(px, y, line) : -1;
 	const event = line && i < 0 && px >= LABELS ? eventAt(px, line) : -1;
 
-	tip.hidden = !line || (i < 0 && event < 0 && px >= LABELS);
+	tip.hidden = !line || (i < 0 && event < 0 && !point && px >= LABELS);
 	if (tip.hidden)
 		return;
 	tip.replaceChildren();
 	if (px < LABELS) {
 		element(tip, "b", rowName(line.row));
-		element(tip, "span", plural(line.some.reduce((n, row) => n + (row.kind === CPU ? eventsOf(row).length : row.events), 0), "event"));
+		if (line.some.length)
+			element(tip, "span", plural(line.some.reduce((n, row) => n + (row.kind === CPU ? eventsOf(row).length : row.events), 0), "event"));
+	} else if (point) {
+		element(tip, "b", plot.label);
+		element(tip, "span", point[1] === point[2] ? amount(plot, point[2]) : `${count(point[1])} to ${amount(plot, point[2])}`);
 	} else if (i >= 0) {
 		element(tip, "b", spanName(i));
 		element(tip, "span", duration(spans.took[i]));
