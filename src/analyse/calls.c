@@ -695,6 +695,44 @@ void calls_merge(struct calls *calls, struct calls_node *root)
 	calls_sort(root);
 }
 
+uint64_t calls_count(const struct calls_node *parent)
+{
+	uint64_t nr = 0;
+
+	for (const struct calls_node *node = parent->first; node; node = node->next)
+		nr += 1 + calls_count(node);
+	return nr;
+}
+
+static uint64_t *calls_collect_times(const struct calls_node *parent, uint64_t *to)
+{
+	for (const struct calls_node *node = parent->first; node; node = node->next) {
+		*to++ = node->sum.total_ns;
+		to = calls_collect_times(node, to);
+	}
+	return to;
+}
+
+static int calls_larger_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+uint64_t calls_least(const struct calls_node *root, uint64_t most)
+{
+	uint64_t nr = calls_count(root);
+	uint64_t *all AUTO_FREE = NULL;
+
+	if (!most || most >= nr)
+		return 0;
+	all = xalloc(nr * sizeof(*all));
+	calls_collect_times(root, all);
+	qsort(all, nr, sizeof(*all), calls_larger_first);
+	return all[most - 1];
+}
+
 static int calls_compare_functions(const void *a, const void *b)
 {
 	const struct calls_function *x = *(struct calls_function *const *)a;

@@ -111,6 +111,11 @@ void calls_take(struct calls *calls, const struct event *event);
 void calls_end(struct calls *calls);
 /** calls_merge() - add the trees of all threads to @root, which is zero; sorted. */
 void calls_merge(struct calls *calls, struct calls_node *root);
+/** The nodes below this one. */
+uint64_t calls_count(const struct calls_node *parent);
+/** calls_least() - a call takes no longer than its caller: those of this time or more are a tree,
+ *  of about @most nodes, the longest ones. @most: 0: all. */
+uint64_t calls_least(const struct calls_node *root, uint64_t most);
 /** The functions, sorted by the time in them; allocated. */
 struct calls_function **calls_flat(const struct calls *calls, size_t *ret_nr);
 

@@ -52,16 +52,24 @@ static bool flame_wants(const struct flame *flame, enum flame_kind kind)
 	return flame->kind == kind || flame->kind == FLAME_ANY;
 }
 
-struct flame *flame_new(enum flame_kind kind, struct objects *objects, const struct view_host *host,
-			const char *threads)
+static struct flame *flame_make(enum flame_kind kind, struct objects *objects,
+				const struct view_host *host)
 {
 	struct flame *flame = xalloc(sizeof(*flame));
 
 	flame->kind = kind;
 	flame->objects = objects;
 	flame->host = host;
-	flame->threads = threads;
 	idmap_init(&flame->addresses_map);
+	return flame;
+}
+
+struct flame *flame_new(enum flame_kind kind, struct objects *objects, const struct view_host *host,
+			const char *threads)
+{
+	struct flame *flame = flame_make(kind, objects, host);
+
+	flame->threads = threads;
 	for (int i = FLAME_KERNEL_STACKS; i <= FLAME_USER_STACKS; i++)
 		if (flame_wants(flame, (enum flame_kind)i))
 			flame->of_context[i] = stacks_new(STACKS_NODES_MOST);
@@ -70,6 +78,28 @@ struct flame *flame_new(enum flame_kind kind, struct objects *objects, const str
 	if (flame_wants(flame, FLAME_WAITS) || flame_wants(flame, FLAME_MEMORY))
 		flame->overview = overview_new(objects, host, threads, 0);
 	return flame;
+}
+
+struct flame *flame_new_beside(struct overview *overview, const struct view *view,
+			       struct objects *objects, const struct view_host *host)
+{
+	struct flame *flame = flame_make(FLAME_ANY, objects, host);
+
+	flame->overview = overview;
+	flame->is_beside = true;
+	if (view_declares(view, CALLS_EVENTS))
+		flame->calls = calls_new(objects, host);
+	for (int i = FLAME_KERNEL_STACKS; i <= FLAME_USER_STACKS; i++)
+		if (view_has_context(view, flame_kinds[i].context))
+			flame->of_context[i] = stacks_new(STACKS_NODES_MOST);
+	return flame;
+}
+
+bool flame_needs_objects(const struct view *view)
+{
+	return view_declares(view, CALLS_EVENTS) ||
+	       view_has_context(view, flame_kinds[FLAME_KERNEL_STACKS].context) ||
+	       view_has_context(view, flame_kinds[FLAME_USER_STACKS].context);
 }
 
 void flame_free(struct flame *flame)
@@ -86,7 +116,8 @@ void flame_free(struct flame *flame)
 	for (int i = 0; i < FLAME_NR; i++)
 		stacks_free(flame->of_context[i]);
 	calls_free(flame->calls);
-	overview_free(flame->overview);
+	if (!flame->is_beside)
+		overview_free(flame->overview);
 	task_names_fini(&flame->names);
 	free(flame->frames);
 	free(flame);
@@ -238,7 +269,7 @@ void flame_take(struct flame *flame, const struct event *event)
 	if (flame->calls && flame_is_function(flame, event->ec)) {
 		if (chosen)
 			calls_take(flame->calls, event);
-	} else if (flame->overview) {
+	} else if (flame->overview && !flame->is_beside) {
 		overview_take(flame->overview, event);
 	}
 }
@@ -331,7 +362,7 @@ bool flame_has(const struct flame *flame, enum flame_kind kind)
 
 	switch (flame->kind == kind || flame->kind == FLAME_ANY ? kind : FLAME_NR) {
 	case FLAME_FUNCTIONS:
-		return flame->calls->threads;
+		return flame->calls && flame->calls->threads;
 	case FLAME_KERNEL_STACKS:
 	case FLAME_USER_STACKS:
 		return flame->seen[kind];
@@ -344,7 +375,7 @@ bool flame_has(const struct flame *flame, enum flame_kind kind)
 	}
 }
 
-static struct stacks *flame_stacks_of(struct flame *flame, enum flame_kind kind)
+struct stacks *flame_stacks(struct flame *flame, enum flame_kind kind)
 {
 	static void (*const add[])(struct flame *, struct stacks *) = {
 		[FLAME_FUNCTIONS] = flame_add_functions,
@@ -361,16 +392,21 @@ static struct stacks *flame_stacks_of(struct flame *flame, enum flame_kind kind)
 	return stacks;
 }
 
-enum flame_kind flame_finish(struct flame *flame, struct stacks **ret)
+void flame_end(struct flame *flame)
 {
 	if (flame->calls)
 		calls_end(flame->calls);
-	if (flame->overview)
+	if (flame->overview && !flame->is_beside)
 		overview_finish(flame->overview);
+}
+
+enum flame_kind flame_finish(struct flame *flame, struct stacks **ret)
+{
+	flame_end(flame);
 	for (int i = 0; i < FLAME_NR; i++) {
 		if (!flame_has(flame, (enum flame_kind)i))
 			continue;
-		*ret = flame_stacks_of(flame, (enum flame_kind)i);
+		*ret = flame_stacks(flame, (enum flame_kind)i);
 		return (enum flame_kind)i;
 	}
 	return FLAME_NR;

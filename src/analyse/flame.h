@@ -43,6 +43,7 @@ struct flame {
 	struct calls *calls;
 	struct overview *overview;
 	/* of flame.c */
+	bool is_beside;
 	struct objects *objects;
 	const struct view_host *host;
 	struct task_names names;
@@ -60,7 +61,13 @@ struct flame {
  *  be NULL: other threads hold locks. */
 struct flame *flame_new(enum flame_kind kind, struct objects *objects, const struct view_host *host,
 			const char *threads);
+/** flame_new_beside() - of all kinds that the traces of a view declare. Waits and memory are those
+ *  of @overview, which its owner fills and ends; it outlives this. */
+struct flame *flame_new_beside(struct overview *overview, const struct view *view,
+			       struct objects *objects, const struct view_host *host);
 void flame_free(struct flame *flame);
+/** Whether the traces of a view declare functions or call stacks, which the objects name. */
+bool flame_needs_objects(const struct view *view);
 
 /** "functions", "kernel-stacks", "user-stacks", "waits", "memory". */
 const char *flame_name(enum flame_kind kind);
@@ -73,7 +80,11 @@ const char *flame_events(enum flame_kind kind);
 void flame_take(struct flame *flame, const struct event *event);
 /** Whether events of a wanted kind have been seen. */
 bool flame_has(const struct flame *flame, enum flame_kind kind);
-/** flame_finish() - after the last event. @ret: stacks of the kind, or of the first one that has
+/** flame_end() - after the last event. */
+void flame_end(struct flame *flame);
+/** flame_stacks() - once for each kind that it has, after flame_end(): the stacks, sorted. */
+struct stacks *flame_stacks(struct flame *flame, enum flame_kind kind);
+/** flame_finish() - in place of both. @ret: stacks of the kind, or of the first one that has
  *  any, sorted. Return: the kind; FLAME_NR: there are no stacks, and @ret is untouched. */
 enum flame_kind flame_finish(struct flame *flame, struct stacks **ret);
 

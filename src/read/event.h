@@ -52,6 +52,9 @@ static inline uint64_t event_ns_between(int64_t from_ns, int64_t to_ns)
 void view_each_class(const struct view *view,
 		     void (*fn)(void *priv, const struct ctf_event_class *ec), void *priv);
 
+/** Whether events that a trace of the view declares have a context of this name. */
+bool view_has_context(const struct view *view, const char *name);
+
 /**
  * event_next() - the next selected event of all streams.
  * @event: result; NULL: the event is only counted.

@@ -567,6 +567,29 @@ bool view_declares(const struct view *view, const char *names)
 	return sought.found;
 }
 
+static bool view_type_has(const struct ctf_type *type, const char *name)
+{
+	for (uint32_t i = 0; type && i < type->nr_fields; i++)
+		if (strcmp(type->fields[i].shown, name) == 0)
+			return true;
+	return false;
+}
+
+bool view_has_context(const struct view *view, const char *name)
+{
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const struct ctf_trace_class *tc = view->sources[i]->tc;
+
+		for (const struct ctf_stream_class *sc = tc->streams; sc; sc = sc->next)
+			if (view_type_has(sc->event_context, name))
+				return true;
+		for (const struct ctf_event_class *ec = tc->events; ec; ec = ec->next)
+			if (view_type_has(ec->context, name))
+				return true;
+	}
+	return false;
+}
+
 /* Return: as fill_event(); 0: also if it is hidden. */
 static int show_event(struct view *view, const struct view_select *select, struct feed *feed,
 		      struct event *event)

@@ -238,5 +238,6 @@ void data_print_names(const struct html_page *page, FILE *out)
 	data_print_strings(out, "classes", collect->classes, collect->nr_classes);
 	data_print_span_names(collect->latency, out);
 	data_print_lines(page, out);
+	fprintf(out, ",\n\"graphs\":%s", page->graphs ? page->graphs : "[]");
 	fputs("}", out);
 }

@@ -12,6 +12,7 @@
 #include "ctl/print/text.h"
 #include "data.h"
 #include "gen/page.h"
+#include "graphs.h"
 #include "read/event.h"
 #include "tables.h"
 #include "text.h"
@@ -199,6 +200,16 @@ static int html_write_packed(struct html_page *page, const char *file, const str
 	return html_replace(page, file, pack);
 }
 
+static void html_take_stacks(struct html_page *page)
+{
+	if (!page->flame)
+		return;
+	flame_end(page->flame);
+	if (page->flame->calls)
+		calls_merge(page->flame->calls, &page->calls);
+	page->graphs = graphs_text(page->flame);
+}
+
 int html_write(struct html_page *page, const char *file, struct err *err)
 {
 	struct pack *pack;
@@ -206,12 +217,14 @@ int html_write(struct html_page *page, const char *file, struct err *err)
 	int error;
 
 	latency_sort(page->collect->latency);
+	html_take_stacks(page);
 	others = html_measure(page);
 	pack = data_pack(page->collect,
 			 others < BYTES_MOST - PACK_LEAST ? BYTES_MOST - others : PACK_LEAST, err);
-	if (!pack)
-		return err->code;
-	error = html_write_packed(page, file, pack);
+	error = pack ? html_write_packed(page, file, pack) : 0;
 	pack_free(pack);
-	return error ? err_errno(err, ERR_OUTPUT, error, "can't write %s", file) : 0;
+	free(page->graphs);
+	if (error)
+		err_errno(err, ERR_OUTPUT, error, "can't write %s", file);
+	return err->code;
 }

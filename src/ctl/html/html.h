@@ -15,20 +15,26 @@
 
 #include <json-c/json.h>
 
+#include "analyse/flame.h"
 #include "analyse/overview.h"
 #include "base/err.h"
 #include "collect.h"
 #include "read/view.h"
 
-/** struct html_page - after the trace was read. @record: of `report`. @path: of the trace.
+/** struct html_page - after the trace was read. @flame: its stacks; NULL: it has none.
+ *  @record: of `report`. @path: of the trace.
  *  @bytes: of the file, a result. */
 struct html_page {
 	const struct overview *overview;
 	const struct view_summary *sum;
 	struct collect *collect;
+	struct flame *flame;
 	struct json_object *record;
 	const char *path;
 	uint64_t bytes;
+	/* of html.c */
+	struct calls_node calls; /* of all threads */
+	char *graphs;
 };
 
 /** html_write() - write @file: beside it first, so that it is whole, or as it was. Return: 0 or the

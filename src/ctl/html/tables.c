@@ -12,6 +12,7 @@
 #include "text.h"
 
 #define NAME_BYTES 256u
+#define CALLS_MOST 1000u /* rows of the call tree */
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
@@ -376,11 +377,75 @@ static void html_lists(const struct html_page *page, FILE *out)
 	}
 }
 
+/* --- of functions ----------------------------------------------------------------------------- */
+
+static void html_cell_sum(FILE *out, const struct calls_sum *sum)
+{
+	html_cell_count(out, sum->calls);
+	html_cell_time(out, sum->total_ns);
+	html_cell_time(out, sum->self_ns);
+}
+
+#define CALLS_HEADS "<th>Function<th class=n>Calls<th class=n>Time<th class=n>Self<th>Share"
+
+static void html_functions(const struct html_page *page, FILE *out)
+{
+	const struct calls *calls = page->flame ? page->flame->calls : NULL;
+	struct calls_function **all AUTO_FREE = NULL;
+	size_t nr = 0;
+
+	if (calls)
+		all = calls_flat(calls, &nr);
+	if (!nr)
+		return;
+	html_begin_table(out, "functions", "Functions", nr, CALLS_HEADS);
+	for (size_t i = 0; i < nr && i < ROWS_MOST; i++) {
+		fputs("<tr>", out);
+		html_cell(out, all[i]->label);
+		html_cell_sum(out, &all[i]->sum);
+		html_cell_share(out, all[i]->sum.self_ns, page->calls.sum.total_ns);
+		putc('\n', out);
+	}
+	html_end_table(out, ROWS_MOST, nr);
+}
+
+/* @left: rows that may still be printed. Recursion is bounded by CALLS_TREE_DEPTH. */
+static void html_calls_below(const struct html_page *page, FILE *out,
+			     const struct calls_node *parent, uint64_t least_ns, uint64_t *left)
+{
+	for (const struct calls_node *node = parent->first; node; node = node->next) {
+		if (node->sum.total_ns < least_ns || !*left)
+			continue;
+		--*left;
+		fprintf(out, "<tr data-depth=%u><td style=\"padding-left:%upx\">", node->depth,
+			10 + 14 * (node->depth - 1));
+		html_text(out, node->function->label);
+		html_cell_sum(out, &node->sum);
+		html_cell_share(out, node->sum.total_ns, page->calls.sum.total_ns);
+		putc('\n', out);
+		html_calls_below(page, out, node, least_ns, left);
+	}
+}
+
+static void html_calls(const struct html_page *page, FILE *out)
+{
+	const struct calls_node *root = &page->calls;
+	uint64_t nr = calls_count(root), left = CALLS_MOST;
+
+	if (!nr)
+		return;
+	html_begin_table(out, "calls", "Call tree", nr, CALLS_HEADS);
+	html_calls_below(page, out, root, calls_least(root, CALLS_MOST), &left);
+	html_end_table(out, CALLS_MOST, nr);
+}
+
 void html_tables(const struct html_page *page, FILE *out)
 {
 	html_events(page, out);
 	html_durations(page, out);
 	html_slowest(page, out);
+	html_functions(page, out);
+	html_calls(page, out);
 	html_lists(page, out);
 	html_threads(page, out);
 	html_losses(page, out);

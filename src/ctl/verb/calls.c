@@ -72,45 +72,6 @@ static struct json_object *calls_verb_record(const struct calls_function *functi
 	return o;
 }
 
-static size_t calls_verb_count(const struct calls_node *parent)
-{
-	size_t nr = 0;
-
-	for (const struct calls_node *node = parent->first; node; node = node->next)
-		nr += 1 + calls_verb_count(node);
-	return nr;
-}
-
-static uint64_t *calls_verb_collect(const struct calls_node *parent, uint64_t *to)
-{
-	for (const struct calls_node *node = parent->first; node; node = node->next) {
-		*to++ = node->sum.total_ns;
-		to = calls_verb_collect(node, to);
-	}
-	return to;
-}
-
-static int calls_verb_larger_first(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x > y ? -1 : x < y;
-}
-
-/* A call takes no longer than its caller: the N longest ones are a tree. */
-static uint64_t calls_verb_least(const struct calls_node *root)
-{
-	size_t nr = calls_verb_count(root);
-	uint64_t *all AUTO_FREE = NULL;
-
-	if (!top || top >= nr)
-		return 0;
-	all = xalloc(nr * sizeof(*all));
-	calls_verb_collect(root, all);
-	qsort(all, nr, sizeof(*all), calls_verb_larger_first);
-	return all[top - 1];
-}
-
 /* @left: lines that may still be made; a caller comes before the functions that it calls. */
 static struct json_object *calls_verb_tree(const struct calls_node *parent, uint64_t least_ns,
 					   uint64_t *left)
@@ -134,7 +95,7 @@ static struct json_object *calls_verb_lines(const struct calls_node *root)
 {
 	uint64_t left = top;
 
-	return calls_verb_tree(root, calls_verb_least(root), &left);
+	return calls_verb_tree(root, calls_least(root, top), &left);
 }
 
 static void calls_verb_add_threads(struct json_object *record, const struct calls *calls)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/calls.h"
+#include "analyse/flame.h"
 #include "analyse/objects.h"
 #include "analyse/overview.h"
 #include "base/mem.h"
@@ -604,6 +605,13 @@ static void report_verb_warn(void *priv, const char *sentence)
 	print_warning(priv, "%s", sentence);
 }
 
+/** The parts of a page; NULL: none is written. */
+struct report_page {
+	struct collect *collect;
+	struct flame *flame;
+	struct pairs *pairs;
+};
+
 /* Return: 0; or the code in ctl->err: there is nothing to report on. */
 static int report_verb_refuse(struct ctl *ctl, const struct overview *overview,
 			      const struct view_summary *sum, const char *path)
@@ -649,26 +657,37 @@ static void report_verb_note(struct ctl *ctl, const struct overview *overview,
 			   ALLOCATIONS_BLOCKS_MOST);
 }
 
-static void report_verb_take(struct overview *overview, struct collect *collect,
+static void report_verb_take(struct overview *overview, const struct report_page *page,
 			     const struct event *event)
 {
 	uint64_t events = overview->events;
 
 	overview_take(overview, event);
-	if (collect && overview->events != events)
-		collect_take(collect, event, overview->last.thread);
+	if (!page->collect || overview->events == events)
+		return;
+	collect_take(page->collect, event, overview->last.thread);
+	flame_take(page->flame, event);
 }
 
 static bool report_verb_needs_fields(const char *name)
 {
-	return overview_needs_fields(name) || (lines && counters_have(lines->counters, name));
+	return overview_needs_fields(name) || (opt.output && glob_match_list(CALLS_EVENTS, name)) ||
+	       (lines && counters_have(lines->counters, name));
 }
 
 /* The page in place of the record. */
-static int report_verb_page(struct ctl *ctl, struct overview *overview, struct collect *collect,
-			    const struct view_summary *sum, const char *path)
+static int report_verb_write(struct ctl *ctl, struct overview *overview,
+			     const struct report_page *parts, const struct view_summary *sum,
+			     const char *path)
 {
-	struct html_page page = { overview, sum, collect, ctl->record, path, 0 };
+	struct html_page page = {
+		.overview = overview,
+		.sum = sum,
+		.collect = parts->collect,
+		.flame = parts->flame,
+		.record = ctl->record,
+		.path = path,
+	};
 
 	if (html_write(&page, opt.output, &ctl->err) != 0)
 		return ctl->err.code;
@@ -678,8 +697,7 @@ static int report_verb_page(struct ctl *ctl, struct overview *overview, struct c
 }
 
 static int report_verb_read(struct ctl *ctl, struct view *view, struct overview *overview,
-			    struct collect *collect, struct pairs *pairs, const char *path,
-			    enum show_result *ret)
+			    const struct report_page *page, const char *path, enum show_result *ret)
 {
 	const struct view_summary *sum;
 	struct view_select select;
@@ -687,14 +705,14 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	int64_t origin_ns = 0;
 	int r;
 
-	if (show_select(view, path, &chosen, pairs, &select, &ctl->err) != 0 ||
+	if (show_select(view, path, &chosen, page->pairs, &select, &ctl->err) != 0 ||
 	    (show_selects(&chosen) && show_origin(path, false, &origin_ns, &ctl->err) != 0))
 		return ctl->err.code;
 	select.hidden = NULL;  /* state dumps name things */
 	select.threads = NULL; /* others hold mutexes */
 	select.needs_fields = report_verb_needs_fields;
 	while ((r = event_next(view, &select, &event)) > 0)
-		report_verb_take(overview, collect, &event);
+		report_verb_take(overview, page, &event);
 	if (r == 0)
 		view_check_files(view);
 	if (r == 0)
@@ -706,7 +724,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	overview_finish(overview);
 	ctl->record = report_verb_record(overview, sum, path);
 	json_set_time(ctl->record, "origin_ns", origin_ns ? origin_ns : overview->first_ns);
-	if (collect && report_verb_page(ctl, overview, collect, sum, path) != 0)
+	if (page->collect && report_verb_write(ctl, overview, page, sum, path) != 0)
 		return ctl->err.code;
 	report_verb_note(ctl, overview, sum);
 	*ret = show_verdict(sum);
@@ -721,26 +739,30 @@ static enum status report_verb_run(struct ctl *ctl)
 					.names_priv = symbols_new(&chosen, path) };
 	struct objects *objects = NULL;
 	struct overview *overview = NULL;
-	struct collect *collect = opt.output ? collect_new(lines) : NULL;
-	struct pairs *pairs = opt.output ? pairs_new(NULL, NULL, 0) : NULL;
+	struct report_page page = { 0 };
 	enum show_result verdict = SHOW_FAILED;
 	struct view *view = NULL;
 
-	if (pairs)
-		pairs_by_suffix(pairs, NULL);
-
+	if (opt.output) {
+		page.collect = collect_new(lines);
+		page.pairs = pairs_new(NULL, NULL, 0);
+		pairs_by_suffix(page.pairs, NULL);
+	}
 	if (path)
 		viewing_note_snapshots(ctl, path);
 	if (path && show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0 &&
-	    (!overview_needs_objects(view) ||
+	    ((!overview_needs_objects(view) && !(opt.output && flame_needs_objects(view))) ||
 	     show_objects(path, false, &objects, &ctl->err) == 0)) {
 		overview = overview_new(objects, &host, chosen.threads, (uint32_t)top);
-		if (report_verb_read(ctl, view, overview, collect, pairs, path, &verdict) == 0)
+		if (opt.output)
+			page.flame = flame_new_beside(overview, view, objects, &host);
+		if (report_verb_read(ctl, view, overview, &page, path, &verdict) == 0)
 			symbols_report(host.names_priv, ctl);
 	}
-	collect_free(collect);
+	collect_free(page.collect);
+	flame_free(page.flame);
 	overview_free(overview);
-	pairs_free(pairs);
+	pairs_free(page.pairs);
 	view_free(view);
 	objects_free(objects);
 	symbols_free(host.names_priv);

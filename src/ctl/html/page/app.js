@@ -5,7 +5,7 @@
 const $ = id => document.getElementById(id);
 const CPU = 0, PROCESS = 1, THREAD = 2, VALUES = 3; // kinds of rows
 const PAIR = 0, RUNNING = 1; // states of spans; else a thread waits for a CPU
-const LABELS = 210, AXIS = 24, LANE = 15, MARKS = 16, STATE = 5, PLOT = 34, GAP = 6, DEPTH = 8, LEVELS = 8;
+const LABELS = 210, AXIS = 24, LANE = 15, MARKS = 16, STATE = 5, PLOT = 34, GAP = 6, FRAME = 18, DEPTH = 8, LEVELS = 8;
 const HUES = [210, 28, 150, 275, 340, 95, 186, 48, 245, 8];
 
 /* --- numbers and words ---------------------------------------------------------------------- */
@@ -297,12 +297,18 @@ function fit(canvas, w, h) {
 
 let pen, mapPen, sum = null;
 
-function resize() {
+function readColours() {
 	const style = getComputedStyle(document.documentElement);
 
 	for (const name of ["text", "dim", "line", "back", "band", "accent", "loss", "mark", "saturation", "light", "ink"])
 		colours[name] = style.getPropertyValue(`--${name}`).trim();
 	known.clear();
+}
+
+function resize() {
+	readColours();
+	if (graph)
+		drawFlame();
 	wide = $("timeline").clientWidth;
 	high = Math.min(tall + AXIS, Math.max(240, Math.round(window.innerHeight * 0.62)));
 	pen = fit($("lines"), wide, high);
@@ -825,6 +831,9 @@ function search(text) {
 
 	hits = null;
 	current = -1;
+	wantedFrames = wanted ? has : null;
+	if (graph)
+		drawFlame();
 	$("found").textContent = "";
 	if (wanted) {
 		const classes = new Set([...all.classes.keys()].filter(c => has(all.classes[c])));
@@ -872,6 +881,98 @@ function next(back) {
 		choose(i);
 	show(at - width / 2, at + width / 2);
 	$("found").textContent = `${count(current + 1)} of ${count(nr)}`;
+}
+
+/* --- flame graphs ---------------------------------------------------------------------------- */
+
+let graph = null, focus = null, flamePen, flameWide = 0, wantedFrames = null;
+
+/** A frame begins where the one before it in the same caller ends. */
+function lay(graph) {
+	const path = [{ depth: 0, name: "all", total: graph.total, self: 0, at: 0, next: 0 }];
+
+	graph.laid ??= [path[0], ...graph.nodes.map(([depth, frame, total, self]) => {
+		const caller = path[depth - 1], node = { depth, name: graph.frames[frame], total, self, at: caller.next, next: caller.next };
+
+		caller.next += total;
+		path.length = depth;
+		path.push(node);
+		return node;
+	})];
+	return graph.laid;
+}
+
+const flameX = at => (at - focus.at) / focus.total * flameWide;
+const covers = node => node.at <= focus.at && node.at + node.total >= focus.at + focus.total && node.depth <= focus.depth;
+const isShown = node => covers(node) || (node.depth > focus.depth && node.at >= focus.at && node.at < focus.at + focus.total);
+const flameValue = value => graph.unit === "ns" ? duration(value) : `${count(value)} ${graph.unit}`;
+
+function drawFrame(node) {
+	const left = Math.max(0, flameX(node.at)), right = Math.min(flameWide, flameX(node.at + node.total));
+
+	if (right - left < 0.3)
+		return;
+	flamePen.globalAlpha = node.depth < focus.depth ? 0.5 : 1;
+	flamePen.fillStyle = wantedFrames?.(node.name) ? colours.loss : node.depth ? paint(node.name) : colours.mark;
+	flamePen.fillRect(left, node.depth * FRAME, Math.max(0.5, right - left - 0.5), FRAME - 1);
+	flamePen.fillStyle = colours.ink;
+	if (right - left > 24)
+		flamePen.fillText(fitText(flamePen, node.name, right - left - 8), left + 4, node.depth * FRAME + 13);
+}
+
+function drawFlame() {
+	const shown = lay(graph).filter(isShown);
+
+	flameWide = $("flames").clientWidth;
+	flamePen = fit($("flame"), flameWide, (shown.reduce((most, node) => Math.max(most, node.depth), 0) + 1) * FRAME);
+	flamePen.font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
+	shown.forEach(drawFrame);
+	$("flamenote").textContent = `${flameValue(graph.total)}${graph.left_out ? `; the ${count(graph.left_out)} smallest frames are left out` : ""}`;
+}
+
+function frameAt(event) {
+	const depth = Math.floor(event.offsetY / FRAME);
+
+	return graph.laid.find(node => node.depth === depth && isShown(node) && flameX(node.at) <= event.offsetX &&
+		flameX(node.at + node.total) > event.offsetX);
+}
+
+function hoverFlame(event) {
+	const tip = $("flametip"), node = frameAt(event), box = $("flames").getBoundingClientRect();
+
+	tip.hidden = !node;
+	if (!node)
+		return;
+	tip.replaceChildren();
+	element(tip, "b", node.name);
+	element(tip, "span", `${flameValue(node.total)}, ${(100 * node.total / graph.total).toFixed(1)}\u2009%`);
+	element(tip, "span", `self ${flameValue(node.self)}`);
+	tip.style.left = `${Math.max(0, Math.min(event.offsetX + 14, flameWide - tip.offsetWidth))}px`;
+	tip.style.top = `${event.clientY - box.top + 16}px`;
+}
+
+function showGraph(chosen) {
+	graph = chosen;
+	focus = lay(graph)[0];
+	for (const button of $("kinds").children)
+		button.setAttribute("aria-pressed", button.textContent === graph.of);
+	drawFlame();
+}
+
+function beginFlames() {
+	if (!all.graphs.length)
+		return;
+	$("flames").hidden = false;
+	readColours();
+	for (const one of all.graphs)
+		element($("kinds"), "button", one.of).addEventListener("click", () => showGraph(one));
+	showGraph(all.graphs[0]);
+	$("flame").addEventListener("click", event => {
+		focus = frameAt(event) ?? graph.laid[0];
+		drawFlame();
+	});
+	$("flame").addEventListener("pointermove", hoverFlame);
+	$("flame").addEventListener("pointerleave", () => $("flametip").hidden = true);
 }
 
 /* --- mouse and keys ------------------------------------------------------------------------- */
@@ -1025,7 +1126,22 @@ function sort(body, column, down) {
 		(down ? -1 : 1) * order(value(a.cells[column]), value(b.cells[column]))));
 }
 
+/** A click on a call hides those that it calls, or shows them again. */
+function fold(body) {
+	body.addEventListener("click", event => {
+		const line = event.target.closest("tr"), depth = line ? Number(line.dataset.depth) : 0;
+		const isShut = line?.nextElementSibling?.hidden;
+
+		for (let next = line?.nextElementSibling; next && Number(next.dataset.depth) > depth; next = next.nextElementSibling)
+			next.hidden = !isShut;
+	});
+}
+
 function enable(section) {
+	if (section.id === "calls") { // its order is that of a tree
+		fold(section.querySelector("tbody"));
+		return;
+	}
 	const heads = [...section.querySelectorAll("th")], body = section.querySelector("tbody");
 
 	heads.forEach((head, column) => head.addEventListener("click", () => {
@@ -1067,6 +1183,7 @@ function showSlow(line) {
 
 async function begin() {
 	document.querySelectorAll("main section").forEach(enable);
+	beginFlames();
 	if (!rows.length)
 		return;
 	if (!window.DecompressionStream) {
