@@ -12,6 +12,9 @@ struct value;
 /** The names of the events, for view_select.names. */
 #define SCHED_EVENTS "sched_switch,sched_wakeup,sched_wakeup_new,sched_waking"
 
+/** Those of sched_call_of(). */
+#define SCHED_CALLS "syscall_entry_*,syscall_exit_*,compat_syscall_entry_*,compat_syscall_exit_*"
+
 enum sched_kind { SCHED_NONE, SCHED_SWITCH, SCHED_WAKE };
 
 /**

@@ -22,7 +22,7 @@ struct collect_class {
 	struct idmap_node node, by_name;
 	struct collect_class *next;
 	uint16_t class;
-	bool is_sched;
+	bool is_sched, is_call;
 };
 
 /** Rows of threads that are not searched again. */
@@ -52,6 +52,7 @@ struct collect *collect_new(struct series_set *series)
 	collect->spans = xalloc(COLLECT_SPANS_MOST * sizeof(*collect->spans));
 	collect->running = xalloc(COLLECT_ROWS_MOST * sizeof(*collect->running));
 	collect->known = xalloc(KNOWN * sizeof(*collect->known));
+	collect->calls[collect->nr_calls++] = "";
 	collect->latency = latency_new(COLLECT_SLOWEST);
 	collect->series = series;
 	collect->states = states_new(collect_state, collect);
@@ -220,6 +221,7 @@ static struct collect_class *collect_class_of(struct collect *collect,
 	idmap_add(&collect->classes_map, &class->node, (uintptr_t)ec);
 	class->class = collect_class_named(collect, class, ec->name);
 	class->is_sched = glob_match_list(SCHED_EVENTS, ec->name);
+	class->is_call = glob_match_list(SCHED_CALLS, ec->name);
 	return class;
 }
 
@@ -402,6 +404,19 @@ static void collect_pair(struct collect *collect, const struct event *event, uin
 		collect_keep(collect, row, span.from_ns, collect->nr_events);
 }
 
+static uint16_t collect_call_of(struct collect *collect, const char *call)
+{
+	uint32_t i = 1;
+
+	while (call && i < collect->nr_calls && strcmp(collect->calls[i], call) != 0)
+		i++;
+	if (!call || i == COLLECT_CALLS_MOST)
+		return 0;
+	if (i == collect->nr_calls)
+		collect->calls[collect->nr_calls++] = call;
+	return (uint16_t)i;
+}
+
 static void collect_state(void *priv, const struct states_row *state)
 {
 	const struct span *span = &state->span;
@@ -409,11 +424,14 @@ static void collect_state(void *priv, const struct states_row *state)
 	struct collect_row *row =
 		idmap_get(&collect->numbers_map, span->tid, struct collect_row, by_number);
 
-	if (row && state->state == STATES_RUNNABLE)
+	if (row && (state->state == STATES_RUNNABLE || state->state == STATES_BLOCKED))
 		collect_add_span(collect,
-				 &(struct collect_span){ span->from_ns, span->ns,
-							 (uint16_t)(row - collect->rows), 0,
-							 COLLECT_RUNNABLE, span->lossy, false });
+				 &(struct collect_span){
+					 span->from_ns, span->ns, (uint16_t)(row - collect->rows),
+					 collect_call_of(collect, state->call),
+					 state->state == STATES_RUNNABLE ? COLLECT_RUNNABLE :
+									   COLLECT_ASLEEP,
+					 span->lossy, false });
 }
 
 /* The thread before is that of the event. */
@@ -491,6 +509,8 @@ void collect_take(struct collect *collect, const struct event *event,
 	collect_pair(collect, event, row);
 	if (class->is_sched)
 		collect_sched(collect, event, row, cpu);
+	else if (class->is_call)
+		states_take(collect->states, event);
 }
 
 static int collect_compare_spans(const void *a, const void *b)

@@ -16,6 +16,7 @@
 #define COLLECT_ROWS_MOST 4096u
 #define COLLECT_CLASSES_MOST 2048u
 #define COLLECT_NAMES_MOST 1024u /* of spans */
+#define COLLECT_CALLS_MOST 1024u /* names of system calls */
 #define COLLECT_SLOWEST 500u
 #define COLLECT_LOSSES_MOST 1000u
 
@@ -48,9 +49,10 @@ enum collect_state {
 	COLLECT_PAIR,	  /* two events */
 	COLLECT_RUNNING,  /* of a CPU: thread @name */
 	COLLECT_RUNNABLE, /* a thread waits for a CPU */
+	COLLECT_ASLEEP,	  /* and for another thing: in call @name; 0: unknown */
 };
 
-/** struct collect_span - @name: group of a pair; row of a thread that runs. */
+/** struct collect_span - @name: group of a pair; row of a thread that runs; a call. */
 struct collect_span {
 	int64_t from_ns;
 	uint64_t ns;
@@ -79,7 +81,8 @@ struct collect {
 	struct collect_span *spans;
 	struct collect_loss losses[COLLECT_LOSSES_MOST];
 	const char *classes[COLLECT_CLASSES_MOST];
-	uint32_t nr_rows, nr_classes, nr_spans, nr_losses;
+	const char *calls[COLLECT_CALLS_MOST]; /* the first one is the unknown one */
+	uint32_t nr_rows, nr_classes, nr_spans, nr_losses, nr_calls;
 	uint64_t nr_events, left_out_spans, least_span_ns;
 	int64_t first_ns, last_ns;
 	struct latency *latency;

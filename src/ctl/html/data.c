@@ -237,6 +237,7 @@ void data_print_names(const struct html_page *page, FILE *out)
 	putc(']', out);
 	data_print_strings(out, "classes", collect->classes, collect->nr_classes);
 	data_print_span_names(collect->latency, out);
+	data_print_strings(out, "calls", collect->calls, collect->nr_calls);
 	data_print_lines(page, out);
 	fprintf(out, ",\n\"graphs\":%s", page->graphs ? page->graphs : "[]");
 	fputs("}", out);

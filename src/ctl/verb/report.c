@@ -11,6 +11,7 @@
 #include "analyse/flame.h"
 #include "analyse/objects.h"
 #include "analyse/overview.h"
+#include "analyse/sched.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/export/counters.h"
@@ -671,7 +672,7 @@ static void report_verb_take(struct overview *overview, const struct report_page
 
 static bool report_verb_needs_fields(const char *name)
 {
-	return overview_needs_fields(name) || (opt.output && glob_match_list(CALLS_EVENTS, name)) ||
+	return overview_needs_fields(name) || (opt.output && glob_match_list(CALLS_EVENTS "," SCHED_EVENTS, name)) ||
 	       (lines && counters_have(lines->counters, name));
 }
 

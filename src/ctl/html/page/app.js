@@ -4,7 +4,7 @@
 (() => {
 const $ = id => document.getElementById(id);
 const CPU = 0, PROCESS = 1, THREAD = 2, VALUES = 3; // kinds of rows
-const PAIR = 0, RUNNING = 1; // states of spans; else a thread waits for a CPU
+const PAIR = 0, RUNNING = 1, RUNNABLE = 2; // states of spans; else a thread sleeps in a call
 const LABELS = 210, AXIS = 24, LANE = 15, MARKS = 16, STATE = 5, PLOT = 34, GAP = 6, FRAME = 18, DEPTH = 8, LEVELS = 8;
 const HUES = [210, 28, 150, 275, 340, 95, 186, 48, 245, 8];
 
@@ -200,8 +200,10 @@ function prepare() {
 const eventsOf = row => row.kind === CPU ? byCpu(row.id) : byRow(row.id);
 const hasContent = row => row.events || row.lanes.length || row.state.length ||
 	(row.kind === CPU && eventsOf(row).length);
+const stateName = i => (spans.flags[i] & 3) === RUNNING ? "on a CPU" : (spans.flags[i] & 3) === RUNNABLE ? "waits for a CPU" :
+	`asleep${all.calls[spans.name[i]] ? ` in ${all.calls[spans.name[i]]}` : ""}`;
 const spanName = i => (spans.flags[i] & 3) === RUNNING ? rowName(rows[spans.name[i]]) :
-	(spans.flags[i] & 3) === PAIR ? all.names[spans.name[i]] : "waits for a CPU";
+	(spans.flags[i] & 3) === PAIR ? all.names[spans.name[i]] : stateName(i);
 const className = c => all.classes[c] ?? "(other events)";
 
 function rowName(row) {
@@ -499,8 +501,7 @@ function drawLine(line) {
 		below += LANE;
 	}
 	if (row.kind !== CPU && row.state.length) {
-		drawLane(row.state, below, STATE - 2, i => (spans.flags[i] & 3) === RUNNING ?
-			colours.accent : colours.loss);
+		drawLane(row.state, below, STATE - 2, i => [0, colours.accent, colours.loss, colours.mark][spans.flags[i] & 3]);
 		below += STATE;
 	}
 	if (all.nr_cells)
@@ -729,6 +730,28 @@ function describeRange(box) {
 	spanTable(parts, some);
 }
 
+/** How the thread of a span passed its time: [state, number, ns], as `latency` has them: it runs unless it is known not to. */
+function partsOf(i) {
+	const begin = spans.at[i], end = begin + spans.took[i], parts = new Map([["on a CPU", [0, spans.took[i]]]]);
+	const process = rows[rows[spans.row[i]].parent];
+	const same = row => row.kind === THREAD && row.number === rows[spans.row[i]].number && rows[row.parent].host === process.host;
+
+	for (const n of rows.filter(same).flatMap(row => row.state)) {
+		const ns = Math.min(end, spans.at[n] + spans.took[n]) - Math.max(begin, spans.at[n]);
+		const part = parts.get(stateName(n)) ?? [0, 0];
+
+		if (ns <= 0)
+			continue;
+		parts.set(stateName(n), part);
+		part[0]++;
+		if ((spans.flags[n] & 3) !== RUNNING) {
+			part[1] += ns;
+			parts.get("on a CPU")[1] -= ns;
+		}
+	}
+	return parts.size > 1 ? [...parts].map(([name, [nr, ns]]) => [name, nr, ns]).sort((a, b) => b[2] - a[2]) : [];
+}
+
 function describeSpan(box) {
 	const state = spans.flags[span] & 3, name = spanName(span), some = [];
 	const notes = [rowName(rows[spans.row[span]]), `at ${(spans.at[span] / 1e9).toFixed(9)} s`];
@@ -747,7 +770,12 @@ function describeSpan(box) {
 			`the longest of ${plural(some.length, "span")}`);
 	element(box, "h3", `${name}: ${duration(spans.took[span])}`);
 	element(box, "p", notes.join(" \u00b7 "));
-	spanTable(element(box, "div", undefined, "parts"), some);
+	const tables = element(box, "div", undefined, "parts"), parts = state === PAIR ? partsOf(span) : [];
+
+	if (parts.length)
+		table(tables, ["Its thread", "Times", "Total", "Share"], parts.map(([part, nr, ns]) =>
+			[part, count(nr), duration(ns), `${(100 * ns / spans.took[span]).toFixed(1)}\u2009%`]));
+	spanTable(tables, some);
 }
 
 function describe() {
@@ -776,6 +804,14 @@ function lineAt(y) {
 	return y < AXIS ? undefined : lines.find(line => y - AXIS + scroll >= line.y && y - AXIS + scroll < line.y + line.h);
 }
 
+/** The number of the state at a point of the canvas; -1: there is none. */
+function stateAt(px, y, line) {
+	const below = y - AXIS + scroll - line.y - 3 - line.row.lanes.length * LANE, some = line.row.state;
+	const k = first(0, some.length, n => spans.at[some[n]] + spans.took[some[n]] >= time(px));
+
+	return below >= 0 && below < STATE && px >= LABELS && k < some.length && spans.at[some[k]] <= time(px) ? some[k] : -1;
+}
+
 /** The number of the span at a point of the canvas; -1: there is none. */
 function spanAt(px, y, line) {
 	const lane = Math.floor((y - AXIS + scroll - line.y - 3) / LANE), some = line.row.lanes[lane];
@@ -800,9 +836,10 @@ function hover(px, y) {
 	const tip = $("tip"), line = lineAt(y), plot = line?.row.kind === VALUES && px >= LABELS ? line.row : null;
 	const point = plot ? plot.points[pointAt(plot.points, time(px))] : undefined;
 	const i = line ? spanAt(px, y, line) : -1;
-	const event = line && i < 0 && px >= LABELS ? eventAt(px, line) : -1;
+	const state = line && i < 0 ? stateAt(px, y, line) : -1;
+	const event = line && i < 0 && state < 0 && px >= LABELS ? eventAt(px, line) : -1;
 
-	tip.hidden = !line || (i < 0 && event < 0 && !point && px >= LABELS);
+	tip.hidden = !line || (i < 0 && event < 0 && state < 0 && !point && px >= LABELS);
 	if (tip.hidden)
 		return;
 	tip.replaceChildren();
@@ -813,6 +850,9 @@ function hover(px, y) {
 	} else if (point) {
 		element(tip, "b", plot.label);
 		element(tip, "span", point[1] === point[2] ? amount(plot, point[2]) : `${count(point[1])} to ${amount(plot, point[2])}`);
+	} else if (state >= 0) {
+		element(tip, "b", stateName(state));
+		element(tip, "span", duration(spans.took[state]));
 	} else if (i >= 0) {
 		element(tip, "b", spanName(i));
 		element(tip, "span", duration(spans.took[i]));
@@ -1207,7 +1247,7 @@ async function begin() {
 	if (all.left_out_spans)
 		notes.push(`the ${count(all.nr_spans)} longest of ${count(all.all_spans)} spans are shown`);
 	if (rows.some(row => row.kind !== CPU && row.state.length))
-		notes.push("below the spans: blue, on a CPU; red, waiting for one");
+		notes.push("below the spans: blue, on a CPU; red, waiting for one; grey, asleep");
 	if (all.losses.length)
 		notes.push("red bands: events were lost");
 	$("note").textContent = notes.join("; ");
