@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any metadata and stream as Parquet files: names of events, hosts and fields, values and times. An
- * input: two bytes with the length of the metadata, this, and the stream. The name of each file and
- * directory is one that engines read.
+ * Any metadata and stream as Parquet files: names of events, hosts and fields, values and times.
+ * The name of each file and directory is one that engines read.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -35,19 +34,11 @@ static void check_names(int at_fd, const char *name, unsigned int depth)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char out[80];
-	struct view *view;
+	struct view *view = fuzz_open(data, size);
 	int dir_fd AUTO_FD = -1;
-	size_t len;
+	char out[80];
 
-	if (size < 2)
-		return 0;
-	len = data[0] | (size_t)data[1] << 8;
-	len = MIN(len, size - 2);
-	fuzz_dir_make();
-	fuzz_file("metadata", data + 2, len);
-	fuzz_file("s_0", data + 2 + len, size - 2 - len);
-	if (view_open(fuzz_dir, fuzz_report, NULL, &view) != 0)
+	if (!view)
 		return 0;
 	snprintf(out, sizeof(out), "%s.out", fuzz_dir);
 	MUST_HOLD(mkdir(out, 0700) == 0);

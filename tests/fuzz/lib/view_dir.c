@@ -52,6 +52,20 @@ void fuzz_file(const char *name, const void *data, size_t len)
 	close(fd);
 }
 
+struct view *fuzz_open(const uint8_t *data, size_t size)
+{
+	size_t len = size >= 2 ? data[0] | (size_t)data[1] << 8 : 0;
+	struct view *view;
+
+	if (size < 2)
+		return NULL;
+	len = len < size - 2 ? len : size - 2;
+	fuzz_dir_make();
+	fuzz_file("metadata", data + 2, len);
+	fuzz_file("s_0", data + 2 + len, size - 2 - len);
+	return view_open(fuzz_dir, fuzz_report, NULL, &view) == 0 ? view : NULL;
+}
+
 void fuzz_report(void *priv, const char *sentence)
 {
 	(void)priv;

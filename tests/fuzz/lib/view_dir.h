@@ -3,6 +3,7 @@
 #ifndef FUZZ_VIEW_DIR_H
 #define FUZZ_VIEW_DIR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "read/view.h"
@@ -14,6 +15,10 @@ void fuzz_dir_make(void);
 
 /** Write a file of the trace. */
 void fuzz_file(const char *name, const void *data, size_t len);
+
+/** A trace of one input: two bytes with the length of the metadata, this, and a stream. Return:
+ *  NULL: it can't be opened. */
+struct view *fuzz_open(const uint8_t *data, size_t size);
 
 /** A viewer's report: one sentence without control bytes. */
 void fuzz_report(void *priv, const char *sentence);
