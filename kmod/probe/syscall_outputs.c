@@ -64,14 +64,24 @@ enum output_length {
 #define OUTPUT_DATA	0x01 /* contents of files, messages and the like */
 #define OUTPUT_POSITIVE	0x02 /* filled only if the call returns more than 0 */
 #define OUTPUT_LEFT	0x04 /* filled only if a signal ends the call: time that is left */
-#define OUTPUT_VECTOR	0x08 /* the argument is an array of struct iovec, of @by elements */
-#define OUTPUT_MESSAGE	0x10 /* it is a struct user_msghdr, which points to such an array */
-#define VECTOR_MAX	16   /* elements of which something is recorded */
+#define VECTOR_MAX	16   /* elements of an array of buffers of which something is recorded */
+#define MESSAGES_MAX	(OUTPUT_BYTES / sizeof(u32))
+
+/** enum output_of - the kind of object that the argument points to. */
+enum output_of {
+	OF_MEMORY,
+	OF_VECTOR,   /* array of struct iovec, of @by elements: the first bytes in them */
+	OF_MESSAGE,  /* struct user_msghdr: those in its array of such */
+	OF_SOURCE,   /* the address in a struct user_msghdr */
+	OF_MESSAGES, /* as many struct mmsghdr as the call returns: the first bytes of all */
+	OF_SOURCES,  /* all their addresses, without gaps */
+	OF_EACH,     /* the u32 at @at of each */
+};
 
 /**
  * struct output
  * @arg: argument that points to it. @at: bytes behind that, of which @length counts @less, too.
- * @limit: argument that limits the length, counted from 1; 0: none.
+ * @limit: argument that limits the length, counted from 1; 0: none. @of: enum output_of.
  */
 struct output {
 	const struct output_type *type;
@@ -82,6 +92,7 @@ struct output {
 	u8 at;
 	u8 less;
 	u8 flags;
+	u8 of;
 };
 
 /* --- structures ------------------------------------------------------------------- */
@@ -299,6 +310,11 @@ TYPE(out_caps, struct __user_cap_data_struct, true);
 /* (Those of 32-bit programs are other structures.) */
 SIMPLE(out_vector, u8, 16, false);
 ALONE(out_message, "msg_iov", u8, 16, false);
+ALONE(out_source_family, "msg_name_sa_family", sa_family_t, 10, false);
+ALONE(out_source, "msg_name_sa_data", u8, 16, false);
+ALONE(out_sources, "msg_name", u8, 16, false);
+ALONE(out_source_bytes, "msg_namelen", u32, 10, false);
+ALONE(out_message_bytes, "msg_len", u32, 10, false);
 
 /* --- calls ------------------------------------------------------------------------ */
 
@@ -316,7 +332,9 @@ ALONE(out_message, "msg_iov", u8, 16, false);
 #define LEFT(arg_) { .type = &out_timespec, .arg = (arg_), .flags = OUTPUT_LEFT }
 #define VECTOR(arg_, by_)								\
 	{ .type = &out_vector, .arg = (arg_), .length = LENGTH_RETURNED, .by = (by_),		\
-	  .flags = OUTPUT_DATA | OUTPUT_VECTOR }
+	  .flags = OUTPUT_DATA, .of = OF_VECTOR }
+#define MESSAGE(type_, of_, ...)							\
+	{ .type = &out_##type_, .arg = 1, .length = LENGTH_RETURNED, .of = (of_), __VA_ARGS__ }
 /* The family, and the bytes behind it. */
 #define ADDRESS(arg_, by_)								\
 	{ .type = &out_address, .arg = (arg_), .length = LENGTH_AT, .by = (by_),		\
@@ -349,8 +367,14 @@ static const struct {
 	{ "mincore", { { .type = &out_byte, .arg = 2, .length = LENGTH_PAGES, .by = 1 } } },
 
 	{ "recvfrom", { ONE(4, family), DATA(1, 2), ADDRESS(4, 5) } },
-	{ "recvmsg", { { .type = &out_message, .arg = 1, .length = LENGTH_RETURNED,
-			 .flags = OUTPUT_DATA | OUTPUT_MESSAGE } } },
+	{ "recvmsg", { { .type = &out_source_family, .arg = 1, .of = OF_SOURCE },
+		       MESSAGE(message, OF_MESSAGE, .flags = OUTPUT_DATA),
+		       MESSAGE(source, OF_SOURCE, .at = sizeof(sa_family_t)) } },
+	{ "recvmmsg", { MESSAGE(message_bytes, OF_EACH, .at = offsetof(struct mmsghdr, msg_len)),
+			MESSAGE(source_bytes, OF_EACH,
+				.at = offsetof(struct mmsghdr, msg_hdr.msg_namelen)),
+			MESSAGE(message, OF_MESSAGES, .flags = OUTPUT_DATA),
+			MESSAGE(sources, OF_SOURCES) } },
 	{ "accept", { ONE(1, family), ADDRESS(1, 2) } },
 	{ "accept4", { ONE(1, family), ADDRESS(1, 2) } },
 	{ "getsockname", { ONE(1, family), ADDRESS(1, 2) } },
@@ -569,21 +593,13 @@ static notrace bool output_is_filled(const struct output *output, const unsigned
 	       (with_data || !(output->flags & OUTPUT_DATA));
 }
 
-/* The first bytes in an array of buffers. */
-static notrace u32 output_copy_vector(const struct output *output, const unsigned long *args,
-				      long ret, u8 *to)
+/* The first @most bytes in an array of buffers. */
+static notrace u32 output_copy_vector(unsigned long at, unsigned long nr, u32 most, u8 *to)
 {
-	unsigned long at = args[output->arg], nr = args[output->by], i;
-	u32 most = min_t(long, ret, OUTPUT_BYTES), done = 0, bytes;
-	struct user_msghdr header;
+	u32 done = 0, bytes;
 	struct iovec part;
+	unsigned long i;
 
-	if (output->flags & OUTPUT_MESSAGE) {
-		if (output_read(&header, at, sizeof(header)))
-			return 0;
-		at = (unsigned long)header.msg_iov;
-		nr = header.msg_iovlen;
-	}
 	for (i = 0; i < min_t(unsigned long, nr, VECTOR_MAX) && done < most; i++) {
 		if (output_read(&part, at + i * sizeof(part), sizeof(part)))
 			break;
@@ -595,21 +611,85 @@ static notrace u32 output_copy_vector(const struct output *output, const unsigne
 	return done;
 }
 
+/* The address of a message's sender, without its first @at bytes. */
+static notrace u32 output_copy_source(const struct user_msghdr *header, u32 at, u32 most, u8 *to)
+{
+	u32 bytes = header->msg_name && header->msg_namelen > 0 ? header->msg_namelen : 0;
+
+	bytes = min_t(u32, bytes - min(bytes, at), most);
+	if (!bytes || output_read(to, (unsigned long)header->msg_name + at, bytes))
+		return 0;
+	return bytes;
+}
+
+static notrace u32 output_copy_message(const struct output *output, unsigned long at, long ret,
+				       u8 *to)
+{
+	u32 most = output->length == LENGTH_ONE ? output->type->bytes : OUTPUT_BYTES;
+	struct user_msghdr header;
+
+	if (output_read(&header, at, sizeof(header)))
+		return 0;
+	if (output->of == OF_MESSAGE)
+		return output_copy_vector((unsigned long)header.msg_iov, header.msg_iovlen,
+					  min_t(long, ret, most), to);
+	return output_copy_source(&header, output->at, most, to) / output->type->bytes;
+}
+
+/* Of recvmmsg(), which returns the number of messages. */
+static notrace u32 output_copy_messages(const struct output *output, unsigned long at, long ret,
+					u8 *to)
+{
+	u32 nr = min_t(long, ret, MESSAGES_MAX), done = 0, i;
+	struct mmsghdr message;
+
+	for (i = 0; i < nr && done < OUTPUT_BYTES; i++, at += sizeof(message)) {
+		if (output_read(&message, at, sizeof(message)))
+			break;
+		if (output->of == OF_SOURCES)
+			done += output_copy_source(&message.msg_hdr, 0, OUTPUT_BYTES - done,
+						   to + done);
+		else if (output->of == OF_MESSAGES)
+			done += output_copy_vector((unsigned long)message.msg_hdr.msg_iov,
+						   message.msg_hdr.msg_iovlen,
+						   min_t(u32, message.msg_len, OUTPUT_BYTES - done),
+						   to + done);
+		else
+			memcpy(to + i * sizeof(u32), (u8 *)&message + output->at, sizeof(u32));
+	}
+	return output->of == OF_EACH ? i : done;
+}
+
+static notrace u32 output_copy_memory(const struct output *output, const unsigned long *args,
+				      long ret, u8 *to)
+{
+	u32 nr = output_count(output, args, ret);
+
+	if (!nr || output_read(to, args[output->arg] + output->at, nr * output->type->bytes))
+		return 0;
+	return nr;
+}
+
 /* Return: number of elements that were copied to @to. */
 static notrace u32 output_copy(const struct output *output, const unsigned long *args, long ret,
 			       bool with_data, u8 *to)
 {
 	unsigned long from = args[output->arg];
-	u32 nr;
 
 	if (!from || !output_is_filled(output, args, ret, with_data))
 		return 0;
-	if (output->flags & (OUTPUT_VECTOR | OUTPUT_MESSAGE))
-		return output_copy_vector(output, args, ret, to);
-	nr = output_count(output, args, ret);
-	if (!nr || output_read(to, from + output->at, nr * output->type->bytes))
-		return 0;
-	return nr;
+	switch (output->of) {
+	case OF_MEMORY:
+		return output_copy_memory(output, args, ret, to);
+	case OF_VECTOR:
+		return output_copy_vector(from, args[output->by], min_t(long, ret, OUTPUT_BYTES),
+					  to);
+	case OF_MESSAGE:
+	case OF_SOURCE:
+		return output_copy_message(output, from, ret, to);
+	default:
+		return output_copy_messages(output, from, ret, to);
+	}
 }
 
 static notrace u8 *put_text(u8 *to, const u8 *text, u32 most)

@@ -212,19 +212,27 @@ static bool where_may_name(const char *expression, const struct value *value)
 	return !expression || !len;
 }
 
+/* The type that has the labels: that of the elements, of an array. */
+static const struct ctf_type *where_labeled(const struct value *value)
+{
+	const struct ctf_type *type = value->type;
+
+	return type_is_scalar(type) || where_is_text(value) ? type : type->elem;
+}
+
 static void where_count(void *priv, const struct value *value, const char *prefix)
 {
 	struct where_sizes *sizes = priv;
-	const struct ctf_type *type = value->type;
+	const struct ctf_type *labeled = where_labeled(value);
 
 	sizes->nr_values++;
 	if (!where_may_name(sizes->expression, value))
 		return;
 	sizes->nr_fields++;
 	sizes->text += strlen(prefix) + value->field->shown_len + 1;
-	for (uint32_t i = 0; i < type->nr_mappings; i++) {
+	for (uint32_t i = 0; i < labeled->nr_mappings; i++) {
 		sizes->nr_labels++;
-		sizes->text += strlen(type->mappings[i].label) + 1;
+		sizes->text += strlen(labeled->mappings[i].label) + 1;
 	}
 }
 
@@ -233,18 +241,19 @@ static void where_add(void *priv, const struct value *value, const char *prefix)
 {
 	char *name AUTO_FREE = xasprintf("%s%s", prefix, value->field->shown);
 	struct layout_field field = where_field(value);
-	const struct ctf_type *type = value->type;
+	const struct ctf_type *labeled = where_labeled(value);
 	struct where_sizes *sizes = priv;
 
 	if (!where_may_name(sizes->expression, value))
 		return;
 	field.name = name;
-	field.is_set = type->kind == TYPE_ENUM && type->is_set;
-	field.mask = type->mask;
+	field.is_set = labeled->kind == TYPE_ENUM && labeled->is_set;
+	field.mask = labeled->mask;
 	layout_add_field(sizes->layout, &field);
-	for (uint32_t i = 0; i < type->nr_mappings; i++)
-		layout_add_label(sizes->layout, type->mappings[i].label,
-				 (int64_t)type->mappings[i].first, (int64_t)type->mappings[i].last);
+	for (uint32_t i = 0; i < labeled->nr_mappings; i++)
+		layout_add_label(sizes->layout, labeled->mappings[i].label,
+				 (int64_t)labeled->mappings[i].first,
+				 (int64_t)labeled->mappings[i].last);
 }
 
 static struct layout *where_layout(const struct value *fields, const char *expression)

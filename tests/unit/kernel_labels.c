@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of the arguments of system calls, which scripts/syscall-labels took from the target's
- * headers: their values are those that this program was compiled with. */
+/* Names of the arguments and outputs of system calls, which scripts/syscall-labels took from the
+ * target's headers: their values are those that this program was compiled with. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -47,6 +49,10 @@ static const struct {
 	{ "prctl", "option", "PR_SET_NAME", PR_SET_NAME },
 	{ "prctl", "option", "PR_SET_PDEATHSIG", PR_SET_PDEATHSIG },
 	{ "wait4", "options", "__WCLONE", (int32_t)__WCLONE },
+	{ "ppoll", "ufds_revents", "POLLIN|POLLHUP", POLLIN | POLLHUP },
+	{ "poll", "ufds_events", "POLLRDHUP", POLLRDHUP },
+	{ "epoll_pwait2", "events_events", "EPOLLONESHOT", EPOLLONESHOT },
+	{ "epoll_wait", "events_events", "EPOLLET", (int32_t)EPOLLET },
 };
 
 /* A field of the set, as the daemon makes it. @bits: of the integer. */
@@ -79,7 +85,8 @@ static void check_values(void)
 		const struct layout_label *label;
 		struct layout *layout;
 
-		snprintf(event, sizeof(event), "syscall_entry_%s", wanted[i].call);
+		snprintf(event, sizeof(event), "syscall_%s_%s",
+			 strstr(wanted[i].arg, "events") ? "exit" : "entry", wanted[i].call);
 		set = labels_of(event, wanted[i].arg);
 		CHECK(set);
 		layout = layout_of(set, 32);
@@ -116,7 +123,7 @@ static void check_others(void)
 	char *results = labels_of_results();
 
 	CHECK(!labels_of("syscall_entry_openat", "mode"));
-	CHECK(!labels_of("syscall_exit_openat", "flags"));
+	CHECK(!labels_of("syscall_exit_poll", "ufds_fd"));
 	CHECK(!labels_of("sched_switch", "flags"));
 	CHECK(!labels_of("syscall_entry_nothing", "flags"));
 	CHECK(results && strstr(results, " ENOENT = -2,") && !strstr(results, "EWOULDBLOCK"));
@@ -130,15 +137,26 @@ static void check_results(void)
 					  .kind = LTT_KIND_INT,
 					  .size_bits = 64,
 					  .flags = LTT_FIELD_SIGNED };
-	struct layout *plain = layout_new(2, 0, 16), *named;
+	const struct layout_field events = { .name = "ufds_revents",
+					     .kind = LTT_KIND_SEQUENCE,
+					     .size_bits = 16,
+					     .length_bits = 16,
+					     .flags = LTT_FIELD_SIGNED };
+	const struct label_set *poll_set = labels_of("syscall_exit_poll", events.name);
+	struct layout *plain = layout_new(3, poll_set->nr, 64 + labels_text_bytes(poll_set));
 	struct layout_field buf = ret;
+	struct layout *named;
 
 	buf.name = "buf";
-	CHECK(plain && layout_add_field(plain, &ret) && layout_add_field(plain, &buf));
+	CHECK(plain && layout_add_field(plain, &ret) && layout_add_field(plain, &buf) &&
+	      layout_add_field(plain, &events) && labels_add(plain, poll_set));
+	CHECK(!layout_check(plain));
 	named = labels_with_results("compat_syscall_exit_openat", plain);
-	CHECK(named && named->nr_fields == 2 && named->fields[0].kind == LTT_KIND_INT);
+	CHECK(named && named->nr_fields == 3 && named->fields[0].kind == LTT_KIND_INT);
 	CHECK_IS(find(&named->fields[0], "ENOENT")->first, ==, -ENOENT);
 	CHECK_IS(named->fields[1].nr_labels, ==, 0);
+	CHECK(named->fields[2].kind == LTT_KIND_SEQUENCE && named->fields[2].is_set);
+	CHECK_IS(find(&named->fields[2], "POLLOUT")->first, ==, POLLOUT);
 	CHECK(!labels_with_results("syscall_entry_openat", plain) &&
 	      !labels_with_results("mine", plain));
 	layout_free(named);

@@ -93,6 +93,15 @@ static void labels(void)
 	f.kind = LTT_KIND_INT;
 	why = refusal(&f, true, 1, 1);
 	CHECK(why && strstr(why, "not an enumeration"));
+	f = (struct layout_field){ .kind = LTT_KIND_SEQUENCE, .size_bits = 16, .length_bits = 8 };
+	f.name = "f";
+	CHECK(!refusal(&f, true, 1, 2));
+	why = refusal(&f, true, 2, 1);
+	CHECK(why && strstr(why, "ends before"));
+	f.size_bits = 32;
+	f.flags = LTT_FIELD_FLOAT_ELEM;
+	why = refusal(&f, true, 1, 1);
+	CHECK(why && strstr(why, "are no integers"));
 }
 
 static void check_type(const char *expected, struct layout_field field)
@@ -116,6 +125,7 @@ static void types(void)
 	     .flags = LTT_FIELD_FLOAT_ELEM);
 	TYPE("string", .kind = LTT_KIND_ARRAY, .count = 3, .flags = LTT_FIELD_TEXT);
 	TYPE("sequence of integers", .kind = LTT_KIND_SEQUENCE);
+	TYPE("sequence of enums", .kind = LTT_KIND_SEQUENCE, .nr_labels = 1);
 	TYPE("string", .kind = LTT_KIND_SEQUENCE, .flags = LTT_FIELD_TEXT);
 }
 

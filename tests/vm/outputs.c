@@ -80,6 +80,21 @@ static void text(const char *name, const char *value)
 	say(", %s = \"%s\"", name, value);
 }
 
+/* Of the events of poll() or epoll: @prefix is "POLL" or "EPOLL". */
+static const char *label(const char *prefix, unsigned int value)
+{
+	static const char *const names[] = { "IN", "PRI", "OUT", "ERR", "HUP", "NVAL" };
+	static char text[100];
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (value & 1u << i)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s%s",
+						len ? "|" : "\"", prefix, names[i]);
+	snprintf(text + len, sizeof(text) - len, "%s", len ? "\"" : "<unknown>");
+	return text;
+}
+
 /* A sequence of elements, @stride bytes apart, behind their number. */
 static void elements(const char *name, const void *from, size_t nr, size_t size, size_t stride,
 		     const char *format)
@@ -92,6 +107,9 @@ static void elements(const char *name, const void *from, size_t nr, size_t size,
 		say("%s [%zu] = ", i ? "," : "", i);
 		if (*format == 'x')
 			say("0x%llX", value);
+		else if (*format != 'u')
+			say("( %s : container = 0x%llX )", label(format, (unsigned int)value),
+			    value);
 		else
 			say("%llu", value);
 	}
@@ -132,6 +150,68 @@ static void buffers(void)
 	bytes("vec", path, 2);
 }
 
+static void sent(const char *text)
+{
+	(void)CALL("sendto", SYS_sendto, sockets[1], text, strlen(text), 0, NULL, 0);
+}
+
+static void source(const void *data, long nr)
+{
+	positive("msg_msg_name_sa_family", nr ? AF_UNIX : 0);
+	bytes("msg_msg_iov", "hello", 5);
+	bytes("msg_msg_name_sa_data", data, nr);
+}
+
+/* With and without the address of the sender, which is the socket of socket_calls(). */
+static void messages(struct msghdr *message)
+{
+	struct sockaddr_un names[2] = { 0 };
+	struct iovec parts[4] = { { buffer, 3 }, { buffer + 10, 500 }, { buffer, 3 }, { NULL, 1 } };
+	struct mmsghdr many[4] = {
+		{ .msg_hdr = { &names[0], sizeof(*names), &parts[0], 2 } },
+		{ .msg_hdr = { NULL, 0, &parts[2], 1 } },
+		{ .msg_hdr = { &names[1], 4, &parts[0], 2 } },
+	};
+	unsigned int lengths[] = { 5, 2, 300 }, address_lengths[] = { 10, 0, 10 };
+	char joined[307], addresses[20];
+
+	sent("hello");
+	(void)CALL("recvmsg", SYS_recvmsg, sockets[0], message, 0);
+	source("", 0);
+	sent("hello");
+	message->msg_name = &names[0];
+	message->msg_namelen = sizeof(*names);
+	(void)CALL("recvmsg", SYS_recvmsg, sockets[0], message, 0);
+	source("\0outputs", 8);
+	(void)CALL("recvmsg", SYS_recvmsg, -1, message, 0);
+	positive("msg_msg_name_sa_family", 0);
+	bytes("msg_msg_iov", "", 0);
+	bytes("msg_msg_name_sa_data", "", 0);
+
+	memset(joined, 'm', sizeof(joined) - 1);
+	joined[sizeof(joined) - 1] = '\0';
+	sent("hello");
+	sent("hi");
+	sent(joined + 6);
+	/* each in memory of its own, so that the next call leaves them as they were */
+	parts[2].iov_base = buffer + 600;
+	many[2].msg_hdr.msg_iov = (struct iovec[]){ { buffer + 610, 2 }, { buffer + 620, 300 } };
+	(void)CALL("recvmmsg", SYS_recvmmsg, sockets[0], many, 4, MSG_DONTWAIT, NULL);
+	elements("mmsg_msg_len", lengths, 3, 4, 4, "u");
+	elements("mmsg_msg_namelen", address_lengths, 3, 4, 4, "u");
+	memcpy(joined, "hellohi", 7);
+	bytes("mmsg_msg_iov", joined, sizeof(joined));
+	/* the kernel has cut the second one, and returns its whole length */
+	memcpy(addresses, &names[0], 10);
+	memcpy(addresses + 10, &names[1], 10);
+	bytes("mmsg_msg_name", addresses, sizeof(addresses));
+	(void)CALL("recvmmsg", SYS_recvmmsg, sockets[0], many, 4, MSG_DONTWAIT, NULL);
+	elements("mmsg_msg_len", NULL, 0, 4, 4, "u");
+	elements("mmsg_msg_namelen", NULL, 0, 4, 4, "u");
+	bytes("mmsg_msg_iov", "", 0);
+	bytes("mmsg_msg_name", "", 0);
+}
+
 /* The first bytes of an array of buffers; also where that does not fit into one. */
 static void vectors(void)
 {
@@ -144,8 +224,7 @@ static void vectors(void)
 	memcpy(joined + 2, buffer + 100, 300);
 	bytes("vec", joined, nr);
 	bytes("vec", buffer, CALL("readv", SYS_readv, -1, parts, 3l));
-	(void)CALL("sendto", SYS_sendto, sockets[1], "hello", 5, 0, NULL, 0);
-	bytes("msg_msg_iov", "hello", CALL("recvmsg", SYS_recvmsg, sockets[0], &message, 0));
+	messages(&message);
 }
 
 static void entries(void)
@@ -193,21 +272,22 @@ static void socket_calls(void)
 
 static void waits(void)
 {
-	struct pollfd polled[2] = { { .fd = pipes[0], .events = POLLIN },
-				    { .fd = pipes[1], .events = POLLIN | POLLOUT } };
+	struct pollfd polled[3] = { { .fd = pipes[0], .events = POLLIN },
+				    { .fd = pipes[1], .events = POLLIN | POLLOUT },
+				    { .fd = 4711, .events = POLLPRI } };
 	struct epoll_event events[4] = { { .events = EPOLLOUT, .data.u64 = 0x123456789abcull } };
 	fd_set set;
 	int epoll;
 
-	(void)CALL("poll", SYS_poll, polled, 2, 0);
-	elements("ufds_fd", &polled[0].fd, 2, 4, 8, "u");
-	elements("ufds_events", &polled[0].events, 2, 2, 8, "x");
-	elements("ufds_revents", &polled[0].revents, 2, 2, 8, "x");
+	(void)CALL("poll", SYS_poll, polled, 3, 0);
+	elements("ufds_fd", &polled[0].fd, 3, 4, 8, "u");
+	elements("ufds_events", &polled[0].events, 3, 2, 8, "POLL");
+	elements("ufds_revents", &polled[0].revents, 3, 2, 8, "POLL");
 	epoll = (int)CALL("epoll_create1", SYS_epoll_create1, 0);
 	(void)CALL("epoll_ctl", SYS_epoll_ctl, epoll, EPOLL_CTL_ADD, pipes[1], events);
 	memset(events, 0, sizeof(events));
 	(void)CALL("epoll_wait", SYS_epoll_wait, epoll, events, 4, 0);
-	elements("events_events", &events[0].events, 1, 4, sizeof(*events), "x");
+	elements("events_events", &events[0].events, 1, 4, sizeof(*events), "EPOLL");
 	elements("events_data", &events[0].data, 1, 8, sizeof(*events), "x");
 	FD_ZERO(&set);
 	FD_SET(pipes[1], &set);

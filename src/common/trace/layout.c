@@ -84,21 +84,8 @@ static bool is_float_size(unsigned int bits)
 	return bits == 32 || bits == 64;
 }
 
-static const char *check_element(const struct layout_field *f)
+static const char *check_labels(const struct layout_field *f)
 {
-	if (f->flags & LTT_FIELD_TEXT)
-		return f->size_bits == 8 && !(f->flags & LTT_FIELD_FLOAT_ELEM) ?
-			       NULL :
-			       "has text of elements that are no bytes";
-	if (f->flags & LTT_FIELD_FLOAT_ELEM)
-		return is_float_size(f->size_bits) ? NULL : "has floats of an unknown size";
-	return is_int_size(f->size_bits) ? NULL : "has integers of an unknown size";
-}
-
-static const char *check_enum(const struct layout_field *f)
-{
-	if (!is_int_size(f->size_bits))
-		return "has an enumeration of an unknown size";
 	for (uint32_t i = 0; i < f->nr_labels; i++) {
 		const struct layout_label *l = &f->labels[i];
 
@@ -107,6 +94,24 @@ static const char *check_enum(const struct layout_field *f)
 			return "has an enumeration with a range that ends before it begins";
 	}
 	return NULL;
+}
+
+static const char *check_element(const struct layout_field *f)
+{
+	if (f->nr_labels && f->flags & (LTT_FIELD_TEXT | LTT_FIELD_FLOAT_ELEM))
+		return "has labels on elements that are no integers";
+	if (f->flags & LTT_FIELD_TEXT)
+		return f->size_bits == 8 && !(f->flags & LTT_FIELD_FLOAT_ELEM) ?
+			       NULL :
+			       "has text of elements that are no bytes";
+	if (f->flags & LTT_FIELD_FLOAT_ELEM)
+		return is_float_size(f->size_bits) ? NULL : "has floats of an unknown size";
+	return is_int_size(f->size_bits) ? check_labels(f) : "has integers of an unknown size";
+}
+
+static const char *check_enum(const struct layout_field *f)
+{
+	return is_int_size(f->size_bits) ? check_labels(f) : "has an enumeration of an unknown size";
 }
 
 static const char *check_integer(const struct layout_field *f)
@@ -166,7 +171,8 @@ static const char *layout_check_field(const struct layout_field *f)
 		return "has a number base that is none of 2, 8, 10 and 16";
 	if (f->flags & ~LAYOUT_FLAGS)
 		return "has unknown flags";
-	if (f->nr_labels && f->kind != LTT_KIND_ENUM)
+	if (f->nr_labels && f->kind != LTT_KIND_ENUM && f->kind != LTT_KIND_ARRAY &&
+	    f->kind != LTT_KIND_SEQUENCE)
 		return "has labels on a field that is not an enumeration";
 	if (!layout_rules_of(f)->check)
 		return "has a field of an unknown kind";
@@ -186,6 +192,8 @@ const char *layout_check(const struct layout *layout)
 
 static const char *layout_element_type(const struct layout_field *f)
 {
+	if (f->nr_labels)
+		return "enum";
 	return f->flags & LTT_FIELD_FLOAT_ELEM ? "float" : "integer";
 }
 

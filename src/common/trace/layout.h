@@ -27,7 +27,8 @@ struct layout_label {
 	int64_t first, last; /* inclusive; of an unsigned field: the same bits */
 };
 
-/** struct layout_field - @is_set: of an enumeration: a value combines labels, of which each is some
+/** struct layout_field - @labels: of an enumeration, or of the integers in an array or sequence.
+ *  @is_set: of an enumeration: a value combines labels, of which each is some
  *  of its bits; @mask: those bits of which all make one label (the access mode of open). Labels of
  *  several bits are before those of fewer. One with a bar names a value of several. */
 struct layout_field {

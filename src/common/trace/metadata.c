@@ -312,14 +312,6 @@ static void put_float(FILE *f, const struct layout_field *field)
 		field->flags & LTT_FIELD_BIG_ENDIAN ? " byte_order = be;" : "");
 }
 
-static void put_element(FILE *f, const struct layout_field *field)
-{
-	if (field->flags & LTT_FIELD_FLOAT_ELEM)
-		put_float(f, field);
-	else
-		metadata_put_integer(f, field);
-}
-
 static void metadata_put_value(FILE *f, const struct layout_field *field, int64_t v)
 {
 	if (field->flags & LTT_FIELD_SIGNED)
@@ -356,13 +348,21 @@ static void metadata_put_enum(FILE *f, const struct layout_field *field, const c
 	fprintf(f, " }");
 }
 
+static void put_element(FILE *f, const struct layout_field *field, const char *name)
+{
+	if (field->flags & LTT_FIELD_FLOAT_ELEM)
+		put_float(f, field);
+	else
+		metadata_put_enum(f, field, name);
+}
+
 static void put_sequence(FILE *f, const struct layout_field *field, const char *name)
 {
 	fprintf(f,
 		"integer { size = %u; align = 8; signed = false; encoding = none; base = 10; } "
 		"_%s_length;\n\t\t",
 		field->length_bits, name);
-	put_element(f, field);
+	put_element(f, field, name);
 	fprintf(f, " %s[ _%s_length ]", name, name);
 }
 
@@ -404,7 +404,7 @@ static void put_field(FILE *f, const struct layout_field *field)
 		else if (field->kind == LAYOUT_KIND_DYNAMIC)
 			put_dynamic(f, field->name);
 		else
-			put_element(f, field);
+			put_element(f, field, name);
 		fprintf(f, " %s", name);
 		if (field->kind == LTT_KIND_ARRAY)
 			fprintf(f, "[%u]", field->count);

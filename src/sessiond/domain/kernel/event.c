@@ -109,9 +109,9 @@ bool kernel_add_field(struct layout *layout, const struct ltt_kmod_field *f)
 static const struct label_set *kernel_labels_of(const struct kernel_event *event,
 						const struct ltt_kmod_field *f)
 {
-	return event->flags & LTT_KMOD_SYSCALL && f->kind == LTT_KIND_INT ?
-		       labels_of(event->bare, f->name) :
-		       NULL;
+	bool may_have = f->kind == LTT_KIND_INT || f->kind == LTT_KIND_SEQUENCE;
+
+	return event->flags & LTT_KMOD_SYSCALL && may_have ? labels_of(event->bare, f->name) : NULL;
 }
 
 static struct layout *make_layout(const struct kernel_event *event,

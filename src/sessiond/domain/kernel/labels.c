@@ -7,9 +7,9 @@
 
 #include "trace/metadata.h"
 
-/** struct label_use - an argument that has the names of a set. */
+/** struct label_use - a field that has the names of a set. */
 struct label_use {
-	char call[24], arg[16];
+	char call[24], field[16];
 	const struct label_set *set;
 };
 
@@ -42,13 +42,17 @@ static const char *labels_call(const char *event, const char *prefix)
 	return strncmp(event, prefix, strlen(prefix)) == 0 ? event + strlen(prefix) : NULL;
 }
 
-const struct label_set *labels_of(const char *event, const char *arg)
+const struct label_set *labels_of(const char *event, const char *field)
 {
-	event = labels_call(event, "syscall_entry_");
-	if (!event)
+	const char *call = labels_call(event, "syscall_entry_");
+
+	if (!call)
+		call = labels_call(event, "syscall_exit_");
+	if (!call)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(label_uses); i++)
-		if (strcmp(label_uses[i].call, event) == 0 && strcmp(label_uses[i].arg, arg) == 0)
+		if (strcmp(label_uses[i].call, call) == 0 &&
+		    strcmp(label_uses[i].field, field) == 0)
 			return label_uses[i].set;
 	return NULL;
 }
@@ -77,7 +81,8 @@ bool labels_add(struct layout *layout, const struct label_set *set)
 {
 	struct layout_field *field = &layout->fields[layout->nr_fields - 1];
 
-	field->kind = LTT_KIND_ENUM;
+	if (field->kind == LTT_KIND_INT)
+		field->kind = LTT_KIND_ENUM;
 	field->is_set = set->is_set;
 	field->mask = set->mask;
 	if (set->is_set)
@@ -95,14 +100,20 @@ struct layout *labels_with_results(const char *event, const struct layout *layou
 {
 	const struct label_set *set = &label_set_errno;
 	struct layout *ret = labels_call(event, "syscall_exit_") ?
-				     layout_new(layout->nr_fields, set->nr,
+				     layout_new(layout->nr_fields, layout->nr_labels + set->nr,
 						layout->text_len + labels_text_bytes(set)) :
 				     NULL;
 	bool fine = true;
 
 	for (uint32_t i = 0; ret && i < layout->nr_fields; i++) {
-		fine = fine && layout_add_field(ret, &layout->fields[i]);
-		for (uint32_t j = 0; strcmp(layout->fields[i].name, "ret") == 0 && j < set->nr; j++)
+		const struct layout_field *field = &layout->fields[i];
+
+		fine = fine && layout_add_field(ret, field);
+		for (uint32_t j = 0; j < field->nr_labels; j++)
+			fine = fine && layout_add_label(ret, field->labels[j].text,
+							field->labels[j].first,
+							field->labels[j].last);
+		for (uint32_t j = 0; strcmp(field->name, "ret") == 0 && j < set->nr; j++)
 			fine = fine && layout_add_label(ret, set->labels[j].text,
 							-set->labels[j].value,
 							-set->labels[j].value);

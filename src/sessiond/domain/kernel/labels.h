@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * labels.h - names of the values of system calls' arguments: tables that scripts/syscall-labels
- * makes of labels.txt and the headers of the target. Constant.
+ * labels.h - names of the values of system calls' arguments and outputs: tables that
+ * scripts/syscall-labels makes of labels.txt and the headers of the target. Constant.
  */
 #ifndef DOMAIN_KERNEL_LABELS_H
 #define DOMAIN_KERNEL_LABELS_H
@@ -22,12 +22,13 @@ struct label_set {
 	uint64_t mask;
 };
 
-/** The names of an argument of the event "[compat_]syscall_entry_CALL"; NULL: it has none. */
-const struct label_set *labels_of(const char *event, const char *arg);
+/** The names of a field of "[compat_]syscall_entry_CALL" or "[compat_]syscall_exit_CALL"; NULL: it
+ *  has none. */
+const struct label_set *labels_of(const char *event, const char *field);
 /** Memory that layout_new() needs for them. */
 size_t labels_text_bytes(const struct label_set *set);
-/** Make the layout's last field, an integer, an enumeration with these names. Return: false where
- *  there is no room. */
+/** Give the layout's last field these names: an integer becomes an enumeration, the elements of a
+ *  sequence do. Return: false where there is no room. */
 bool labels_add(struct layout *layout, const struct label_set *set);
 /** The layout of the exit of a system call with the names of errors at its result, which remains an
  *  integer. Return: allocated; NULL: the event is none, or no memory. */
