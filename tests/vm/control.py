@@ -604,11 +604,15 @@ def test_contexts():
     check(shown == {"bare": [], "c": types}, shown)
     ctl("add-context", "-k", "-c", "c", "-t", "pid", status=4)
     late = ctl("add-context", "-k", "-c", "bare", "-t", "pid", status=1)["error"]["text"]
-    check("has recorded events already" in late, late)
+    check("has recorded events already" in late and "`lttctl enable-channel -k -s contexts NAME`" in late, late)
+    ctl("enable-channel", "-k", "-s", "contexts", "late")  # as the message has it
+    ctl("add-context", "-k", "-c", "late", "-t", "tid")
+    ctl("enable-event", "-k", "-c", "late", "sched_process_fork")
     ctl("enable-event", "-k", "-c", "bare", "sched_process_exit")
     said.append(hit(500, 4711))
     finish("contexts", out)
     read = run("babeltrace2", "--no-delta", out)
+    check(re.search(r"sched_process_fork: .*\{ tid = \d+ \}", read.stdout), "no context that was added while recording")
     for own in said:
         mine = [line for line in read.stdout.splitlines()
                 if f"pid = {own['pid']}, tid" in line and "getpriority: " in line]
@@ -696,6 +700,52 @@ def test_modules_come():
     seen = names(out)
     check({n: seen.count(n) / cpus for n in set(seen)} ==
           {"began": 4, "work_entry": 4, "work_exit": 4, "bare": 3, "calls_entry": 3, "calls_exit": 3}, seen[:10])
+
+
+def test_modules_killed():
+    """A module with places comes and goes while daemons are killed and rules switched: all is counted, and
+    nothing is left behind."""
+    out, count = "/dev/shm/killed", 100
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "killed", "-o", out)
+    for channel, *rules in (("exact", ("cpu_frequency",)), ("places", ("--function=ltt_emit:task", "work"),
+                                                            ("--probe=ltt_emit:task+0", "began"))):
+        ctl("enable-channel", "-k", channel, "--subbuf-size=1M", "--num-subbuf=8")
+        for rule in rules:
+            ctl("enable-event", "-k", "-c", channel, *rule)
+    ctl("start", status=4)
+    ended, turns = threading.Event(), []
+
+    def come_and_go():
+        while not ended.is_set():
+            insmod(f"{WORK}/emit/ltt_emit.ko", f"count={count}")
+            run("busybox", "rmmod", "ltt_emit")
+            turns.append(count * 2 * 4)
+
+    churn = threading.Thread(target=come_and_go)
+    churn.start()
+    try:
+        for turn in range(4):
+            kill(("ltt-sessiond", "ltt-consumerd")[turn % 2])
+            check(run("busybox", "rmmod", "ltt", status=None).returncode, "the module was removed while it records")
+            ctl(("disable-event", "enable-event")[turn % 2], "-k", "-c", "places", "work", status=None)
+            ctl("status", status=None)
+    finally:
+        ended.set()
+        churn.join()
+    channels = {c["name"]: c["totals"] for c in ctl("status")["result"]["channels"]}
+    check(channels["exact"]["recorded"] == sum(turns) and not channels["exact"]["lost"], f"{channels} of {turns}")
+    finish("killed", out)
+    check(collections.Counter(names(out))["cpu_frequency"] == sum(turns), turns)
+    end_daemons()
+    run("busybox", "rmmod", "ltt")
+    if not os.path.ismount("/sys/kernel/debug"):
+        run("busybox", "mount", "-t", "debugfs", "none", "/sys/kernel/debug")
+    with open("/sys/kernel/debug/kprobes/list", encoding="utf-8") as f:
+        left = f.read()
+    with open("/sys/kernel/tracing/enabled_functions", encoding="utf-8") as f:
+        left += f.read()
+    check(not left, left)
 
 
 def test_fetch():
@@ -3797,7 +3847,7 @@ def test_labels():
 
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
+         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

@@ -174,9 +174,10 @@ int kernel_check_contexts_of(struct domain_tracer *domain, const struct session 
 		return 0;
 	return err_set(err, ERR_INVALID,
 		       "channel '%s' of session '%s' has recorded events already, and all events "
-		       "of a channel have the same contexts; create another channel "
-		       "(`lttctl enable-channel -k`), and add contexts before its first event",
-		       channel->name, session->name);
+		       "of a channel have the same contexts; record to another channel, also while "
+		       "the session is active: `lttctl enable-channel -k -s %s NAME`, then "
+		       "`add-context` and `enable-event` with `-c NAME`",
+		       channel->name, session->name, session->name);
 }
 
 /*
