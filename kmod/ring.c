@@ -502,10 +502,9 @@ struct room ring_begin_specially(const struct source *source, u32 len)
 
 	if (family_is_own())
 		return kmod_ring_begin_own(source, len);
-	if (special == SOURCE_TRACKED)
-		return kmod_ring_begin_tracked(source, len);
-	if ((special & (SOURCE_EARLY | SOURCE_TRACKED | SOURCE_MUTED)) != SOURCE_EARLY)
-		return kmod_ring_begin_any(source, len);
+	if (special != (SOURCE_EARLY | SOURCE_MORE))
+		return special == SOURCE_TRACKED ? kmod_ring_begin_tracked(source, len) :
+						   kmod_ring_begin_any(source, len);
 	ring = this_cpu_ptr(source->rings);
 	if (!(READ_ONCE(ring->cons->state) & LTT_RING_ON) ||
 	    !filter_skips_by_number(READ_ONCE(source->filter)))

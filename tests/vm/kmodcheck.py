@@ -382,7 +382,7 @@ def check_arguments(directory, count, symbols):
         'arg6': b'(fault)', 'arg7': b'(fa', 'arg8': 0, 'arg9': ord('n') + 256 * ord('o'),
         'arg10': 2 ** 64 - 2, 'arg11': b''}
     want = {'kprobe:__x64_sys_unlink': entry, 'call:__x64_sys_unlink': entry,
-        'kretprobe:do_unlinkat': {'arg0': b'hit', 'arg1': 2 ** 32 - 2, 'arg2': 2 ** 32 - 2},
+        'kretprobe:unlinkat': {'arg0': b'hit', 'arg1': 2 ** 32 - 2, 'arg2': 2 ** 32 - 2},
         'kprobe:__x64_sys_unlink+': {'arg0': b'/no/such'}}
     tables, hits = probe_tables(directory), collections.Counter()
     for _, name, values in (r for records in read_records(directory, tables) for r in records):
@@ -390,7 +390,7 @@ def check_arguments(directory, count, symbols):
             check_caller('the stack', values['arg1'], callers)
         if 'parent_ip' in values and 'ret' not in values:
             check_caller(name, values['parent_ip'], callers)
-        place = re.sub(r'\+.*', '+', name.split(',')[0])
+        place = re.sub(r'(do|filename)_unlinkat', 'unlinkat', re.sub(r'\+.*', '+', name.split(',')[0]))
         have = {arg: values[arg] for arg in want[place]}
         if have != want[place]:
             fail('%s: %s, not %s' % (place, have, want[place]))

@@ -36,7 +36,8 @@ static const struct ltt_ring_prod *prod(const struct reader *r, uint32_t cpu)
 void reader_open(struct reader *r, uint32_t mode, uint32_t num_subbuf, uint64_t subbuf_size)
 {
 	struct ltt_kmod_channel c = { .size = sizeof(c), .mode = mode, .num_subbuf = num_subbuf,
-				      .subbuf_size = subbuf_size, .clock = LTT_CLOCK_CYCLES };
+				      .subbuf_size = subbuf_size, .clock = LTT_CLOCK_CYCLES,
+				      .flags = LTT_KMOD_DATA };
 	int fd = device();
 
 	r->fd = ioctl(fd, LTT_KMOD_CHANNEL, &c);
