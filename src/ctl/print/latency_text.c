@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/demangle.h"
 #include "base/mem.h"
+#include "base/str.h"
+#include "function.h"
 #include "json.h"
 #include "table.h"
 #include "text.h"
@@ -22,12 +23,10 @@ static void latency_text_heads(struct table *table, const char *const *heads)
 static void latency_text_name(struct table *table, struct json_object *record,
 			      struct json_object *o)
 {
-	char name[256];
+	bool is_function = strcmp(json_str(record, "kind"), "functions") == 0;
+	char *name AUTO_FREE = is_function ? function_name(json_str(o, "name"), 256) :
+					     xstrdup(json_str(o, "name"));
 
-	if (strcmp(json_str(record, "kind"), "functions") == 0)
-		demangle_brief(json_str(o, "name"), name, sizeof(name));
-	else
-		snprintf(name, sizeof(name), "%s", json_str(o, "name"));
 	table_cell(table, "%s", name);
 }
 

@@ -5,15 +5,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/demangle.h"
 #include "base/mem.h"
 #include "color.h"
+#include "function.h"
 #include "json.h"
 #include "read/view.h"
 #include "table.h"
 #include "text.h"
 
-#define WHERE_BYTES 256u
+#define TASK_BYTES 96u
+#define NAME_BYTES 80u
+#define LOCK_BYTES 61u
 #define CALLERS_SHOWN 2u
 #define PLOT_ROWS 20u
 #define PLOT_BAR 40u /* columns of the longest one */
@@ -41,17 +43,17 @@ static const char *report_text_since(char buf[TEXT_BYTES], struct json_object *r
 }
 
 /* NAME[PID:TID], as lttctl view prints it. */
-static const char *report_text_task(char buf[WHERE_BYTES], struct json_object *o)
+static const char *report_text_task(char buf[TASK_BYTES], struct json_object *o)
 {
 	char pid[TEXT_BYTES] = "?";
 
 	if (json_get(o, "pid"))
 		snprintf(pid, sizeof(pid), "%" PRIu64, json_num(o, "pid"));
 	if (json_get(o, "tid"))
-		snprintf(buf, WHERE_BYTES, "%.40s[%s:%" PRIu64 "]", json_str(o, "thread"), pid,
+		snprintf(buf, TASK_BYTES, "%.40s[%s:%" PRIu64 "]", json_str(o, "thread"), pid,
 			 json_num(o, "tid"));
 	else
-		snprintf(buf, WHERE_BYTES, "%.40s[%s]", json_str(o, "process"), pid);
+		snprintf(buf, TASK_BYTES, "%.40s[%s]", json_str(o, "process"), pid);
 	return buf;
 }
 
@@ -62,30 +64,29 @@ static bool begins_thread(const char *function)
 	       !strcmp(function, "start_thread");
 }
 
-static const char *report_text_where(char buf[WHERE_BYTES], struct json_object *place)
+/* NAME  FILE:LINE <- CALLER <- CALLER; allocated. */
+static char *report_text_where(struct json_object *place)
 {
 	const char *file = json_str(place, "file"), *slash = strrchr(file, '/');
-	char name[80];
+	char *name AUTO_FREE = function_name(json_str(place, "name"), NAME_BYTES), *where = NULL;
+	size_t len;
+	FILE *out = open_memstream(&where, &len);
 
-	demangle_brief(json_str(place, "name"), name, sizeof(name));
-	if (!place)
-		buf[0] = '\0';
-	else if (*file)
-		snprintf(buf, WHERE_BYTES, "%s  %.60s:%u", name,
-			 slash ? slash + 1 : file, (unsigned int)json_num(place, "line"));
-	else
-		snprintf(buf, WHERE_BYTES, "%s", name);
+	fputs(name, out);
+	if (*file)
+		fprintf(out, "  %.60s:%u", slash ? slash + 1 : file,
+			(unsigned int)json_num(place, "line"));
 	for (size_t i = 0; i < json_len(place, "callers") && i < CALLERS_SHOWN; i++) {
 		const char *caller = json_str(json_at(place, "callers", i), "name");
-		size_t len = strlen(buf);
+		char *brief AUTO_FREE = NULL;
 
 		if (begins_thread(caller))
 			break;
-		demangle_brief(caller, name, sizeof(name));
-		if (len + strlen(" <- ") + strlen(name) < WHERE_BYTES)
-			snprintf(buf + len, WHERE_BYTES - len, " <- %s", name);
+		brief = function_name(caller, NAME_BYTES);
+		fprintf(out, " <- %s", brief);
 	}
-	return buf;
+	fclose(out);
+	return where;
 }
 
 static void report_text_print_head(FILE *out, struct json_object *record)
@@ -139,7 +140,7 @@ static void report_text_print_counts(FILE *out, struct json_object *record, cons
 	for (size_t i = 0; i < rows; i++) {
 		struct json_object *o = json_at(record, key, i);
 		double nr = (double)json_num(o, "events");
-		char count[TEXT_BYTES], rate[TEXT_BYTES], task[WHERE_BYTES];
+		char count[TEXT_BYTES], rate[TEXT_BYTES], task[TASK_BYTES];
 
 		table_cell(&table, "%s", text_count(count, json_num(o, "events")));
 		table_cell(&table, "%.1f %%", events > 0 ? 100 * nr / events : 0.0);
@@ -156,31 +157,29 @@ static void report_text_print_counts(FILE *out, struct json_object *record, cons
 
 /* --- locks ------------------------------------------------------------------------ */
 
-static const char *report_text_mutex_name(char buf[WHERE_BYTES], struct json_object *o)
+static char *report_text_mutex_name(struct json_object *o)
 {
 	struct json_object *place = json_get(o, "mutex_place");
 	const char *kind = json_str(o, "kind");
-	int len = strcmp(kind, "mutex") == 0 ? 0 : snprintf(buf, WHERE_BYTES, "%s ", kind);
+	bool is_mutex = strcmp(kind, "mutex") == 0;
+	char *name AUTO_FREE = place ? function_name(json_str(place, "name"), LOCK_BYTES) :
+				       xasprintf("0x%" PRIx64, json_num(o, "mutex"));
 
-	if (place)
-		snprintf(buf + len, WHERE_BYTES - len, "%.60s", json_str(place, "name"));
-	else
-		snprintf(buf + len, WHERE_BYTES - len, "0x%" PRIx64, json_num(o, "mutex"));
-	return buf;
+	return xasprintf("%s%s%s", is_mutex ? "" : kind, is_mutex ? "" : " ", name);
 }
 
 static void report_text_hold_row(struct table *table, struct json_object *record,
 				 struct json_object *wait)
 {
 	struct json_object *hold = json_get(wait, "holder");
-	char since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
-	char holds[2 * WHERE_BYTES] = "", nr[TEXT_BYTES], held[TEXT_BYTES];
+	char since[TEXT_BYTES], task[TASK_BYTES], nr[TEXT_BYTES], held[TEXT_BYTES];
+	char *where AUTO_FREE = report_text_where(json_get(hold, "place"));
+	char holds[4 * TEXT_BYTES] = "";
 
 	table_form(table, hold, "[{?uncertain}~]{duration_ns:T}");
 	table_cell(table, "%s", report_text_since(since, record, json_num(hold, "from_ns")));
 	table_cell(table, "%s by %s", json_flag(hold, "shared") ? "read" : "held",
 		   report_text_task(task, hold));
-	report_text_where(where, json_get(hold, "place"));
 	if (json_num(wait, "holds") > 1)
 		snprintf(holds, sizeof(holds), "%slongest of %s holds, %s of the wait",
 			 *where ? ", " : "", text_count(nr, json_num(wait, "holds")),
@@ -191,14 +190,15 @@ static void report_text_hold_row(struct table *table, struct json_object *record
 static void report_text_wait_row(struct table *table, struct json_object *record,
 				 struct json_object *wait)
 {
-	char since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES], mutex[WHERE_BYTES];
+	char since[TEXT_BYTES], task[TASK_BYTES];
+	char *where AUTO_FREE = report_text_where(json_get(wait, "place"));
+	char *mutex AUTO_FREE = report_text_mutex_name(wait);
 
 	table_form(table, wait, "[{?lossy}~]{duration_ns:T}");
 	table_cell(table, "%s", report_text_since(since, record, json_num(wait, "from_ns")));
 	table_cell(table, "%s", report_text_task(task, wait));
-	report_text_where(where, json_get(wait, "place"));
 	table_cell(table, "%s%sfor %s%s%s", where, *where ? ", " : "",
-		   report_text_mutex_name(mutex, wait),
+		   mutex,
 		   json_flag(wait, "open") ? ", up to the end" : "",
 		   json_get(wait, "holder") ? "" : "; no holder is known");
 }
@@ -249,12 +249,13 @@ static void report_text_print_mutexes(FILE *out, struct json_object *locks)
 	for (size_t i = 0; i < nr; i++) {
 		struct json_object *o = json_at(locks, "mutexes", i);
 		struct json_object *longest = json_get(o, "longest");
-		char name[WHERE_BYTES], task[WHERE_BYTES];
+		char *name AUTO_FREE = report_text_mutex_name(o);
+		char task[TASK_BYTES];
 
 		table_form(&table, o, "{waited:n}");
 		table_form(&table, o, "[{?lossy}~]{wait_ns:T}");
 		table_form(&table, o, "[{?longest.uncertain}~]{longest.duration_ns:T}");
-		table_cell(&table, "%s", report_text_mutex_name(name, o));
+		table_cell(&table, "%s", name);
 		table_cell(&table, "%s", longest ? report_text_task(task, longest) : "");
 	}
 	table_print(out, &table);
@@ -284,14 +285,14 @@ static void report_text_waits_row(struct table *table, struct json_object *recor
 				  struct json_object *site)
 {
 	struct json_object *longest = json_get(site, "longest");
-	char since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
+	char *where AUTO_FREE = report_text_where(json_get(site, "place"));
+	char since[TEXT_BYTES], task[TASK_BYTES];
 
 	table_form(table, site, "{count:n}");
 	table_form(table, site, "[{?lossy}~]{wait_ns:T}");
 	table_form(table, site, "[{?lossy}~]{longest.duration_ns:T}");
 	table_cell(table, "%s", report_text_since(since, record, json_num(longest, "from_ns")));
 	table_cell(table, "%s", report_text_task(task, longest));
-	report_text_where(where, json_get(site, "place"));
 	table_cell(table, "%s%s%s%s%s", json_str(site, "function"), *where ? " in " : "", where,
 		   json_num(site, "timed_out") ? ", with a timeout" : "",
 		   json_num(site, "not_ended") ? ", up to the end" : "");
@@ -322,7 +323,7 @@ static void report_text_print_other_waits(FILE *out, struct json_object *record)
 struct site_row {
 	uint64_t calls, bytes;
 	bool lossy;
-	char label[WHERE_BYTES + 64];
+	char *label;
 };
 
 enum sites_shown { SITES_ALL, SITES_LEAKS, SITES_PEAK };
@@ -333,33 +334,30 @@ static size_t report_text_add_site(struct site_row *rows, size_t nr, struct json
 {
 	static const char *const counts[] = { "count", "live", "peak" };
 	static const char *const bytes[] = { "bytes", "live_bytes", "peak_bytes" };
-	char where[WHERE_BYTES];
-	struct site_row *row = &rows[nr];
+	char *where AUTO_FREE = report_text_where(json_get(site, "place"));
+	AUTO_FREE char *label =
+		xasprintf("%s%s%s", json_str(site, "function"), *where ? " in " : "", where);
 	size_t i = 0;
 
-	report_text_where(where, json_get(site, "place"));
-	snprintf(row->label, sizeof(row->label), "%s%s%s", json_str(site, "function"),
-		 *where ? " in " : "", where);
-	while (strcmp(rows[i].label, row->label) != 0)
+	while (i < nr && strcmp(rows[i].label, label) != 0)
 		i++;
-	if (i == nr) {
-		row->calls = row->bytes = 0;
-		row->lossy = false;
-	}
+	if (i == nr)
+		rows[i] = (struct site_row){ .label = TAKE(label) };
 	rows[i].calls += json_num(site, counts[shown]);
 	rows[i].bytes += json_num(site, bytes[shown]);
 	rows[i].lossy |= json_flag(site, "lossy");
 	return MAX(nr, i + 1);
 }
 
-static void report_text_site_row(struct table *table, const struct site_row *row)
+static void report_text_site_row(struct table *table, struct site_row *row)
 {
+	char *label AUTO_FREE = row->label;
 	const char *mark = row->lossy ? "~" : "";
 	char calls[TEXT_BYTES], bytes[TEXT_BYTES];
 
 	table_cell(table, "%s%s", mark, text_count(calls, row->calls));
 	table_cell(table, "%s%s", mark, text_count(bytes, row->bytes));
-	table_cell(table, "%s", row->label);
+	table_cell(table, "%s", label);
 }
 
 static void report_text_print_sites(FILE *out, struct json_object *allocations,
@@ -477,7 +475,7 @@ static void report_text_print_allocations(FILE *out, struct json_object *record)
 static void report_text_print_gap(FILE *out, struct json_object *record)
 {
 	struct json_object *gap = json_get(record, "gap");
-	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES];
+	char ns[TEXT_BYTES], since[TEXT_BYTES], task[TASK_BYTES];
 
 	if (!gap)
 		return;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "function.h"
 #include "show/screen.h"
 #include "text.h"
 
@@ -42,7 +43,8 @@ static void print_cell(FILE *out, const char *cell, char align, size_t width, in
 /* The last column of text is cut to the columns that are left of a terminal. */
 static void table_fit(FILE *out, struct table *table, const size_t *width, size_t nr)
 {
-	size_t used = 2 * nr, last = nr - 1, columns = screen_columns(fileno(out));
+	size_t used = 2 * nr, last = nr - 1;
+	size_t columns = function_names_whole ? 0 : screen_columns(fileno(out));
 
 	for (size_t i = 0; i < last; i++)
 		used += width[i];

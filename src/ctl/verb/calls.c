@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "analyse/calls.h"
-#include "analyse/demangle.h"
 #include "analyse/objects.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/options.h"
+#include "ctl/print/function.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/table.h"
@@ -35,6 +35,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("graph", 0, &opt.graph, "one tree of all threads"),
 	OPTION_TEXT("top", 'n', &opt.top, "only this number of functions, or of lines of a tree",
 		    "N"),
+	OPTION_WHOLE_NAMES,
 	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
 };
@@ -259,12 +260,11 @@ static enum status calls_verb_run(struct ctl *ctl)
 static void calls_verb_row(struct table *table, struct json_object *o, int depth)
 {
 	const char *file = json_str(o, "file"), *slash = strrchr(file, '/');
-	char function[256];
+	char *function AUTO_FREE = function_name(json_str(o, "function"), 256);
 
 	table_form(table, o, "[{?lossy_calls}~]{total_ns:T}");
 	table_form(table, o, "[{?lossy_calls}~]{self_ns:T}");
 	table_form(table, o, "{count:n}");
-	demangle_brief(json_str(o, "function"), function, sizeof(function));
 	if (*file)
 		table_cell(table, "%*s%s  %s:%u", 2 * depth, "", function,
 			   slash ? slash + 1 : file, (unsigned int)json_num(o, "line"));

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/options.h"
+#include "ctl/print/function.h"
 #include "ctl/print/json.h"
 #include "ctl/print/latency_text.h"
 #include "ctl/print/print.h"
@@ -45,6 +46,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 10", "N"),
 	OPTION_TEXT("trace-path", 0, &opt.trace_path, "read the traces below this directory",
 		    "DIR"),
+	OPTION_WHOLE_NAMES,
 	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
 };

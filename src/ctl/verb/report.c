@@ -18,6 +18,7 @@
 #include "ctl/html/html.h"
 #include "ctl/html/series.h"
 #include "ctl/options.h"
+#include "ctl/print/function.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/report_text.h"
@@ -51,6 +52,7 @@ static const struct poptOption options[] = {
 		    "EVENT,FIELD[;...]"),
 	OPTION_FLAG("memory", 0, &opt.memory, "the memory in use over time, and at its peak"),
 	OPTION_TEXT("events", 'e', &chosen.events, "only events with such names", "PATTERN[,...]"),
+	OPTION_WHOLE_NAMES,
 	OPTIONS_SELECTION(chosen),
 	POPT_TABLEEND,
 };
