@@ -2,6 +2,7 @@
 #include "report_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -328,15 +329,20 @@ struct site_row {
 
 enum sites_shown { SITES_ALL, SITES_LEAKS, SITES_PEAK };
 
+char *report_text_site(struct json_object *site)
+{
+	char *where AUTO_FREE = report_text_where(json_get(site, "place"));
+
+	return xasprintf("%s%s%s", json_str(site, "function"), *where ? " in " : "", where);
+}
+
 /* Return: the number of rows. */
 static size_t report_text_add_site(struct site_row *rows, size_t nr, struct json_object *site,
 				   enum sites_shown shown)
 {
 	static const char *const counts[] = { "count", "live", "peak" };
 	static const char *const bytes[] = { "bytes", "live_bytes", "peak_bytes" };
-	char *where AUTO_FREE = report_text_where(json_get(site, "place"));
-	AUTO_FREE char *label =
-		xasprintf("%s%s%s", json_str(site, "function"), *where ? " in " : "", where);
+	char *label AUTO_FREE = report_text_site(site);
 	size_t i = 0;
 
 	while (i < nr && strcmp(rows[i].label, label) != 0)
@@ -347,6 +353,20 @@ static size_t report_text_add_site(struct site_row *rows, size_t nr, struct json
 	rows[i].bytes += json_num(site, bytes[shown]);
 	rows[i].lossy |= json_flag(site, "lossy");
 	return MAX(nr, i + 1);
+}
+
+static int report_text_compare_bytes(const void *a, const void *b)
+{
+	uint64_t x = ((const struct site_row *)a)->bytes, y = ((const struct site_row *)b)->bytes;
+
+	return x > y ? -1 : x < y;
+}
+
+static int report_text_compare_calls(const void *a, const void *b)
+{
+	uint64_t x = ((const struct site_row *)a)->calls, y = ((const struct site_row *)b)->calls;
+
+	return x > y ? -1 : x < y;
 }
 
 static void report_text_site_row(struct table *table, struct site_row *row)
@@ -380,6 +400,7 @@ static void report_text_print_sites(FILE *out, struct json_object *allocations,
 	for (size_t i = 0; i < nr; i++)
 		shown = report_text_add_site(rows, shown, json_at(allocations, keys[which], i),
 					     which);
+	qsort(rows, shown, sizeof(*rows), report_text_compare_bytes);
 	for (size_t i = 0; i < shown; i++)
 		report_text_site_row(&table, &rows[i]);
 	table_print(out, &table);
@@ -410,6 +431,7 @@ static void report_text_print_frequent(FILE *out, struct json_object *allocation
 	}
 	if (shown)
 		fprintf(out, "of the others, with the most calls:\n");
+	qsort(rows, shown, sizeof(*rows), report_text_compare_calls);
 	for (size_t i = 0; i < shown; i++)
 		report_text_site_row(&table, &rows[i]);
 	table_print(out, &table);

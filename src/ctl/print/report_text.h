@@ -7,5 +7,7 @@
 #include <stdio.h>
 
 void report_text(FILE *out, struct json_object *record);
+/** The cell of a place that allocates: places with equal ones share a row. Return: allocated. */
+char *report_text_site(struct json_object *site);
 
 #endif

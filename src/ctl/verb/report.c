@@ -12,6 +12,7 @@
 #include "analyse/objects.h"
 #include "analyse/overview.h"
 #include "analyse/sched.h"
+#include "base/idmap.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/export/counters.h"
@@ -31,6 +32,7 @@
 #define ROWS 5u
 #define ROWS_MOST 1000u
 #define ROWS_OF_PAGE 200u
+#define SITES_NAMED 4096u /* the largest ones, of which rows are made */
 
 static struct {
 	char *trace_path, *top, *output, *counters;
@@ -382,13 +384,107 @@ static void report_verb_add_waits(struct json_object *record, const struct overv
 		json_append(o, "sites", report_verb_waits_site(sites[i], overview->callsites));
 }
 
+static struct json_object *report_verb_site(const struct allocations_site *site,
+					    const struct overview *overview,
+					    enum allocations_order order)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_set_str(o, "function", allocations_name(site->action));
+	report_verb_set_chain(o, overview->callsites, site->chain);
+	json_set_num(o, "count", site->calls);
+	JSON_COPY(o, site, bytes, live, live_bytes);
+	if (order == ALLOCATIONS_BY_PEAK)
+		JSON_COPY(o, site, peak, peak_bytes);
+	JSON_COPY(o, site, lossy);
+	return o;
+}
+
+static uint64_t report_verb_amount(const struct allocations_site *site,
+				   enum allocations_order order)
+{
+	return order == ALLOCATIONS_BY_LIVE  ? site->live_bytes :
+	       order == ALLOCATIONS_BY_PEAK  ? site->peak_bytes :
+	       order == ALLOCATIONS_BY_BYTES ? site->bytes :
+					       site->calls;
+}
+
+/** Sites that differ only beyond the columns of a row, as in the callers of a thread's function. */
+struct report_row {
+	struct idmap_node node;
+	char *label;
+	uint64_t amount;
+	uint32_t nr_sites;
+	bool is_listed;
+};
+
+static struct report_row *report_verb_row(struct idmap *map, struct json_object *site)
+{
+	char *label AUTO_FREE = report_text_site(site);
+	uint64_t hash = idmap_hash_text(label);
+	struct idmap_node *node = idmap_find(map, hash);
+	struct report_row *row;
+
+	for (; node; node = idmap_next(map, node)) {
+		row = container_of(node, struct report_row, node);
+		if (strcmp(row->label, label) == 0)
+			return row;
+	}
+	row = xalloc(sizeof(*row));
+	row->label = TAKE(label);
+	idmap_add(map, &row->node, hash);
+	return row;
+}
+
+static int report_verb_compare_rows(const void *a, const void *b)
+{
+	uint64_t x = (*(struct report_row *const *)a)->amount;
+	uint64_t y = (*(struct report_row *const *)b)->amount;
+
+	return x > y ? -1 : x < y;
+}
+
+/* All sites of the @top rows with the most, in the order of the sites. */
+static void report_verb_list_sites(struct json_object *o, const char *key,
+				   const struct overview *overview, enum allocations_order order,
+				   const struct allocations_site **sites, size_t nr)
+{
+	struct report_row **rows AUTO_FREE = xalloc((nr + 1) * sizeof(*rows));
+	struct report_row **row_of AUTO_FREE = xalloc((nr + 1) * sizeof(*row_of));
+	struct json_object **all AUTO_FREE = xalloc((nr + 1) * sizeof(*all));
+	size_t nr_rows = 0;
+	struct idmap map;
+
+	idmap_init(&map);
+	for (size_t i = 0; i < nr; i++) {
+		all[i] = report_verb_site(sites[i], overview, order);
+		row_of[i] = report_verb_row(&map, all[i]);
+		if (!row_of[i]->nr_sites++)
+			rows[nr_rows++] = row_of[i];
+		row_of[i]->amount += report_verb_amount(sites[i], order);
+	}
+	idmap_fini(&map);
+	qsort(rows, nr_rows, sizeof(*rows), report_verb_compare_rows);
+	for (size_t i = 0; i < nr_rows && i < top; i++)
+		rows[i]->is_listed = true;
+	for (size_t i = 0; i < nr; i++) {
+		if (row_of[i]->is_listed)
+			json_append(o, key, all[i]);
+		else
+			json_object_put(all[i]);
+	}
+	for (size_t i = 0; i < nr_rows; i++) {
+		free(rows[i]->label);
+		free(rows[i]);
+	}
+}
+
 static void report_verb_add_sites(struct json_object *o, const char *key,
 				  const struct overview *overview, enum allocations_order order)
 {
 	size_t nr;
 	const struct allocations_site **sites AUTO_FREE =
 		allocations_sorted(overview->allocations, order, &nr);
-	struct json_object *site;
 
 	json_set_num(o,
 		     order == ALLOCATIONS_BY_LIVE ? "all_leaks" :
@@ -396,18 +492,7 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 						    "all_sites",
 		     nr);
 	json_set(o, key, json_object_new_array());
-	for (size_t i = 0; i < nr && i < top; i++) {
-		json_append(o, key, site = json_object_new_object());
-		json_set_str(site, "function", allocations_name(sites[i]->action));
-		report_verb_set_chain(site, overview->callsites, sites[i]->chain);
-		json_set_num(site, "count", sites[i]->calls);
-		json_set_num(site, "bytes", sites[i]->bytes);
-		json_set_num(site, "live", sites[i]->live);
-		json_set_num(site, "live_bytes", sites[i]->live_bytes);
-		if (order == ALLOCATIONS_BY_PEAK)
-			JSON_COPY(site, sites[i], peak, peak_bytes);
-		json_set_bool(site, "lossy", sites[i]->lossy);
-	}
+	report_verb_list_sites(o, key, overview, order, sites, MIN(nr, SITES_NAMED));
 }
 
 static void report_verb_add_memory(struct json_object *allocations, const struct overview *overview)
