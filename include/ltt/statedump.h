@@ -35,9 +35,10 @@ int ltt_statedump_unregister(void (*dump)(void *priv), void *priv);
 /**
  * ltt_statedump_libraries() - record the libraries that came or went since the last look.
  *
- * libltt looks once a second while a session records, and when the program ends, so that tools can
- * name the addresses in libraries that are loaded by dlopen(). A program that loads and unloads
- * within a second calls this after each; the events (ltt_statedump:bin_info, build_id, bin_gone) go
+ * libltt looks once a second while a session records, more often after a change, and when the
+ * program ends, so that tools can name the addresses in libraries that are loaded by dlopen(). A
+ * program that loads and unloads within a second calls this after each, and the wrappers do so for
+ * dlclose(); the events (ltt_statedump:bin_info, build_id, bin_gone) go
  * to all sessions. Any thread; not async-signal-safe. Keeps errno. Waits for a look that another
  * thread makes, 1 s at most.
  */

@@ -20,7 +20,8 @@
 
 /**
  * struct object_process - @objects: the latest one first. @source: number of its trace.
- * @parent: of a process without a dump: the one that it is a fork of; NULL: unknown, after @tries.
+ * @first_ns: time of the first of them: a fork that executes another program has none before.
+ * @parent: the process that it is a fork of, if that matters; NULL: unknown, after @tries.
  */
 struct object_process {
 	struct idmap_node node;
@@ -28,6 +29,7 @@ struct object_process {
 	const struct object_process *parent;
 	struct object *objects;
 	uint32_t nr, source, tries;
+	int64_t first_ns;
 	char key[];
 };
 
@@ -144,7 +146,8 @@ static void objects_add(struct objects *objects, const struct event *event)
 	*object = new;
 	object->next = process->objects;
 	process->objects = object;
-	process->nr++;
+	if (!process->nr++)
+		process->first_ns = event->ns;
 }
 
 /* The build id of an object follows it. */
@@ -346,6 +349,7 @@ static const struct object_process *objects_find_parent(const struct objects *ob
 const struct object *objects_find(struct objects *objects, const struct event *event,
 				  uint64_t address, bool *ret_known)
 {
+	const struct object *object;
 	struct object_process *process;
 	const struct object *kernel =
 		address >= KALLSYMS_FIRST ? objects_kernel(objects, event->source) : NULL;
@@ -356,10 +360,14 @@ const struct object *objects_find(struct objects *objects, const struct event *e
 	process = objects_process_or_new(objects, event);
 	if (!process)
 		return NULL;
-	if (!process->nr && !process->parent && process->tries < PARENT_TRIES) {
+	object = objects_at(process, address, event->ns);
+	*ret_known = process->nr;
+	if (object || (process->nr && process->first_ns <= event->ns))
+		return object;
+	if (!process->parent && process->tries < PARENT_TRIES) {
 		process->tries++;
 		process->parent = objects_find_parent(objects, process, address, event->ns);
 	}
 	*ret_known = process->nr || process->parent;
-	return objects_at(process->parent ? process->parent : process, address, event->ns);
+	return process->parent ? objects_at(process->parent, address, event->ns) : NULL;
 }

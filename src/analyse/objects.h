@@ -49,7 +49,8 @@ void objects_free(struct objects *objects);
  * objects_find() - the object in which an address of the event's process lies, or one of the kernel
  * that recorded the trace.
  * @ret_known: whether there is a dump of this process. One that has none is the fork of another one
- * if all processes that have an object at the address have the same: it ended before its dump.
+ * if all processes that have an object at the address have the same: it ended before its dump, or
+ * executed another program before.
  * Return: NULL: none. Of several that were mapped there, the latest one before the event, unless it
  * had gone; else the first one after the event, which was seen late.
  */

@@ -7,6 +7,7 @@
 
 #include <ltt/tracepoint.h>
 
+#include "closing.h"
 #include "functions.h"
 
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))

@@ -18,6 +18,7 @@
 
 #include <ltt/tracepoint.h>
 
+#include "closing.h"
 #include "frames.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -435,7 +436,7 @@ static void *libc_find_new(void **known, const char *name, void *caller)
 	if (!call && dladdr(caller, &info) &&
 	    (handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))) {
 		call = dlsym(handle, name);
-		dlclose(handle);
+		closing_next()(handle);
 	}
 	depth--;
 	if (!call)

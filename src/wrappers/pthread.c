@@ -14,6 +14,7 @@
 
 #include <ltt/tracepoint.h>
 
+#include "closing.h"
 #include "frames.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -84,7 +84,8 @@ static int unknown_wrapper(struct err *err, const char *name)
 
 /*
  * libltt comes first, so that the program calls its vfork() and not libc's. The wrappers come
- * before the user's libraries: an allocator among these would hide them.
+ * before the user's libraries: an allocator among these would hide them. That of dlclose()'s events
+ * comes before those that have a dlclose() as well, as it records its caller.
  */
 char *wrap_environment(struct ctl *ctl, const char *list)
 {
@@ -96,13 +97,18 @@ char *wrap_environment(struct ctl *ctl, const char *list)
 	append_users(&libraries, true);
 	wrap_append(&libraries, wrap_library("libltt.so.1"));
 	for (size_t i = 0; i < names.nr; i++) {
-		char *file AUTO_FREE = xasprintf("libltt-%s.so", names.names[i]);
-
 		if (!known(names.names[i])) {
 			unknown_wrapper(&ctl->err, names.names[i]);
 			return NULL;
 		}
-		wrap_append(&libraries, wrap_library(file));
+		if (strcmp(names.names[i], "dl") == 0)
+			wrap_append(&libraries, wrap_library("libltt-dl.so"));
+	}
+	for (size_t i = 0; i < names.nr; i++) {
+		char *file AUTO_FREE = xasprintf("libltt-%s.so", names.names[i]);
+
+		if (strcmp(names.names[i], "dl") != 0)
+			wrap_append(&libraries, wrap_library(file));
 	}
 	append_users(&libraries, false);
 	return xasprintf("LD_PRELOAD=%s", libraries);

@@ -34,6 +34,7 @@
 #define THREAD_NAME "-ltt" /* behind the process's, so that state dump events have it */
 #define PAUSE_MS 100
 #define LOOK_MS 1000  /* for libraries that came or went; ltt_statedump_libraries() */
+#define LOOK_AGAIN_MS 10 /* after the start, and after one came or went; doubles up to LOOK_MS */
 #define UNWOKEN_MS 50 /* a filter forbids signalfd() */
 #define FILTERED "a seccomp filter would end the program for it"
 
@@ -125,13 +126,27 @@ bool agent_thread_wait_confirmed(uint32_t generation, int timeout_ms)
 
 /* --- the loop ---------------------------------------------------------------------- */
 
-static int agent_thread_timeout_ms(bool can_be_woken)
+/* Programs load their libraries one after another. Return: the time until the next look. */
+static int agent_thread_look(void)
+{
+	static int next_ms = LOOK_MS;
+	static uint32_t changes;
+	uint32_t now;
+
+	statedump_libraries_look();
+	now = statedump_libraries_changes();
+	next_ms = now != changes ? LOOK_AGAIN_MS : next_ms > LOOK_MS / 2 ? LOOK_MS : 2 * next_ms;
+	changes = now;
+	return next_ms;
+}
+
+static int agent_thread_timeout_ms(bool can_be_woken, int look_ms)
 {
 	int64_t now = agent_now_ms();
 	int64_t least = agent_leave_timeout_ms();
 
-	if (statedump_libraries_are_wanted() && (least < 0 || least > LOOK_MS))
-		least = LOOK_MS;
+	if (statedump_libraries_are_wanted() && (least < 0 || least > look_ms))
+		least = look_ms;
 	if (!can_be_woken && (least < 0 || least > UNWOKEN_MS))
 		least = UNWOKEN_MS;
 	for (unsigned int i = 0; i < tracer_env.nr_dirs; i++) {
@@ -185,6 +200,7 @@ static bool turn(int signal_fd, bool woken)
 {
 	uint32_t generation = agent_points_generation();
 	struct pollfd fds[2 + AGENT_LINKS] = { { .fd = signal_fd, .events = POLLIN } };
+	int look_ms;
 
 	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
 		agent_link_step(&agent_links[i], woken);
@@ -194,8 +210,9 @@ static bool turn(int signal_fd, bool woken)
 	fds[1 + AGENT_LINKS] = (struct pollfd){ .fd = agent_leave_fd(), .events = POLLIN };
 	agent_thread_confirm(generation);
 	agent_buffers_populate();
-	statedump_libraries_look();
-	if (agent_thread_await(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms(signal_fd >= 0)) <= 0)
+	look_ms = agent_thread_look();
+	if (agent_thread_await(fds, 2 + AGENT_LINKS,
+			       agent_thread_timeout_ms(signal_fd >= 0, look_ms)) <= 0)
 		return signal_fd < 0;
 	if (has_message(&fds[1]))
 		for (unsigned int i = 0; i < AGENT_LINKS; i++)

@@ -53,6 +53,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t holder;	/* thread; 0: none */
 static uint32_t wanted; /* looks */
 static uint32_t made;	/* of them: all up to this one; a futex */
+static uint32_t changes; /* that they found */
 static struct seen {
 	bool any;
 	unsigned long long adds, subs;
@@ -223,6 +224,7 @@ static void libraries_look_once(void)
 	if (now) {
 		libraries_compare(&all, now);
 		seen = (struct seen){ true, all.adds, all.subs, now, all.nr };
+		__atomic_add_fetch(&changes, 1, __ATOMIC_RELAXED);
 	}
 	libraries_record(&all);
 }
@@ -257,6 +259,11 @@ static uint32_t libraries_request(void)
 void statedump_libraries_look(void)
 {
 	(void)libraries_request();
+}
+
+uint32_t statedump_libraries_changes(void)
+{
+	return __atomic_load_n(&changes, __ATOMIC_RELAXED);
 }
 
 /* Another thread makes the look: before it has ended, the library may be replaced by another one at

@@ -20,6 +20,8 @@ void statedump_libraries(void);
 /** Record those that came or went since the last look, in all sessions. The calling thread must be
  *  muted. It takes one call of the loader if there are none. */
 void statedump_libraries_look(void);
+/** Changes whenever a look finds that some came or went. */
+uint32_t statedump_libraries_changes(void);
 /** Whether a session records that. */
 bool statedump_libraries_are_wanted(void);
 void statedump_libraries_after_fork_child(void);
