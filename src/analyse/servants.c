@@ -15,7 +15,9 @@ static const char *const servants_names[] = {
 	"_ZNKSt*", "_ZSt*", "_ZNSa*", "_ZNSs*", "__gnu_cxx::*", "_ZN9__gnu_cxx*", "__gthread_*",
 	/* Rust */
 	"alloc::*", "core::*", "<alloc::*", "<core::*", "<std::*", "__rust_alloc*",
-	"__rust_realloc*", "__rdl_*",
+	"__rust_realloc*", "__rdl_*", "hashbrown::*", "<hashbrown::*",
+	/* those below main() and below a thread's function */
+	"__libc_start_*", "_start", "start_thread",
 	/* C, and GNU's programs */
 	"malloc", "calloc", "realloc", "reallocarray", "strdup", "strndup", "asprintf", "vasprintf",
 	"xmalloc", "xcalloc", "xzalloc", "xrealloc", "xstrdup", "xstrndup", "xmemdup", "xnmalloc",
@@ -58,7 +60,8 @@ static const char *const servants_names[] = {
 /* Of files that come with a compiler. */
 static const char *const servants_places[] = {
 	"/usr/include/*", "*/include/c++/*", "/usr/lib/gcc/*", "/usr/lib/llvm*", "/rustc/*",
-	"*/lib/rustlib/*",
+	"*/lib/rustlib/*", "/usr/src/rustc-*", "library/alloc/src/*", "library/core/src/*",
+	"library/std/src/*", "*/hashbrown-*/src/*",
 };
 
 static bool servants_has(const char *const *patterns, size_t nr, const char *text)
