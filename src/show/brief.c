@@ -101,6 +101,13 @@ static const struct value *brief_put_members(struct pen *pen, const struct value
 
 static const struct value *brief_put_value(struct pen *pen, const struct value *value)
 {
+	enum mold_way way;
+
+	if (pen->mold && value->type->kind != TYPE_STRUCT) {
+		way = value->type->nr_mappings ? MOLD_GENERAL : mold_way_of(value, false);
+		mold_takes_way(pen, value, way == MOLD_QUOTED ? MOLD_DOUBLED : way);
+		return value_behind(value);
+	}
 	switch (value->type->kind) {
 	case TYPE_STRING:
 		pen_quoted(pen, value->bytes, value->count);
@@ -156,12 +163,13 @@ static void brief_put_time(struct printer *p, int64_t ns)
 	char since[32] = "", number[24];
 
 	print_color(p, PRINT_MAGENTA);
-	if (style->clock_seconds)
+	if (style->clock_seconds) {
 		pen_i64(&p->pen, seconds_of(ns));
-	else
-		pen_text(&p->pen,
-			 print_second(p, ns, style->clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
-				      style->clock_gmt));
+	} else {
+		print_second(p, ns, style->clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+			     style->clock_gmt);
+		pen_bytes(&p->pen, p->second_text, p->second_len);
+	}
 	pen_char(&p->pen, '.');
 	pen_digits(&p->pen, nanos_of(ns) / 1000, 6);
 	print_color(p, PRINT_RESET);

@@ -512,12 +512,149 @@ static void columns_fill(struct columns *columns, struct printer *p, const struc
 		if (cells->used == begin && !columns->csv)
 			pen_char(cells, '-');
 		columns->ends[i] = cells->used;
+		if (columns->csv)
+			continue;
 		width = print_width(cells->buf + begin, cells->used - begin);
 		column->width = MAX(column->width, MIN(width, CELL_WIDTH_MAX));
 	}
 }
 
-void print_columns(struct printer *p, const struct event *event)
+/* --- rows of CSV: the literal text of a class is made once (mold.h) ------------------------- */
+
+static bool columns_has_odd_label(const struct ctf_type *type)
+{
+	if (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE)
+		return columns_has_odd_label(type->elem);
+	for (uint32_t i = 0; i < type->nr_mappings; i++)
+		if (strpbrk(type->mappings[i].label, ",\"\r\n"))
+			return true;
+	return false;
+}
+
+/* Whether the cell of fields is in quotes depends on the types alone: texts have quotes, and of the
+ * other values only labels may have any, or commas. */
+static void columns_mold_fields(struct pen *pen, const struct value *fields)
+{
+	const struct value *end = value_behind(fields);
+	bool quotes = false;
+
+	for (const struct value *value = fields + 1; value < end; value++) {
+		quotes |= value->type->kind == TYPE_STRING || value_is_text(value);
+		if (value->type->kind != TYPE_STRUCT && columns_has_odd_label(value->type))
+			mold_give_up(pen);
+	}
+	pen_bytes(pen, "\"", quotes);
+	print_fields_brief(pen, fields);
+	pen_bytes(pen, "\"", quotes);
+}
+
+static void columns_mold_task(struct pen *pen, const struct value *value, uint32_t number,
+			      enum mold_way wanted)
+{
+	enum mold_way way = value && !value_is_provided(value) ? mold_way_of(value, false) :
+								 MOLD_GENERAL;
+
+	if (way == wanted && !value->type->nr_mappings)
+		mold_takes_way(pen, value, way == MOLD_QUOTED ? MOLD_BARE : way);
+	else
+		mold_takes_part(pen, (uint16_t)(MOLD_CELLS + number));
+}
+
+static void columns_mold_cell(struct printer *p, const struct event *event, uint32_t number)
+{
+	const struct column_word *word = p->style.table->all[number].word;
+	struct pen *pen = &p->pen;
+
+	if (word && (word->put == columns_put_host || word->put == columns_put_event_name ||
+		     word->put == columns_put_loglevel))
+		print_cell(p, event, number);
+	else if (word && word->put == columns_put_cpu && columns_packet_member(event, "cpu_id"))
+		mold_takes_part(pen, MOLD_PACKET);
+	else if (word && word->put == columns_put_pid)
+		columns_mold_task(pen, event->task.pid, number, MOLD_NUMBER);
+	else if (word && word->put == columns_put_tid)
+		columns_mold_task(pen, event->task.tid, number, MOLD_NUMBER);
+	else if (word && word->put == columns_put_procname)
+		columns_mold_task(pen, event->task.procname, number, MOLD_QUOTED);
+	else if (word && word->put == columns_put_fields && event->fields && event->fields->count)
+		columns_mold_fields(pen, event->fields);
+	else
+		mold_takes_part(pen, (uint16_t)(MOLD_CELLS + number));
+}
+
+/* A row as a mold has it. */
+static void columns_mold_row(struct printer *p, const struct event *event)
+{
+	size_t nr = p->style.table->nr;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		columns_mold_cell(p, event, i);
+		pen_char(&p->pen, i + 1 == nr ? '\n' : ',');
+	}
+}
+
+void print_cell(struct printer *p, const struct event *event, uint32_t number)
+{
+	struct columns *columns = p->style.table;
+	const struct column *column = &columns->all[number];
+	struct pen *cell = &columns->cells;
+
+	if (column->word && column->word->put == columns_put_time) {
+		print_time(p, &p->pen, event->ns);
+		return;
+	}
+	cell->used = 0;
+	if (column->word)
+		column->word->put(p, event, cell);
+	else
+		columns_put_value(cell, columns_find(column, event));
+	columns_put_csv(&p->pen, cell->buf, cell->used);
+}
+
+void print_value_cell(struct printer *p, const struct value *value, bool is_inner)
+{
+	struct pen *cell = &p->style.table->cells, *pen = &p->pen;
+
+	cell->used = 0;
+	if (!is_inner) {
+		columns_put_value(cell, value);
+		columns_put_csv(pen, cell->buf, cell->used);
+		return;
+	}
+	print_value_brief(cell, value);
+	for (size_t i = 0; i < cell->used; i++) {
+		if (cell->buf[i] == '"')
+			pen_char(pen, '"');
+		pen_char(pen, cell->buf[i]);
+	}
+}
+
+/* The cell of the processor is that of the packet. */
+static void columns_put_packet(struct pen *pen, const struct packet *packet)
+{
+	const struct value *cpu =
+		packet->context.nr ? value_member(packet->context.at, "cpu_id") : NULL;
+	struct pen cell;
+
+	pen_init(&cell, NULL);
+	columns_put_value(&cell, cpu);
+	columns_put_csv(pen, cell.buf, cell.used);
+	pen_fini(&cell);
+}
+
+/* Return: whether it could be written so. */
+static bool columns_put_molded(struct printer *p, const struct event *event)
+{
+	const struct mold *mold;
+
+	print_packet_once(event->packet, columns_put_packet);
+	mold = mold_of(p, event, columns_mold_row);
+	if (mold)
+		mold_write(p, mold, event, NULL);
+	return mold;
+}
+
+static void columns_put_row(struct printer *p, const struct event *event)
 {
 	struct columns *columns = p->style.table;
 	size_t begin = 0;
@@ -532,6 +669,14 @@ void print_columns(struct printer *p, const struct event *event)
 		columns_put_cell(columns, i, &p->pen, cell, len);
 		begin = columns->ends[i];
 	}
+}
+
+void print_columns(struct printer *p, const struct event *event)
+{
+	struct columns *columns = p->style.table;
+
+	if (!columns->begun || !columns->csv || !columns_put_molded(p, event))
+		columns_put_row(p, event);
 	p->last_ns = event->ns;
 	p->any = true;
 }

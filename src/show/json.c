@@ -136,7 +136,7 @@ static const struct value *view_json_put_members(struct pen *pen, const struct v
 static const struct value *view_json_put_value(struct pen *pen, const struct value *value)
 {
 	if (pen->mold && value->type->kind != TYPE_STRUCT) {
-		mold_takes(pen, value);
+		mold_takes_way(pen, value, mold_way_of(value, true));
 		return value_behind(value);
 	}
 	switch (value->type->kind) {
@@ -160,14 +160,34 @@ void print_json_value(struct pen *pen, const struct value *value)
 	view_json_put_value(pen, value);
 }
 
+/* The last digits of "ns" are those of "time". */
 static void view_json_put_time(struct printer *p, int64_t ns)
 {
-	pen_text(&p->pen, "{\"time\":\"");
-	pen_text(&p->pen, print_second(p, ns, "%Y-%m-%dT%H:%M:%S", true));
-	pen_char(&p->pen, '.');
-	pen_digits(&p->pen, nanos_of(ns), 9);
-	pen_text(&p->pen, "Z\",\"ns\":");
-	pen_json_time(&p->pen, ns);
+	uint32_t nanos = print_second(p, ns, "%Y-%m-%dT%H:%M:%S", true);
+	struct pen *pen = &p->pen;
+	char *to = pen_room(pen, sizeof(p->second_text) + sizeof(p->seconds) + 64), *digits;
+
+	memcpy(to, "{\"time\":\"", 9);
+	to += 9;
+	memcpy(to, p->second_text, sizeof(p->second_text));
+	to += p->second_len;
+	*to++ = '.';
+	digits = to;
+	pen_put_nanos(digits, nanos);
+	to += 9;
+	memcpy(to, "Z\",\"ns\":", 8);
+	to += 8;
+	if (!p->seconds_len) {
+		pen->used = (size_t)(to - pen->buf);
+		pen_json_time(pen, ns);
+		return;
+	}
+	*to++ = '"';
+	memcpy(to, p->seconds, sizeof(p->seconds));
+	to += p->seconds_len;
+	memcpy(to, digits, 9);
+	to[9] = '"';
+	pen->used = (size_t)(to + 10 - pen->buf);
 }
 
 static void view_json_put_env(struct pen *pen, const struct source *source)

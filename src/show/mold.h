@@ -16,30 +16,45 @@
 struct printer;
 struct value;
 
-/** The parts that differ. Other numbers are indices of values, from the event's first one on. */
+/** The parts that differ. Other numbers are indices of values, from the event's first one on;
+ *  those from MOLD_CELLS on are cells of a table (columns.h). */
 enum {
 	MOLD_TASK = UINT16_MAX,
 	MOLD_PACKET = UINT16_MAX - 1,
 	MOLD_END = UINT16_MAX - 2,
+	MOLD_CELLS = UINT16_MAX - 100,
 };
 
 #define MOLD_PARTS 100u
+#define MOLD_COPIED 32u /* bytes of text that are copied at once, and are behind it for that */
 
-/** @part: follows the text up to @end. */
+/** Ways to write a value. All but the first fall back to it, for values that have another form. */
+enum mold_way {
+	MOLD_GENERAL, /* by a function */
+	MOLD_NUMBER,  /* an integer in decimal digits */
+	MOLD_QUOTED,  /* a text in quotes */
+	MOLD_DOUBLED, /* a text in quotes within quotes of CSV */
+	MOLD_BARE,    /* a text that is a cell of CSV */
+};
+
+/** @part: follows the text up to @end. @way: enum mold_way. */
 struct mold_part {
 	uint32_t end;
 	uint16_t part;
+	uint8_t way;
 };
 
 /**
  * struct mold
  * @text: all literal text; NULL: the class has none.
+ * @room: for the text and its numbers.
  * @tasks: indices of the values in struct task, -1: it has none.
  * @base: the event's first value, @given_up: it can't be made; while it is made.
  */
 struct mold {
 	struct mold *next;
 	char *text;
+	size_t room;
 	int32_t tasks[3];
 	uint32_t nr;
 	const struct value *base;
@@ -58,12 +73,17 @@ const struct mold *mold_of(struct printer *printer, const struct event *event,
 
 /** The value is to be written here: note it. Return: whether a mold is being made. */
 bool mold_takes(struct pen *pen, const struct value *value);
-/** The same for MOLD_TASK and MOLD_PACKET. */
+/** The same, in this way. */
+bool mold_takes_way(struct pen *pen, const struct value *value, enum mold_way way);
+/** The same for MOLD_TASK, MOLD_PACKET and cells. */
 bool mold_takes_part(struct pen *pen, uint16_t part);
+/** The way to write a value in decimal digits or in quotes; MOLD_GENERAL: it has neither.
+ *  @any_base: integers are decimal whatever their base is. */
+enum mold_way mold_way_of(const struct value *value, bool any_base);
 /** It can't be made: the text depends on values. */
 void mold_give_up(struct pen *pen);
 
-/** Write the event; @value writes one value. */
+/** Write the event; @value writes one value, NULL: as in CSV. */
 void mold_write(struct printer *printer, const struct mold *mold, const struct event *event,
 		mold_value_fn *value);
 

@@ -102,12 +102,10 @@ static void put_four(char *to, uint32_t v)
 	put_pair(to + 2, v % 100);
 }
 
-void pen_digits(struct pen *pen, uint64_t v, unsigned width)
+static void put_digits(char *to, uint64_t v, unsigned width)
 {
-	char *to = pen_room(pen, width);
 	uint32_t low;
 
-	pen->used += width;
 	for (; width >= 8; v /= 100000000) {
 		low = v % 100000000;
 		width -= 8;
@@ -129,9 +127,49 @@ void pen_digits(struct pen *pen, uint64_t v, unsigned width)
 		*to = (char)('0' + low);
 }
 
+void pen_digits(struct pen *pen, uint64_t v, unsigned width)
+{
+	put_digits(pen_room(pen, width), v, width);
+	pen->used += width;
+}
+
+void pen_put_nanos(char *to, uint32_t v)
+{
+	uint32_t low = v % 100000000;
+
+	*to = (char)('0' + v / 100000000);
+	put_four(to + 1, low / 10000);
+	put_four(to + 5, low % 10000);
+}
+
+char *pen_put_u64(char *to, uint64_t v)
+{
+	unsigned width;
+
+	if (v < 10) {
+		*to = (char)('0' + v);
+		return to + 1;
+	}
+	if (v >= 10000) {
+		width = digits_of(v);
+		put_digits(to, v, width);
+		return to + width;
+	}
+	if (v >= 1000) {
+		put_four(to, (uint32_t)v);
+		return to + 4;
+	}
+	if (v >= 100) {
+		*to++ = (char)('0' + v / 100);
+		v %= 100;
+	}
+	put_pair(to, (uint32_t)v);
+	return to + 2;
+}
+
 void pen_u64(struct pen *pen, uint64_t v)
 {
-	pen_digits(pen, v, digits_of(v));
+	pen->used = (size_t)(pen_put_u64(pen_room(pen, PEN_DIGITS_MOST), v) - pen->buf);
 }
 
 void pen_i64(struct pen *pen, int64_t v)
@@ -228,16 +266,26 @@ static bool are_plain(const uint8_t *s)
 		 has_zero(word ^ each * 0x7f));
 }
 
-/* The plain characters that a text begins with. Return: their number. */
-static size_t put_plain(struct pen *pen, const uint8_t *s, size_t len)
+size_t pen_put_plain(char *to, const uint8_t *s, size_t len)
 {
-	char *to = pen_room(pen, len);
 	size_t n;
 
 	for (n = 0; len - n >= 8 && are_plain(s + n); n += 8)
 		memcpy(to + n, s + n, 8);
+	if (n < len && len >= 8 && are_plain(s + len - 8)) {
+		memcpy(to + len - 8, s + len - 8, 8);
+		return len;
+	}
 	for (; n < len && escape_is_plain(s[n]); n++)
 		to[n] = (char)s[n];
+	return n;
+}
+
+/* The same. */
+static size_t put_plain(struct pen *pen, const uint8_t *s, size_t len)
+{
+	size_t n = pen_put_plain(pen_room(pen, len), s, len);
+
 	pen->used += n;
 	return n;
 }

@@ -86,6 +86,16 @@ static inline void pen_char(struct pen *pen, char c)
 	pen->used++;
 }
 
+#define PEN_DIGITS_MOST 20u
+
+/** Write the digits of a number to memory for PEN_DIGITS_MOST. Return: its end. */
+char *pen_put_u64(char *to, uint64_t v);
+/** Write a number below 10^9 with leading zeros, to memory for 9. */
+void pen_put_nanos(char *to, uint32_t v);
+/** Copy the plain characters that a text begins with, as escape_is_plain() has them, to memory for
+ *  all of it. Return: their number. */
+size_t pen_put_plain(char *to, const uint8_t *s, size_t len);
+
 void pen_u64(struct pen *pen, uint64_t v);
 void pen_i64(struct pen *pen, int64_t v);
 /** With leading zeros; @v must fit. */

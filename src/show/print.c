@@ -9,18 +9,33 @@
 #include "longest.h"
 #include "read/view_priv.h"
 
-const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
+static void print_new_second(struct printer *printer, time_t s, const char *format, bool gmt)
 {
-	time_t s = seconds_of(ns);
+	char *text = printer->second_text;
+	size_t size = sizeof(printer->second_text);
 	struct tm tm;
+	size_t len = 0;
 
-	if (printer->second == s && printer->second_text[0])
-		return printer->second_text;
-	printer->second = s;
-	if (!(gmt ? gmtime_r(&s, &tm) : localtime_r(&s, &tm)) ||
-	    !strftime(printer->second_text, sizeof(printer->second_text), format, &tm))
-		snprintf(printer->second_text, sizeof(printer->second_text), "%lld", (long long)s);
-	return printer->second_text;
+	if (gmt ? gmtime_r(&s, &tm) : localtime_r(&s, &tm))
+		len = strftime(text, size, format, &tm);
+	if (!len)
+		len = (size_t)snprintf(text, size, "%lld", (long long)s);
+	printer->second_len = (uint32_t)len;
+	printer->seconds_len = 0;
+	if (s > 0)
+		printer->seconds_len = (uint32_t)(pen_put_u64(printer->seconds, (uint64_t)s) -
+						  printer->seconds);
+}
+
+uint32_t print_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
+{
+	uint64_t behind = (uint64_t)ns - (uint64_t)printer->second_ns;
+
+	if (printer->second_len && behind < 1000000000)
+		return (uint32_t)behind;
+	print_new_second(printer, seconds_of(ns), format, gmt);
+	printer->second_ns = ns - nanos_of(ns);
+	return nanos_of(ns);
 }
 
 void print_packet_once(struct packet *packet,

@@ -29,7 +29,8 @@ struct print_task {
  * @tasks: texts of recent ones, by the number of the thread.
  * @molds: of the classes of events so far.
  * @several_hosts: the traces are of more than one.
- * @second, @second_text: the last second that was written as a time of day.
+ * @second_ns, @second_text, @second_len: the last second that was written as a time of day.
+ * @seconds, @seconds_len: the same second as digits; 0: it is none of those that JSON has so.
  */
 struct printer {
 	struct pen pen;
@@ -41,8 +42,10 @@ struct printer {
 	struct print_task tasks[PRINT_TASKS];
 	struct mold *molds;
 	bool several_hosts;
-	int64_t second;
+	int64_t second_ns;
 	char second_text[64];
+	uint32_t second_len, seconds_len;
+	char seconds[32];
 };
 
 void print_text(struct printer *printer, const struct event *event);
@@ -52,6 +55,9 @@ void print_json(struct printer *printer, const struct event *event);
 void print_json_value(struct pen *pen, const struct value *value);
 /** A row of printer->style.table, and its first line before it, unless rows are sorted. */
 void print_columns(struct printer *printer, const struct event *event);
+/** One cell of it as CSV, by its number; a value that is a cell, or within that of the fields. */
+void print_cell(struct printer *printer, const struct event *event, uint32_t number);
+void print_value_cell(struct printer *printer, const struct value *value, bool is_inner);
 
 #define PRINT_DIM "\033[2m"
 #define PRINT_GREEN "\033[32m"
@@ -78,8 +84,9 @@ uint32_t print_width(const char *s, size_t len);
 void print_value_brief(struct pen *pen, const struct value *value);
 void print_fields_brief(struct pen *pen, const struct value *value);
 
-/** Format the second of @ns by @format (strftime(3)); the result is cached for the next event. */
-const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);
+/** Format the second of @ns by @format (strftime(3)), always the same one of a printer, to
+ *  printer->second_text, which stays for the next event. Return: ns behind that second. */
+uint32_t print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);
 
 /** Store the output of @write as the packet's context in text form, for all of its events. */
 void print_packet_once(struct packet *packet,

@@ -143,7 +143,7 @@ static const struct value *view_text_put_members(struct pen *pen, const struct v
 static const struct value *view_text_put_value(struct pen *pen, const struct value *value)
 {
 	if (pen->mold && value->type->kind != TYPE_STRUCT) {
-		mold_takes(pen, value);
+		mold_takes_way(pen, value, mold_way_of(value, false));
 		return value_behind(value);
 	}
 	switch (value->type->kind) {
@@ -173,14 +173,23 @@ void print_color(struct printer *p, const char *code)
 
 void print_time(struct printer *p, struct pen *pen, int64_t ns)
 {
-	if (p->style.clock_seconds)
+	uint32_t nanos;
+	char *to;
+
+	if (p->style.clock_seconds) {
 		pen_i64(pen, seconds_of(ns));
-	else
-		pen_text(pen,
-			 print_second(p, ns, p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
-				      p->style.clock_gmt));
-	pen_char(pen, '.');
-	pen_digits(pen, nanos_of(ns), 9);
+		pen_char(pen, '.');
+		pen_digits(pen, nanos_of(ns), 9);
+		return;
+	}
+	nanos = print_second(p, ns, p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+			     p->style.clock_gmt);
+	to = pen_room(pen, sizeof(p->second_text) + 10);
+	memcpy(to, p->second_text, sizeof(p->second_text));
+	to += p->second_len;
+	*to++ = '.';
+	pen_put_nanos(to, nanos);
+	pen->used = (size_t)(to + 9 - pen->buf);
 }
 
 static void view_text_put_time(struct printer *p, int64_t ns)
@@ -195,6 +204,7 @@ static void view_text_put_time(struct printer *p, int64_t ns)
 static void put_delta(struct printer *p, int64_t ns)
 {
 	int64_t delta = ns - p->last_ns;
+	char *to;
 
 	if (!p->any) {
 		pen_text(&p->pen, " (+?."
@@ -203,12 +213,14 @@ static void put_delta(struct printer *p, int64_t ns)
 				  ") ");
 		return;
 	}
-	pen_text(&p->pen, delta < 0 ? " (-" : " (+");
+	to = pen_room(&p->pen, PEN_DIGITS_MOST + 16);
+	memcpy(to, delta < 0 ? " (-" : " (+", 3);
 	delta = delta < 0 ? -delta : delta;
-	pen_u64(&p->pen, delta / 1000000000);
-	pen_char(&p->pen, '.');
-	pen_digits(&p->pen, delta % 1000000000, 9);
-	pen_text(&p->pen, ") ");
+	to = pen_put_u64(to + 3, (uint64_t)delta / 1000000000);
+	*to++ = '.';
+	pen_put_nanos(to, (uint64_t)delta % 1000000000);
+	memcpy(to + 9, ") ", 2);
+	p->pen.used = (size_t)(to + 11 - p->pen.buf);
 }
 
 #define TASK_WIDTH_MAX 48u /* a longer one is not waited for by the others */

@@ -6,17 +6,24 @@
 #include "read/tsdl/tsdl.h"
 #include "read/value.h"
 #include "read/view_priv.h"
+#include "show/columns.h"
 #include "show/mold.h"
 
 #define CLASSES 4u
 #define EVENTS 24u
 #define BYTES 600u
 
-static const struct view_style styles[] = {
-	{ .format = VIEW_TEXT },
-	{ .tasks = true, .loglevel = true, .color = true, .clock_gmt = true },
-	{ .tasks = true, .brief = true, .clock_date = true },
-	{ .format = VIEW_JSON, .delta = true },
+/* @csv: columns of a table; NULL: it is none. */
+static const struct form {
+	struct view_style style;
+	const char *csv;
+} forms[] = {
+	{ { .format = VIEW_TEXT }, NULL },
+	{ { .tasks = true, .loglevel = true, .color = true, .clock_gmt = true }, NULL },
+	{ { .tasks = true, .brief = true, .clock_date = true }, NULL },
+	{ { .format = VIEW_JSON, .delta = true }, NULL },
+	{ { .clock_gmt = true }, "time,host,cpu,procname,pid,tid,name,fields" },
+	{ { .clock_seconds = true }, "fields,loglevel,delta,a,tid,fields,vpid,procname,event" },
 };
 
 static uint64_t nr_planned, nr_events;
@@ -102,11 +109,14 @@ static void forget_plans(void *priv, const struct ctf_event_class *ec)
 		((struct ctf_type *)ec->fields)->plan = NULL;
 }
 
-static void print_all(const char *dir, const struct view_style *style, bool general,
-		      struct seen *seen)
+static void print_all(const char *dir, const struct form *form, bool general, struct seen *seen)
 {
+	struct view_style style = form->style;
+	struct err err = { 0 };
 	FILE *file;
 
+	if (form->csv)
+		CHECK_IS(columns_new(form->csv, true, false, &style.table, &err), ==, 0);
 	memset(seen, 0, sizeof(*seen));
 	CHECK_IS(view_open(dir, note_problem, seen, &seen->view), ==, 0);
 	if (general) {
@@ -115,18 +125,19 @@ static void print_all(const char *dir, const struct view_style *style, bool gene
 	}
 	file = open_memstream(&seen->text, &seen->len);
 	CHECK(file);
-	CHECK_IS(view_print(seen->view, NULL, style, file), ==, 0);
+	CHECK_IS(view_print(seen->view, NULL, &style, file), ==, 0);
 	CHECK_IS(fclose(file), ==, 0);
 	CHECK_IS(seen->problems, ==, 0);
+	columns_free(style.table);
 }
 
 static void compare_output(const char *dir)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(styles); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		struct seen fast, general;
 
-		print_all(dir, &styles[i], false, &fast);
-		print_all(dir, &styles[i], true, &general);
+		print_all(dir, &forms[i], false, &fast);
+		print_all(dir, &forms[i], true, &general);
 		check_same("printed", fast.text, general.text);
 		seen_fini(&fast);
 		seen_fini(&general);
