@@ -228,7 +228,22 @@ static struct query_cell query_events_procname(const struct event *event)
 	return query_cell_string(trace_class_env(event->source->tc, "procname"));
 }
 
-struct query_cell query_events_cell(const struct query_column *column, const struct event *event,
+static const struct value *query_events_member(struct query_column *column,
+					       const struct event *event)
+{
+	const struct value *value;
+
+	if (column->of == event->ec)
+		return event->fields + column->at;
+	value = value_member(event->fields, column->field);
+	if (value && event->fields->type->plan) {
+		column->of = event->ec;
+		column->at = (uint32_t)(value - event->fields);
+	}
+	return value;
+}
+
+struct query_cell query_events_cell(struct query_column *column, const struct event *event,
 				    struct pen *pen)
 {
 	const struct value *value;
@@ -252,7 +267,7 @@ struct query_cell query_events_cell(const struct query_column *column, const str
 		return event->fields ? query_events_json(event->fields, pen) :
 				       (struct query_cell){ .type = QUERY_NULL };
 	default:
-		value = value_member(event->fields, column->field);
+		value = query_events_member(column, event);
 		if (value && column->role == QUERY_FIELD_ERROR)
 			return query_events_error(value->type, value->u);
 		return value ? query_events_value(value, column->role == QUERY_FIELD_VALUE, pen) :

@@ -14,7 +14,7 @@ struct view;
 void query_events_add(struct query *query, const struct view *view);
 
 /** The cell of a column. @pen: for texts that are made; valid until it is used again. */
-struct query_cell query_events_cell(const struct query_column *column, const struct event *event,
+struct query_cell query_events_cell(struct query_column *column, const struct event *event,
 				    struct pen *pen);
 /** The cell of a field. @number: of an enumeration, the number. */
 struct query_cell query_events_value(const struct value *value, bool number, struct pen *pen);

@@ -10,15 +10,7 @@
 
 static const struct sqlite *functions_sql; /* one query runs in a process */
 
-/** The numbers of a group, and the part of them that do not exceed the result. */
-struct query_numbers {
-	double *at;
-	uint64_t nr, size;
-	double part;
-	bool failed, reals;
-};
-
-static void query_numbers_add(struct query *query, struct query_numbers *numbers, double number)
+void query_numbers_add(struct query *query, struct query_numbers *numbers, double number)
 {
 	uint64_t size = numbers->size ? numbers->size * 2 : 64;
 	uint64_t more = (size - numbers->size) * sizeof(*numbers->at);
@@ -54,25 +46,80 @@ static void query_quantile_step(sqlite3_context *context, int argc, sqlite3_valu
 			  sql->sqlite3_value_double(argv[0]));
 }
 
-static int query_compare_numbers(const void *a, const void *b)
+static void query_swap_numbers(double *a, double *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double number = *a;
 
-	return x < y ? -1 : x > y;
+	*a = *b;
+	*b = number;
 }
 
-/* Of the smallest rank that has this part of the numbers at or below it. */
-static void query_quantile_result(sqlite3_context *context, struct query_numbers *numbers,
-				  double part)
+/* The middle one of three goes to the begin; one of them is anywhere, so that no order is bad. */
+static void query_choose_pivot(double *at, uint64_t nr, uint64_t random)
+{
+	double *middle = at + random % nr, *last = at + nr - 1;
+
+	if (*middle < *at)
+		query_swap_numbers(middle, at);
+	if (*last < *at)
+		query_swap_numbers(last, at);
+	if (*last < *middle)
+		query_swap_numbers(last, middle);
+	query_swap_numbers(at, middle);
+}
+
+/* Of three parts, those below, at and above a pivot, one has the number: none is sorted. */
+static double query_select(double *at, uint64_t nr, uint64_t rank)
+{
+	uint64_t random = nr;
+
+	while (nr > 1) {
+		uint64_t below = 0, above = nr;
+		double pivot;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		query_choose_pivot(at, nr, random >> 33);
+		pivot = at[0];
+		for (uint64_t i = 0; i < above;) {
+			if (at[i] < pivot)
+				query_swap_numbers(&at[i++], &at[below++]);
+			else if (at[i] > pivot)
+				query_swap_numbers(&at[i], &at[--above]);
+			else
+				i++;
+		}
+		if (rank >= below && rank < above)
+			return pivot;
+		nr = rank < below ? below : nr - above;
+		at = rank < below ? at : at + above;
+		rank = rank < below ? rank : rank - above;
+	}
+	return *at;
+}
+
+double query_numbers_quantile(struct query_numbers *numbers, double part)
 {
 	uint64_t rank = (uint64_t)(part * (double)numbers->nr + (1 - 1e-9)); /* rounded up */
 
-	rank = MIN(MAX(rank, UINT64_C(1)), numbers->nr);
-	qsort(numbers->at, numbers->nr, sizeof(*numbers->at), query_compare_numbers);
+	return query_select(numbers->at, numbers->nr,
+			    MIN(MAX(rank, UINT64_C(1)), numbers->nr) - 1);
+}
+
+void query_numbers_fini(struct query *query, struct query_numbers *numbers)
+{
+	query->memory.used -= numbers->size * sizeof(*numbers->at);
+	free(numbers->at);
+}
+
+static void query_quantile_result(sqlite3_context *context, struct query_numbers *numbers,
+				  double part)
+{
+	double number = query_numbers_quantile(numbers, part);
+
 	if (numbers->reals)
-		functions_sql->sqlite3_result_double(context, numbers->at[rank - 1]);
+		functions_sql->sqlite3_result_double(context, number);
 	else
-		functions_sql->sqlite3_result_int64(context, (int64_t)numbers->at[rank - 1]);
+		functions_sql->sqlite3_result_int64(context, (int64_t)number);
 }
 
 static void query_quantile_end(sqlite3_context *context, double part)
@@ -92,8 +139,7 @@ static void query_quantile_end(sqlite3_context *context, double part)
 		sql->sqlite3_result_error(context, "quantile(X, Q): Q is from 0 to 1", -1);
 	else
 		query_quantile_result(context, numbers, part);
-	query->memory.used -= numbers->size * sizeof(*numbers->at);
-	free(numbers->at);
+	query_numbers_fini(query, numbers);
 }
 
 static void query_end_p50(sqlite3_context *context)

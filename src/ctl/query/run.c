@@ -14,6 +14,7 @@
 #include "ctl/symbols.h"
 #include "events.h"
 #include "functions.h"
+#include "groups.h"
 #include "show/show.h"
 #include "tables.h"
 
@@ -96,6 +97,10 @@ void query_free(struct query *query)
 	query->sql->sqlite3_close_v2(query->db);
 	while ((table = query->tables)) {
 		query->tables = table->next;
+		query_table_free(table);
+	}
+	while ((table = query->groups)) {
+		query->groups = table->next;
 		query_table_free(table);
 	}
 	symbols_free(query->symbols);
@@ -291,13 +296,17 @@ int query_run(struct query *query, const char *text, const struct query_output *
 	while (rc == SQLITE_OK && *at) {
 		sqlite3_stmt *stmt = NULL;
 		const char *next = at;
+		char *groups AUTO_FREE = query_groups(query, at, &next, &rc);
 
-		rc = query->sql->sqlite3_prepare_v2(query->db, at, -1, &stmt, &next);
+		if (rc == SQLITE_OK)
+			rc = query->sql->sqlite3_prepare_v2(query->db, groups ? groups : at, -1,
+							    &stmt, groups ? NULL : &next);
 		if (rc == SQLITE_OK && stmt)
 			rc = query_run_statement(query, stmt, output);
 		if (rc != SQLITE_OK)
 			query_refuse(query, rc, quoted, at, err);
 		query->sql->sqlite3_finalize(stmt);
+		query_groups_done(query);
 		at = next;
 	}
 	return err->code;

@@ -16,17 +16,11 @@
 
 #define PLAN_MOST 32u /* comparisons of one plan */
 #define ROWS_GUESSED 1e6
+#define READING_PART 0.7 /* of the time of a reading, where the reader leaves out events */
 #define WHERE_BYTES 1024u
 
 /** Plans, for xFilter: rows in the order of time, or names of events in their order. */
 enum { PLAN_ROWS, PLAN_NAMES };
-
-/** A comparison that SQLite makes, with the value that it hands over; it checks each again. */
-struct query_compare {
-	uint32_t column;
-	unsigned char op; /* SQLITE_INDEX_CONSTRAINT_* */
-	struct query_cell cell;
-};
 
 struct query_vtab {
 	sqlite3_vtab base;
@@ -47,7 +41,7 @@ struct query_vtab {
 struct query_cursor {
 	sqlite3_vtab_cursor base;
 	struct query_table *table;
-	uint64_t filters, used, nr_read;
+	uint64_t filters, used;
 	bool eof;
 	struct view *view;
 	struct view_select select;
@@ -241,7 +235,7 @@ static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	const struct query_table *table = ((struct query_vtab *)vtab)->table;
 	const struct sqlite *sql = table->query->sql;
 	char plan[PLAN_MOST * 24] = "", *words AUTO_FREE = xstrdup("");
-	double rows = ROWS_GUESSED;
+	double rows = ROWS_GUESSED, cost = ROWS_GUESSED;
 	size_t used = 0;
 	int nr = 0;
 
@@ -260,12 +254,15 @@ static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 				  query_operator(op));
 		info->aConstraintUsage[i].argvIndex = ++nr;
 		rows /= op == SQLITE_INDEX_CONSTRAINT_EQ ? 1000 : column->role == QUERY_TS ? 10 : 2;
+		cost = table->fill || column->role == QUERY_TS ? MIN(cost, rows) : cost;
 	}
+	if (nr && cost > rows) /* so that two readings for conditions with OR are not worth it */
+		cost *= READING_PART;
 	info->idxStr = sql->sqlite3_mprintf("%llu;%s%s", (unsigned long long)info->colUsed, plan,
 					    words);
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
-	info->estimatedCost = rows < 1 ? 1 : rows;
+	info->estimatedCost = cost < 1 ? 1 : cost;
 	info->idxNum = !nr && query_is_by_name(table, info) ? PLAN_NAMES : PLAN_ROWS;
 	info->orderByConsumed = info->idxNum == PLAN_NAMES || query_is_in_order(table, info);
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
@@ -420,6 +417,20 @@ static bool query_is_brief(const struct query_cursor *cursor)
 	return true;
 }
 
+static bool query_needs_no_field(const char *name)
+{
+	(void)name;
+	return false;
+}
+
+static bool query_uses_fields(const struct query_cursor *cursor)
+{
+	for (uint32_t i = 0; i < cursor->table->nr_columns; i++)
+		if (query_uses(cursor, i) && cursor->table->columns[i].role >= QUERY_FIELDS)
+			return true;
+	return false;
+}
+
 /* The comparisons that the reader can make, so that fewer events are decoded. */
 static void query_narrow(struct query_cursor *cursor, const struct query_compare *compares,
 			 uint32_t nr)
@@ -448,6 +459,7 @@ static void query_narrow(struct query_cursor *cursor, const struct query_compare
 	cursor->select.names = cursor->names;
 	cursor->select.where = *cursor->where ? cursor->where : NULL;
 	cursor->select.brief = query_is_brief(cursor);
+	cursor->select.needs_fields = query_uses_fields(cursor) ? NULL : query_needs_no_field;
 }
 
 static int query_begin_reading(struct query_cursor *cursor)
@@ -455,9 +467,10 @@ static int query_begin_reading(struct query_cursor *cursor)
 	struct query *query = cursor->table->query;
 
 	query->reads++;
+	for (uint32_t i = 0; i < cursor->table->nr_columns; i++)
+		cursor->table->columns[i].of = NULL; /* another view may have the address */
 	if (show_open(query->path, false, NULL, NULL, &cursor->view, &query->err) != 0)
 		return SQLITE_ERROR;
-	cursor->nr_read = 0;
 	return SQLITE_OK;
 }
 
@@ -472,19 +485,55 @@ static bool query_is_of_table(const struct query_cursor *cursor)
 static int query_read(struct query_cursor *cursor)
 {
 	struct query *query = cursor->table->query;
+	struct event *event = cursor->decodes ? &cursor->event : NULL;
 	int r;
 
 	do {
-		r = event_next(cursor->view, &cursor->select,
-			       cursor->decodes ? &cursor->event : NULL);
-		cursor->nr_read++;
-		if (cursor->nr_read % 4096 == 0 && query->interrupted)
+		r = event_next(cursor->view, &cursor->select, event);
+		if (query->interrupted)
 			return SQLITE_INTERRUPT;
 	} while (r > 0 && !query_is_of_table(cursor));
 	cursor->eof = r <= 0;
 	if (r < 0)
 		return query_fail(cursor->table, "the trace can't be read");
 	return SQLITE_OK;
+}
+
+struct query_cursor *query_scan_new(struct query_table *table, uint64_t used,
+				    const struct query_compare *compares, uint32_t nr)
+{
+	struct query_cursor *scan = xalloc(sizeof(*scan));
+
+	scan->table = table;
+	scan->used = used;
+	pen_init(&scan->pen, NULL);
+	query_narrow(scan, compares, nr);
+	if (query_begin_reading(scan) == SQLITE_OK)
+		return scan;
+	query_close(&scan->base);
+	return NULL;
+}
+
+int query_scan_next(struct query_cursor *scan)
+{
+	int rc = query_read(scan);
+
+	return rc != SQLITE_OK ? rc : scan->eof ? SQLITE_DONE : SQLITE_ROW;
+}
+
+const struct event *query_scan_event(const struct query_cursor *scan)
+{
+	return &scan->event;
+}
+
+struct query_cell query_scan_cell(struct query_cursor *scan, uint32_t column)
+{
+	return query_events_cell(&scan->table->columns[column], &scan->event, &scan->pen);
+}
+
+void query_scan_free(struct query_cursor *scan)
+{
+	query_close(&scan->base);
 }
 
 /* --- names of events ----------------------------------------------------------------------- */
@@ -670,7 +719,7 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *plan,
 		return query_first_name(cursor);
 	query_end_reading(cursor);
 	cursor->rows = NULL;
-	if (cursor->table->fill) {
+	if (cursor->table->fill || cursor->table->rows) {
 		rc = query_fill(cursor);
 		cursor->rows = cursor->table->rows;
 	} else if (cursor->filters++) {
@@ -772,11 +821,16 @@ static const sqlite3_module query_module = {
 	.xRowid = query_rowid,
 };
 
+int query_table_register(struct query *query, struct query_table *table)
+{
+	return query->sql->sqlite3_create_module_v2(query->db, table->name, &query_module, table,
+						    NULL);
+}
+
 int query_tables_register(struct query *query, struct err *err)
 {
 	for (struct query_table *table = query->tables; table; table = table->next)
-		if (query->sql->sqlite3_create_module_v2(query->db, table->name, &query_module,
-							 table, NULL) != SQLITE_OK)
+		if (query_table_register(query, table) != SQLITE_OK)
 			return err_set(err, ERR_INTERNAL, "SQLite refuses the table \"%s\": %s",
 				       table->name, query->sql->sqlite3_errmsg(query->db));
 	return 0;

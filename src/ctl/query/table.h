@@ -36,12 +36,15 @@ enum query_role {
  * struct query_column
  * @type: QUERY_INTEGER, QUERY_REAL or QUERY_TEXT. @field: of the event, as it is shown.
  * @pushed: whether the reader can compare it with an integer or a text of this type.
+ * @of, @at: the class whose events all have the field at this place; NULL: not known yet.
  */
 struct query_column {
 	char *name, *field;
 	enum query_cell_type type;
 	enum query_role role;
 	bool pushed;
+	const void *of;
+	uint32_t at;
 };
 
 /** Fill a table in memory. Return: 0, or the code in @err. */
@@ -64,6 +67,14 @@ struct query_table {
 	struct query_rows *rows;
 };
 
+/** A comparison that SQLite makes, with the value that it hands over; it checks each again.
+ *  @op: SQLITE_INDEX_CONSTRAINT_*. */
+struct query_compare {
+	uint32_t column;
+	unsigned char op;
+	struct query_cell cell;
+};
+
 /**
  * struct query - the reading of one trace. Used by one thread.
  * @tables: in the order of .tables. @reads: of the whole trace.
@@ -71,7 +82,7 @@ struct query_table {
  * @empty: a table that was used, of which the trace has no events; NULL: none.
  * @symbols: NULL: no function was named yet.
  * @interrupted: set by a signal handler. @declaring: a table is being declared to SQLite.
- * @stores: the statements are our own.
+ * @stores: the statements are our own. @groups: tables of results (groups.h); @nr_groups: so far.
  */
 struct query {
 	const struct sqlite *sql;
@@ -84,6 +95,8 @@ struct query {
 	struct symbols *symbols;
 	volatile int interrupted;
 	bool declaring, stores;
+	struct query_table *groups;
+	uint64_t nr_groups;
 	struct err err; /* of the last failure in a table */
 	char *place;	/* of the last error in a statement: its line, and a mark below; or NULL */
 };
@@ -95,8 +108,25 @@ struct query_column *query_table_column(struct query_table *table, const char *n
 					enum query_cell_type type, enum query_role role,
 					const char *field);
 void query_table_free(struct query_table *table);
+/** query_table_register() - make one more table known to SQLite. Return: 0 or an error of it. */
+int query_table_register(struct query *query, struct query_table *table) MUST_CHECK;
 /** query_tables_register() - make the tables known to SQLite. Return: 0, or the code in @err. */
 int query_tables_register(struct query *query, struct err *err) MUST_CHECK;
+/** A reading of a table of events. */
+struct query_cursor;
+
+/** query_scan_new() - @used: bits of the columns that are read, as SQLite has them. @compares:
+ *  leave out events for which they don't hold, as far as the reader can; all are to be checked.
+ *  Return: NULL with query->err set. */
+struct query_cursor *query_scan_new(struct query_table *table, uint64_t used,
+				    const struct query_compare *compares, uint32_t nr);
+/** Return: SQLITE_ROW, SQLITE_DONE or an error of SQLite. */
+int query_scan_next(struct query_cursor *scan) MUST_CHECK;
+/** The event; the same one in all calls. */
+const struct event *query_scan_event(const struct query_cursor *scan);
+/** A cell of the event, until the next call. */
+struct query_cell query_scan_cell(struct query_cursor *scan, uint32_t column);
+void query_scan_free(struct query_cursor *scan);
 /** Take note of a view that was read. */
 void query_note_view(struct query *query, struct view *view);
 

@@ -218,7 +218,7 @@ void schema_put(const struct schema_class *class, const struct event *event, str
 
 	parquet_integer(file, SCHEMA_TS, (uint64_t)event->ns);
 	for (int32_t i = SCHEMA_CPU; i < SCHEMA_NR_COMMON; i++) {
-		const struct query_column column = { .role = roles[i] };
+		struct query_column column = { .role = roles[i] };
 		struct query_cell cell = query_events_cell(&column, event, pen);
 
 		schema_put_cell(class->schema, i, &cell, true, file, pen);
