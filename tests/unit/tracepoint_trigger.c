@@ -26,6 +26,13 @@
 enum { THREADS = 4, EVENTS = 20000, SIGNALS = 300, SLOT = 7, GENERATION = 3 };
 
 #define LONG UINT64_MAX /* no pair takes so long */
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#define UNDER_TSAN __has_feature(thread_sanitizer)
+#else
+#define UNDER_TSAN 0
+#endif
 
 LTT_TRACEPOINT(t, begin, (int64_t id, const char *name), LTT_INFO, ltt_int(int64_t, id, id),
 	       ltt_string(name, name))
@@ -309,6 +316,51 @@ static void from_threads(uint32_t begin_key, uint32_t end_key)
 	unwatch_pair();
 }
 
+static bool ends;
+
+static void *emit_until_end(void *arg)
+{
+	(void)arg;
+	for (int i = 0; !__atomic_load_n(&ends, __ATOMIC_RELAXED); i++) {
+		ltt_trace(t, begin, i, "some text");
+		ltt_trace(t, end, "some text", i, 1);
+	}
+	return NULL;
+}
+
+/* Triggers of all roles come and go while threads hit them; late threads write into the memory of
+ * triggers, and nowhere else. ThreadSanitizer does not know that this is meant. */
+static void changing(void)
+{
+	const uint32_t keys[][2] = { { 0, 1 }, { 1, 0 }, { TRIGGER_BY_THREAD, TRIGGER_BY_THREAD } };
+	pthread_t threads[THREADS];
+
+	if (UNDER_TSAN)
+		return;
+	for (int i = 0; i < THREADS; i++)
+		CHECK_IS(pthread_create(&threads[i], NULL, emit_until_end, NULL), ==, 0);
+	for (int i = 0; i < 600; i++) {
+		const uint32_t *key = keys[i % 3];
+		struct trigger_spec match = spec_of(TRIGGER_MATCH, TRIGGER_BY_THREAD, 0);
+
+		match.nr_captures = 2;
+		match.captures[0] = 1;
+		watch_pair(key[0], key[1], i % 2 ? LONG : 0);
+		CHECK_IS(site_watch(end_id, &match), ==, 0);
+		nap(20000);
+		CHECK_IS(site_unwatch(end_id, fired, SLOT, TRIGGER_MATCH), ==, 0);
+		CHECK_IS(site_unwatch(begin_id, fired, SLOT, TRIGGER_BEGIN), ==, 0);
+		CHECK_IS(site_unwatch(end_id, fired, SLOT, TRIGGER_END), ==, 0);
+		pairing_release(pairs);
+		CHECK(pairing_new() == pairs);
+	}
+	__atomic_store_n(&ends, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (uint32_t i = 0; i < LTT_FIRED_SLOTS; i++)
+		CHECK(i == SLOT || !fired->slot[i].fired);
+}
+
 /* The child has none of its parent's begins. */
 static void across_fork(void)
 {
@@ -397,6 +449,7 @@ int main(void)
 	full();
 	from_threads(0, 1);
 	from_threads(TRIGGER_BY_THREAD, TRIGGER_BY_THREAD);
+	changing();
 	across_fork();
 	killed();
 	refusals();
