@@ -2,6 +2,7 @@
 /* Instrumented libraries are loaded and unloaded, also while others trace and probes
  * come and go; nothing of them stays behind. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #include <ltt/tracepoint.h>
 
 #include "check.h"
+#include "ltt_ring.h"
+#include "tracer/emit/trigger.h"
+#include "tracer/site/site.h"
 #include "tracer_alone.h"
 
 LTT_TRACEPOINT(both, call, (int x), LTT_INFO, ltt_int(int, x, x))
@@ -104,6 +108,49 @@ static void test_one(const char *name, int sites)
 	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
+/* --- triggers ----------------------------------------------------------------------- */
+
+static uint32_t plugin_id, both_id;
+
+static void note_id(const struct point *point, void *data)
+{
+	(void)data;
+	if (strcmp(point->event->name, "plugin:call") == 0)
+		plugin_id = point->id;
+	if (strcmp(point->event->name, "both:call") == 0)
+		both_id = point->id;
+}
+
+/* A trigger ends with its point, and not with one of its sites. */
+static void test_triggers(void)
+{
+	static struct ltt_fired fired;
+	const struct point_listener listener = { .added = note_id };
+	struct trigger_spec match = { .fired = &fired, .slot = 1, .clock = LTT_CLOCK_MONOTONIC };
+	struct trigger_spec count = { .fired = &fired, .slot = 2, .role = TRIGGER_COUNT };
+	plugin_function call;
+	uint32_t first;
+	void *plugin;
+
+	site_listen(&listener);
+	plugin = load("tracepoint_plugin", &call);
+	first = plugin_id;
+	CHECK(site_watch(plugin_id, &match) == 0 && site_watch(both_id, &count) == 0);
+	call(5);
+	CHECK(fired.slot[1].fired == 1 && fired.slot[2].fired == 1);
+	CHECK(strcmp(fired.record[0].event, "plugin:call") == 0);
+	CHECK_IS(dlclose(plugin), ==, 0);
+	CHECK(!site_is_known(first) && site_is_known(both_id));
+	CHECK_IS(site_unwatch(first, &fired, 1, TRIGGER_MATCH), ==, -ENOENT);
+	ltt_trace(both, call, 1);
+	plugin = load("tracepoint_plugin", &call);
+	call(6);
+	CHECK(plugin_id != first && fired.slot[1].fired == 1 && fired.slot[2].fired == 3);
+	CHECK_IS(site_unwatch(both_id, &fired, 2, TRIGGER_COUNT), ==, 0);
+	CHECK_IS(dlclose(plugin), ==, 0);
+	site_listen(NULL);
+}
+
 /* --- while others trace --------------------------------------------------------------- */
 
 static int stop;
@@ -167,6 +214,7 @@ int main(void)
 {
 	test_one("tracepoint_plugin", 2);
 	test_one("tracepoint_plugin_cxx", 1);
+	test_triggers();
 	test_busy();
 	return 0;
 }

@@ -105,6 +105,18 @@ static void unwatch_some(struct area *area, uint32_t slot, uint32_t round)
 	release_pairs(area);
 }
 
+/* Those of libraries that were unloaded. */
+static void forget_gone(struct area *area)
+{
+	struct watching **at = &area->watchings;
+
+	while (*at)
+		if (site_is_known((*at)->point))
+			at = &(*at)->next;
+		else
+			unwatch(area, at);
+}
+
 static struct watching *watching_find(const struct area *area, const struct msg_app_triggering *m)
 {
 	struct watching *w = area->watchings;
@@ -313,6 +325,8 @@ static int on_trigger(struct agent_link *link, struct decoder *dec)
 	}
 	agent_lock();
 	area = area_find(link->index, m.fired);
+	if (area)
+		forget_gone(area);
 	while (area && msg_app_triggering_next(&m.points, &triggering)) {
 		int err = watch(area, link->round, &triggering, filter);
 

@@ -598,3 +598,13 @@ int site_unwatch(uint32_t id, const struct ltt_fired *fired, uint32_t slot, enum
 	limbo_drain_if_full();
 	return l ? 0 : -ENOENT;
 }
+
+bool site_is_known(uint32_t id)
+{
+	bool known;
+
+	registry_lock();
+	known = point_find(id) != NULL;
+	registry_unlock();
+	return known;
+}

@@ -11,6 +11,7 @@
 #ifndef TRACER_EMIT_TRIGGER_H
 #define TRACER_EMIT_TRIGGER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,6 +72,9 @@ int site_watch(uint32_t point, const struct trigger_spec *spec);
 /** Return: 0; -ENOENT: the point does not have it. */
 int site_unwatch(uint32_t point, const struct ltt_fired *fired, uint32_t slot,
 		 enum trigger_role role);
+
+/** Whether the point still exists: else its triggers have ended with it. */
+bool site_is_known(uint32_t point);
 
 /** Tables of begins, empty in a forked child; used again after pairing_release(). With agent_lock.
  *  Return: NULL: no memory. */
