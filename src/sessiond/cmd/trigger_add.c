@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "sessiond/domain/rec/filter.h"
-#include "sessiond/domain/user/fire.h"
 #include "sessiond/state/triggers.h"
 
 static uint64_t trigger_add_now_ns(void)
@@ -43,7 +42,9 @@ static enum cmd_now trigger_add_check_events(struct command *cmd, const struct t
 	if (*spec->filter &&
 	    filter_check_syntax(tracer->ops->filters(tracer), spec->filter, &cmd->err))
 		return CMD_FAILED;
-	return fire_check(tracer, spec, cmd->caller.uid, &cmd->err) ? CMD_FAILED : CMD_DONE;
+	return conditions_check(&cmd->sd->conditions, spec, cmd->caller.uid, &cmd->err) ?
+		       CMD_FAILED :
+		       CMD_DONE;
 }
 
 /* A trigger that is not saved would be lost with the daemon. */

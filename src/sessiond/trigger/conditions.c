@@ -320,6 +320,12 @@ void conditions_fini(struct conditions *conditions)
 	loop_timer_cancel(&conditions->look);
 }
 
+int conditions_check(struct conditions *conditions, const struct trigger_spec *spec, uid_t uid,
+		     struct err *err)
+{
+	return fire_check(conditions_user(conditions), spec, uid, err);
+}
+
 void conditions_begin(struct conditions *conditions, struct trigger *trigger)
 {
 	trigger->look.since_ns = loop_now_ns();

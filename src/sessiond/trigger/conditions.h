@@ -23,6 +23,10 @@ struct conditions {
 
 void conditions_init(struct conditions *conditions, struct sessiond *sd);
 void conditions_fini(struct conditions *conditions);
+/** Whether applications of the user (0: of all) that have the event have its fields, too. Return: 0
+ *  or the code set in @err. */
+int conditions_check(struct conditions *conditions, const struct trigger_spec *spec, uid_t uid,
+		     struct err *err) MUST_CHECK;
 /** A trigger was added or restored: programs are watched for it, or the daemon's timer is set. */
 void conditions_begin(struct conditions *conditions, struct trigger *trigger);
 /** Compare a new trigger with the present figures of its session, from which its condition counts;
