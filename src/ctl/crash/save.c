@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <ltt/control.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@
 
 #define INPUT_BYTES (3u * PATH_MAX)
 #define RETRY_NS 100000000
-#define RETRIES 50u /* 5 s: a killed daemon is replaced; another snapshot is written */
+#define RETRIES 150u /* 15 s: a killed daemon is replaced; another snapshot is written */
 
 /* --- the facts --------------------------------------------------------------------------- */
 
@@ -102,11 +103,14 @@ static void save_pause(void)
 	nanosleep(&(struct timespec){ .tv_nsec = RETRY_NS }, NULL);
 }
 
+/* Not that of another user, to which root has access. */
 static bool save_has_socket(const char *rundir)
 {
 	char *path AUTO_FREE = xasprintf("%s/client.sock", rundir);
+	struct stat st;
 
-	return access(path, W_OK) == 0;
+	return stat(path, &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid()) &&
+	       access(path, W_OK) == 0;
 }
 
 /* Most users have no session daemon: for these, nothing is written into their homes. */

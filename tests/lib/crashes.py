@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""crashes - for tests of ltt-crash: the processes that save a crash, beside the handler of its core."""
+import os
+
+import ltt
+
+
+def savers():
+    """Those of this test, which have its working directory."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                command = f.read().split(b"\0")
+            if (command[0].endswith(b"/ltt-crash") or command[-2:] == [b"--save", b""]) and \
+                    os.readlink(f"/proc/{pid}/cwd") == os.getcwd():
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def settle():
+    ltt.until(lambda: not savers(), 20, "the end of the processes that save")
