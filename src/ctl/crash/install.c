@@ -19,6 +19,7 @@
 #define PATTERN_MOST 127u /* bytes; the kernel cuts longer ones */
 #define BOOT_DIR "/etc/sysctl.d"
 #define BOOT BOOT_DIR "/99-ltt-crash.conf"
+#define FILE_WORDS " -%c:%d " /* the limit of a file, and the mode */
 #define FACTS_WORDS "%%I %%s" /* the thread's id, as the first namespace has it, and the signal */
 
 /* --- the kernel's settings --------------------------------------------------------------- */
@@ -107,7 +108,21 @@ static char *install_words(const char *previous)
 		return xstrdup("");
 	if (*previous == '|')
 		return xasprintf(" %s", previous + 1 + strspn(previous + 1, " "));
-	return xasprintf(" -%%c:%%d %s%s", previous, pid ? ".%p" : "");
+	return xasprintf("%s%s%s", FILE_WORDS, previous, pid ? ".%p" : "");
+}
+
+/* The previous pattern, which a pattern of ours has, too: its file may have been removed. Allocated;
+ * NULL: it is none of ours. */
+static char *install_unwrap(const char *program, const char *pattern)
+{
+	char *ours AUTO_FREE = xasprintf("|%s " FACTS_WORDS, program);
+	const char *words = pattern + strlen(ours);
+
+	if (strncmp(pattern, ours, strlen(ours)) != 0 || (*words && *words != ' '))
+		return NULL;
+	if (strncmp(words, FILE_WORDS, strlen(FILE_WORDS)) == 0)
+		return xstrdup(words + strlen(FILE_WORDS));
+	return *words ? xasprintf("|%s", words + 1) : xstrdup("");
 }
 
 static char *install_pattern(const char *program, const char *previous, struct err *err)
@@ -172,8 +187,10 @@ static int install_new(struct ctl *ctl, struct crash_settings *settings, const c
 		return ctl->err.code;
 	free(settings->pattern);
 	free(settings->previous);
-	settings->previous = xstrdup(now);
-	settings->pattern = install_pattern(program, now, &ctl->err);
+	settings->previous = install_unwrap(program, now);
+	if (!settings->previous)
+		settings->previous = xstrdup(now);
+	settings->pattern = install_pattern(program, settings->previous, &ctl->err);
 	if (!settings->pattern || crash_settings_write(settings, &ctl->err) != 0)
 		return ctl->err.code;
 	install_boot(ctl, settings->pattern);
@@ -211,6 +228,13 @@ enum status crash_uninstall(struct ctl *ctl)
 	if (install_check_root(ctl) != STATUS_OK)
 		return STATUS_ERROR;
 	if (!crash_settings_read(&settings)) {
+		char *program AUTO_FREE = install_program(&ctl->err);
+
+		settings.previous = program && now ? install_unwrap(program, now) : NULL;
+		settings.pattern = settings.previous ? xstrdup(now) : NULL;
+	}
+	if (!settings.previous || !settings.pattern) {
+		ctl->err = (struct err){ 0 };
 		err_set(&ctl->err, ERR_STATE, "ltt-crash is not installed in core_pattern");
 		return STATUS_ERROR;
 	}
