@@ -39,6 +39,11 @@ static int sample_take(struct ctl *ctl, const char *session, struct sample *ret)
 	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return ctl->err.code;
 	ret->at_ns = before + (figures_clock_ns(CLOCK_MONOTONIC) - before) / 2;
+	for (size_t i = 0; i < ret->status->nr_channels; i++)
+		if (!ret->status->channels[i]->totals)
+			return err_set(&ctl->err, ERR_CONSUMER,
+				       "the consumer daemon does not reply, so that its figures are "
+				       "missing: use 'lttctl recorder status' again");
 	return 0;
 }
 
@@ -87,17 +92,13 @@ static uint64_t figures_ring_bytes(const struct ltt_ctl_channel *before,
 	return ring->bytes;
 }
 
-static uint64_t figures_recorded(const struct ltt_ctl_channel *c)
-{
-	return c && c->totals ? c->totals->recorded : 0;
-}
-
 /* The buffer with the most events reaches back least. */
 static struct json_object *figures_of_channel(const struct ltt_ctl_channel *before,
 					      const struct ltt_ctl_channel *c, uint64_t ns)
 {
 	uint64_t size = c->subbuf_size * c->num_subbuf, bytes = 0, most = 0;
-	uint64_t events = figures_recorded(c) - MIN(figures_recorded(c), figures_recorded(before));
+	uint64_t old = before ? before->totals->recorded : 0;
+	uint64_t events = c->totals->recorded - MIN(c->totals->recorded, old);
 	struct json_object *o = json_object_new_object();
 
 	for (size_t i = 0; i < c->nr_rings; i++) {
