@@ -51,7 +51,7 @@ static void watch_exit(void)
 
 static void report(const char *file, const char *provider, const char *event, const char *reason)
 {
-	const char *debug = getenv("LTT_DEBUG");
+	const char *debug = secure_getenv("LTT_DEBUG");
 
 	if (debug && *debug && strcmp(debug, "0") != 0)
 		fprintf(stderr, "liblttng-ust of ltt: %s: %s%s%s can't be recorded: %s\n", file,

@@ -27,8 +27,7 @@
 /** struct frame - an event that is being written. @owner: its context in the probe; NULL: free. */
 struct frame {
 	const void *owner;
-	unsigned char *at, *end;
-	unsigned char payload[];
+	unsigned char *payload, *at, *end;
 };
 
 /** struct saved - the values for filters of an event that has fields that are not recorded. */

@@ -144,9 +144,14 @@ static size_t hidden_put_all(unsigned char *to, size_t room, const struct event 
 
 /* --- the event ------------------------------------------------------------------------------ */
 
+/* The payload is behind the frame. */
 static __attribute__((noinline)) struct frame *record_stage(struct event *event, size_t bytes)
 {
-	return ltt_stage(&event->site, sizeof(struct frame) + bytes);
+	struct frame *frame = ltt_stage(&event->site, sizeof(*frame) + bytes);
+
+	if (frame)
+		frame->payload = (unsigned char *)(frame + 1);
+	return frame;
 }
 
 static struct event *record_event(const struct tp_reservation *at)
@@ -163,10 +168,12 @@ static int record_reserve(struct tp_reservation *at)
 	struct frame *frame = &reader->frame;
 
 	/* An owner at the same place of the stack left by longjmp(). */
-	if (likely(bytes <= INLINE_BYTES && (!frame->owner || frame->owner == at)))
+	if (likely(bytes <= INLINE_BYTES && (!frame->owner || frame->owner == at))) {
 		frame->owner = at;
-	else
+		frame->payload = reader->room;
+	} else {
 		frame = record_stage(event, bytes);
+	}
 	if (unlikely(!frame)) {
 		if (saved)
 			saved->owner = NULL;
