@@ -812,6 +812,7 @@ static enum status record_verb_run_program(struct ctl *ctl)
 	char *functions AUTO_FREE = NULL, *min_size AUTO_FREE = NULL;
 	char *depth AUTO_FREE = NULL, *binaries AUTO_FREE = NULL;
 	char *scope AUTO_FREE = make_scope(ctl);
+	bool preloads = false; /* libltt, even without wrappers */
 	unsigned int nr = 0;
 	enum status status;
 
@@ -825,10 +826,10 @@ static enum status record_verb_run_program(struct ctl *ctl)
 	if (!getenv(REGISTER_TIMEOUT) && record_verb_records(DOMAIN_USER))
 		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
 	if (!opt.no_lttng && record_verb_records(DOMAIN_USER))
-		binaries = binaries_environment(ctl->operands[0]);
+		binaries = binaries_environment(ctl->operands[0], &preloads);
 	if (binaries)
 		environment[nr++] = binaries;
-	if (opt.wrap || binaries) {
+	if (opt.wrap || preloads) {
 		preload = wrap_environment(ctl, opt.wrap);
 		if (opt.wrap && (opt.call_site || !getenv(WRAP_DEPTH_VARIABLE)))
 			depth = wrap_depth_environment(ctl, opt.call_site);
