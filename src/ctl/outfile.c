@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 static int outfile_failed(const struct outfile *out, int error, struct err *err)
 {
@@ -34,11 +37,38 @@ static char *outfile_temp(const char *path)
 	return xasprintf("%s/.%s.%d", dirname(dir), basename(base), (int)getpid());
 }
 
+/* Whether an entry is that of a process that was killed: ".BASE.PID". */
+static bool outfile_is_left(const char *entry, const char *base)
+{
+	size_t len = strlen(base);
+	uint64_t pid;
+
+	return entry[0] == '.' && strncmp(entry + 1, base, len) == 0 && entry[len + 1] == '.' &&
+	       parse_u64(entry + len + 2, &pid) == 0 && pid && pid <= INT_MAX &&
+	       kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+static void outfile_remove_left(const char *path)
+{
+	char *copy AUTO_FREE = xstrdup(path), *name AUTO_FREE = xstrdup(path);
+	const char *base = basename(name);
+	DIR *dir AUTO_DIR = opendir(dirname(copy));
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir)))
+		if (outfile_is_left(entry->d_name, base) &&
+		    unlinkat(dirfd(dir), entry->d_name, 0) < 0)
+			dir_remove(dirfd(dir), entry->d_name);
+}
+
 /* Without a name, so that nothing is left of a process that is killed; else with one. */
 static int outfile_create(struct outfile *out)
 {
 	char *copy AUTO_FREE = xstrdup(out->path);
-	int fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	int fd;
+
+	outfile_remove_left(out->path);
+	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return fd;
@@ -80,6 +110,7 @@ int outfile_open_named(struct outfile *out, const char *name, struct err *err)
 	if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
 		return err_set(err, ERR_OUTPUT, "can't write %s: this is no regular file", name);
 	out->path = outfile_path(name);
+	outfile_remove_left(out->path);
 	out->temp = outfile_temp(out->path);
 	fd = open(out->temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -112,8 +143,8 @@ int outfile_open_dir(struct outfile *out, const char *name, struct err *err)
 	else if (error)
 		outfile_failed(out, -error, err);
 	if (!error) {
+		outfile_remove_left(out->path);
 		out->temp = outfile_temp(out->path);
-		dir_remove(AT_FDCWD, out->temp); /* of a process that was killed */
 		if (mkdir(out->temp, 0777) == 0)
 			out->dir_fd = open(out->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (out->dir_fd < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * outfile.h - a file or directory that is whole or not there: it takes its name at the end only, in
- * place of an older file. A name that is no regular file, as /dev/null or a FIFO, is written
- * directly.
+ * place of an older file. The next writer of the name removes that of a process that was killed. A
+ * name that is no regular file, as /dev/null or a FIFO, is written directly.
  */
 #ifndef CTL_OUTFILE_H
 #define CTL_OUTFILE_H

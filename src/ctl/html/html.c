@@ -2,13 +2,12 @@
 #include "html.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/mem.h"
+#include "ctl/outfile.h"
 #include "ctl/print/text.h"
 #include "data.h"
 #include "gen/page.h"
@@ -158,46 +157,17 @@ static size_t html_measure(const struct html_page *page)
 	return len;
 }
 
-static int html_write_to(struct html_page *page, const char *path, int flags,
-			 const struct pack *pack)
+static int html_write_packed(struct html_page *page, const char *file, const struct pack *pack,
+			     struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-	int error;
+	struct outfile out;
 
-	if (!out)
-		return errno;
+	if (outfile_open(&out, file, err) != 0)
+		return err->code;
 	errno = 0;
-	html_print(page, pack, out);
-	page->bytes = (uint64_t)MAX(ftello(out), 0);
-	fflush(out);
-	error = ferror(out) ? (errno ? errno : EIO) : 0;
-	if (fclose(out) != 0 && !error)
-		error = errno;
-	return error;
-}
-
-/* The file that a link names is replaced, and not the link. */
-static int html_replace(struct html_page *page, const char *file, const struct pack *pack)
-{
-	char *place AUTO_FREE = realpath(file, NULL);
-	char *new AUTO_FREE = xasprintf("%s.%d.new", place ? place : file, (int)getpid());
-	int error = html_write_to(page, new, O_EXCL | O_NOFOLLOW, pack);
-
-	if (!error && rename(new, place ? place : file) != 0)
-		error = errno;
-	if (error && error != EEXIST)
-		unlink(new);
-	return error;
-}
-
-static int html_write_packed(struct html_page *page, const char *file, const struct pack *pack)
-{
-	struct stat st;
-
-	if (stat(file, &st) == 0 && !S_ISREG(st.st_mode)) /* a terminal, a pipe */
-		return html_write_to(page, file, 0, pack);
-	return html_replace(page, file, pack);
+	html_print(page, pack, out.file);
+	page->bytes = (uint64_t)MAX(ftello(out.file), 0);
+	return outfile_commit(&out, err);
 }
 
 static void html_take_stacks(struct html_page *page)
@@ -214,17 +184,15 @@ int html_write(struct html_page *page, const char *file, struct err *err)
 {
 	struct pack *pack;
 	size_t others;
-	int error;
 
 	latency_sort(page->collect->latency);
 	html_take_stacks(page);
 	others = html_measure(page);
 	pack = data_pack(page->collect,
 			 others < BYTES_MOST - PACK_LEAST ? BYTES_MOST - others : PACK_LEAST, err);
-	error = pack ? html_write_packed(page, file, pack) : 0;
+	if (pack)
+		(void)!html_write_packed(page, file, pack, err);
 	pack_free(pack);
 	free(page->graphs);
-	if (error)
-		err_errno(err, ERR_OUTPUT, error, "can't write %s", file);
 	return err->code;
 }

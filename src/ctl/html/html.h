@@ -37,7 +37,7 @@ struct html_page {
 	char *graphs;
 };
 
-/** html_write() - write @file: beside it first, so that it is whole, or as it was. Return: 0 or the
+/** html_write() - write @file (outfile.h): it is whole, or as it was. Return: 0 or the
  *  code in @err. */
 int html_write(struct html_page *page, const char *file, struct err *err) MUST_CHECK;
 
