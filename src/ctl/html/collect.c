@@ -536,11 +536,22 @@ static int collect_compare_events(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* As they are the second time, and those of one thread. */
+static bool collect_is_sorted(const struct collect *collect)
+{
+	for (uint32_t i = 1; i < collect->nr_spans; i++)
+		if (collect_compare_spans(&collect->spans[i - 1], &collect->spans[i]) > 0)
+			return false;
+	return true;
+}
+
 void collect_sort(struct collect *collect)
 {
 	uint32_t out = 0;
 
-	qsort(collect->spans, collect->nr_spans, sizeof(*collect->spans), collect_compare_spans);
+	if (!collect_is_sorted(collect))
+		qsort(collect->spans, collect->nr_spans, sizeof(*collect->spans),
+		      collect_compare_spans);
 	if (!collect->cells)
 		return;
 	qsort(collect->kept, collect->nr_kept, sizeof(*collect->kept), collect_compare_events);

@@ -8,6 +8,7 @@
 
 #define RAW_BYTES (64u << 10)
 #define VARINT_MOST 10u
+#define LEVEL 1 /* 6 takes twice the time, and of random times saves 3 % of the bytes */
 
 #define ZLIB_FUNCTIONS(X) \
 	X(deflateInit2_)  \
@@ -37,7 +38,7 @@ struct pack *pack_new(struct err *err)
 		return NULL;
 	pack = xalloc(sizeof(*pack));
 	pack->zlib = &zlib;
-	if (zlib.deflateInit2_(&pack->stream, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY,
+	if (zlib.deflateInit2_(&pack->stream, LEVEL, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY,
 			       ZLIB_VERSION, sizeof(pack->stream)) != Z_OK) {
 		free(pack);
 		err_set(err, ERR_INTERNAL, "%s is of another version than %s; install that one",
