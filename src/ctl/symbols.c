@@ -63,6 +63,7 @@ struct symbols {
 	struct symbol_row *rows;
 	struct ksymbols *kernels;
 	char *debug_path; /* of libdw; NULL: the usual one */
+	bool is_uncounted;
 };
 
 struct symbols *symbols_new(const struct show_options *options, const char *trace)
@@ -472,7 +473,7 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		row->next = symbols->rows;
 		symbols->rows = row;
 		idmap_add(&symbols->rows_map, &row->node, hash);
-		file->unnamed += !row->symbol.function;
+		file->unnamed += !row->symbol.function && !symbols->is_uncounted;
 	}
 	*ret = row->symbol;
 }
@@ -640,6 +641,11 @@ static void symbols_report_file(const struct symbol_file *file, struct ctl *ctl)
 		   file->path, nr, *package ? "install " : "install its debug symbols", package,
 		   *package ? "-dbgsym (or " : "", *package ? package : "",
 		   *package ? "-dbg)" : "");
+}
+
+void symbols_count(struct symbols *symbols, bool counts)
+{
+	symbols->is_uncounted = !counts;
 }
 
 void symbols_report(const struct symbols *symbols, struct ctl *ctl)

@@ -34,6 +34,9 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 int symbols_write(const struct symbols *symbols, const char *dir, struct embedded *ret,
 		  struct err *err) MUST_CHECK;
 
+/** Whether addresses that are named from now on are of those that symbols_report() reports. */
+void symbols_count(struct symbols *symbols, bool counts);
+
 /** A note for each object of which addresses have no name. */
 void symbols_report(const struct symbols *symbols, struct ctl *ctl);
 

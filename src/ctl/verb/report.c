@@ -32,7 +32,7 @@
 #define ROWS 5u
 #define ROWS_MOST 1000u
 #define ROWS_OF_PAGE 200u
-#define SITES_NAMED 4096u /* the largest ones, of which rows are made */
+#define SITES_NAMED 512u /* at least, of which rows are made; the largest ones */
 
 static struct {
 	char *trace_path, *top, *output, *counters;
@@ -42,6 +42,7 @@ static struct {
 static struct show_options chosen;
 
 static uint64_t top = ROWS;
+static struct symbols *shown;
 
 static struct series_set *lines; /* of the page; they are its collection's */
 
@@ -492,7 +493,22 @@ static void report_verb_add_sites(struct json_object *o, const char *key,
 						    "all_sites",
 		     nr);
 	json_set(o, key, json_object_new_array());
-	report_verb_list_sites(o, key, overview, order, sites, MIN(nr, SITES_NAMED));
+	report_verb_list_sites(o, key, overview, order, sites, MIN(nr, MAX(4 * top, SITES_NAMED)));
+}
+
+/* Before the others, most of which are not shown: objects without symbols are reported by these. */
+static void report_verb_name_first(const struct overview *overview)
+{
+	for (enum allocations_order order = 0; order <= ALLOCATIONS_BY_PEAK; order++) {
+		size_t nr;
+		const struct allocations_site **sites AUTO_FREE =
+			allocations_sorted(overview->allocations, order, &nr);
+
+		if (order == ALLOCATIONS_BY_PEAK && !opt.memory)
+			break;
+		for (size_t i = 0; i < nr && i < top; i++)
+			json_object_put(report_verb_site(sites[i], overview, order));
+	}
 }
 
 static void report_verb_add_memory(struct json_object *allocations, const struct overview *overview)
@@ -523,11 +539,14 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 	JSON_COPY(o, all, bytes, frees, unknown_frees, failed, live, live_bytes, most_bytes);
 	json_set_time(o, "most_ns", all->most_ns);
 	JSON_COPY(o, all, left_out);
+	report_verb_name_first(overview);
+	symbols_count(shown, false);
 	report_verb_add_sites(o, "largest", overview, ALLOCATIONS_BY_BYTES);
 	report_verb_add_sites(o, "sites", overview, ALLOCATIONS_BY_CALLS);
 	report_verb_add_sites(o, "leaks", overview, ALLOCATIONS_BY_LIVE);
 	if (opt.memory)
 		report_verb_add_memory(o, overview);
+	symbols_count(shown, true);
 }
 
 /* --- the record: losses, and commands ------------------------------------------------------- */
@@ -824,7 +843,7 @@ static enum status report_verb_run(struct ctl *ctl)
 	char *path AUTO_FREE =
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	const struct view_host host = { .name = symbols_name,
-					.names_priv = symbols_new(&chosen, path) };
+					.names_priv = shown = symbols_new(&chosen, path) };
 	struct objects *objects = NULL;
 	struct overview *overview = NULL;
 	struct report_page page = { 0 };
