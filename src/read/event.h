@@ -62,6 +62,11 @@ bool view_has_context(const struct view *view, const char *name);
  */
 int event_next(struct view *view, const struct view_select *select, struct event *event) MUST_CHECK;
 
+/** event_decode() - decode the event that event_next() returned last, with view_select.brief.
+ *  Return: 1; 0: it can't be decoded after all; negative errno. */
+int event_decode(struct view *view, const struct view_select *select, struct event *event)
+	MUST_CHECK;
+
 /** event_position() - a number of the event that event_next() returned last: the same in each
  *  reading of the same files, whatever is selected. 0: it returned none. */
 uint64_t event_position(const struct view *view);

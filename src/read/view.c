@@ -515,6 +515,11 @@ static int fill_event(struct view *view, const struct view_select *select, struc
 	return 1;
 }
 
+int event_decode(struct view *view, const struct view_select *select, struct event *event)
+{
+	return fill_event(view, select, view->current, event);
+}
+
 static void count_event(struct view *view, struct feed *feed)
 {
 	if (!view->events++)

@@ -164,6 +164,7 @@ enum view_format {
  * @delta: in JSON, the time since the event before as "delta_ns".
  * @table: print them as rows of it (show/columns.h); NULL: as @format has them.
  * @names: print with each event the names of its addresses (names.h); in JSON "symbols"; or NULL.
+ * @threads: that decode and format, where the style allows it; 0: one.
  * @status: of the answer in which a summary is printed as JSON.
  */
 struct view_style {
@@ -180,6 +181,7 @@ struct view_style {
 	bool delta;
 	struct columns *table;
 	struct names *names;
+	unsigned int threads;
 	int status;
 };
 

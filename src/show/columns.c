@@ -424,6 +424,31 @@ int columns_new(const char *names, bool csv, bool delta, struct columns **ret, s
 	return 0;
 }
 
+bool columns_are_csv(const struct columns *columns)
+{
+	return columns->csv;
+}
+
+struct columns *columns_copy(const struct columns *columns)
+{
+	struct columns *copy = xalloc(sizeof(*copy));
+
+	*copy = *columns;
+	copy->begun = true;
+	copy->all = xalloc(COLUMNS_MOST * sizeof(*copy->all));
+	memcpy(copy->all, columns->all, columns->nr * sizeof(*copy->all));
+	for (size_t i = 0; i < copy->nr; i++) {
+		struct column *column = &copy->all[i];
+
+		column->name = xstrdup(column->name);
+		column->searched = column->name + (column->searched - columns->all[i].name);
+	}
+	pen_init(&copy->cells, NULL);
+	copy->ends = xalloc(copy->nr * sizeof(*copy->ends));
+	copy->is_right = xalloc(copy->nr * sizeof(*copy->is_right));
+	return copy;
+}
+
 void columns_free(struct columns *columns)
 {
 	if (!columns)
@@ -642,12 +667,17 @@ static void columns_put_packet(struct pen *pen, const struct packet *packet)
 	pen_fini(&cell);
 }
 
+void print_columns_packet(struct packet *packet)
+{
+	print_packet_once(packet, columns_put_packet);
+}
+
 /* Return: whether it could be written so. */
 static bool columns_put_molded(struct printer *p, const struct event *event)
 {
 	const struct mold *mold;
 
-	print_packet_once(event->packet, columns_put_packet);
+	print_columns_packet(event->packet);
 	mold = mold_of(p, event, columns_mold_row);
 	if (mold)
 		mold_write(p, mold, event, NULL);

@@ -18,6 +18,9 @@ struct view;
  *  unless it is named. Return: 0, or the code in @err. */
 int columns_new(const char *names, bool csv, bool delta, struct columns **ret,
 		struct err *err) MUST_CHECK;
+/** columns_copy() - the same columns for another thread, of a table that is begun. */
+struct columns *columns_copy(const struct columns *columns);
+bool columns_are_csv(const struct columns *columns);
 void columns_free(struct columns *columns);
 
 /** Whether there is one for durations. */

@@ -353,6 +353,11 @@ static void put_object(struct printer *printer, const struct event *event)
 	put_scope(pen, "fields", event->fields);
 }
 
+void print_json_packet(struct packet *packet)
+{
+	print_packet_once(packet, put_packet);
+}
+
 void print_json(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
@@ -363,7 +368,7 @@ void print_json(struct printer *printer, const struct event *event)
 		pen_text(pen, ",\"delta_ns\":");
 		pen_json_i64(pen, event->ns - printer->last_ns);
 	}
-	print_packet_once(event->packet, put_packet);
+	print_json_packet(event->packet);
 	mold = mold_of(printer, event, put_object);
 	if (mold)
 		mold_write(printer, mold, event, view_json_put_value);

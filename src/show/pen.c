@@ -30,6 +30,13 @@ static void put_out(struct pen *pen)
 	pen->used = 0;
 }
 
+void pen_write(struct pen *pen, const char *s, size_t len)
+{
+	put_out(pen);
+	if (!pen->error && fwrite(s, 1, len, pen->file) != len)
+		pen->error = errno ? -errno : -EIO;
+}
+
 void pen_make_room(struct pen *pen, size_t len)
 {
 	if (pen->file)

@@ -29,6 +29,9 @@ void pen_fini(struct pen *pen);
 /** Return: 0, or the first error of all that was written. */
 int pen_flush(struct pen *pen) MUST_CHECK;
 
+/** Write much at once, to a FILE. */
+void pen_write(struct pen *pen, const char *s, size_t len);
+
 /** Write or grow the buffer, so that @len more bytes fit. */
 void pen_make_room(struct pen *pen, size_t len);
 

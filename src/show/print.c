@@ -8,6 +8,7 @@
 #include "columns.h"
 #include "longest.h"
 #include "read/view_priv.h"
+#include "team.h"
 
 static void print_new_second(struct printer *printer, time_t s, const char *format, bool gmt)
 {
@@ -69,9 +70,7 @@ static bool has_several_hosts(const struct view *view)
 	return false;
 }
 
-typedef void (*print_fn)(struct printer *printer, const struct event *event);
-
-static print_fn print_of(const struct view_style *style)
+static print_fn *print_of(const struct view_style *style)
 {
 	return style->table		    ? print_columns :
 	       style->format == VIEW_JSON   ? print_json :
@@ -79,12 +78,21 @@ static print_fn print_of(const struct view_style *style)
 					      print_text;
 }
 
+static print_packet_fn *print_packet_of(const struct view_style *style)
+{
+	return style->table		  ? print_columns_packet :
+	       style->format == VIEW_JSON ? print_json_packet :
+					    print_text_packet;
+}
+
 static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
 {
-	print_fn print = print_of(&printer->style);
+	print_fn *print = print_of(&printer->style);
 	struct event event;
 	int r;
 
+	if (team_can_print(view, select, &printer->style))
+		return team_print(view, select, printer, print, print_packet_of(&printer->style));
 	while ((r = event_next(view, select, &event)) > 0) {
 		print(printer, &event);
 		if (printer->pen.error)
@@ -98,7 +106,7 @@ static int print_longest(struct view *view, const struct view_select *select,
 			 struct printer *printer)
 {
 	struct longest *longest = longest_new(printer->style.longest);
-	print_fn print = print_of(&printer->style);
+	print_fn *print = print_of(&printer->style);
 	struct pen out = printer->pen;
 	struct event event;
 	int r;

@@ -51,6 +51,10 @@ struct printer {
 void print_text(struct printer *printer, const struct event *event);
 void print_brief(struct printer *printer, const struct event *event);
 void print_json(struct printer *printer, const struct event *event);
+/** Have the text of a packet's context, for all of its events (print_packet_once()). */
+void print_text_packet(struct packet *packet);
+void print_json_packet(struct packet *packet);
+void print_columns_packet(struct packet *packet);
 /** One value as JSON. */
 void print_json_value(struct pen *pen, const struct value *value);
 /** A row of printer->style.table, and its first line before it, unless rows are sorted. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,29 @@ static int check_number(const char *option, const char *text, uint64_t *ret, str
 	if (!text || (parse_u64(text, ret) == 0 && *ret))
 		return 0;
 	return err_set(err, ERR_INVALID, "--%s=%s: this is not a number of events", option, text);
+}
+
+#define SHOW_JOBS_MOST 1024u
+
+/* @text: NULL: leaves @ret. */
+static int show_check_jobs(const char *text, uint64_t *ret, struct err *err)
+{
+	if (!text || (parse_u64(text, ret) == 0 && *ret && *ret <= SHOW_JOBS_MOST))
+		return 0;
+	return err_set(err, ERR_INVALID, "--threads=%s: a number from 1 to %u", text,
+		       SHOW_JOBS_MOST);
+}
+
+/* By default, as many as the process may use CPUs. */
+static unsigned int show_jobs(const struct show_options *options)
+{
+	uint64_t jobs = 1;
+	cpu_set_t cpus;
+
+	if (!options->jobs && sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		jobs = (uint64_t)CPU_COUNT(&cpus);
+	(void)!show_check_jobs(options->jobs, &jobs, &(struct err){ 0 });
+	return (unsigned int)jobs;
 }
 
 static bool is_color(const char *when)
@@ -122,10 +146,11 @@ static int show_check_columns(const struct show_options *options, struct err *er
 
 int show_check(const struct show_options *options, struct err *err)
 {
-	uint64_t limit;
+	uint64_t limit, jobs;
 	char why[1024];
 
 	if (check_number("limit", options->limit, &limit, err) != 0 ||
+	    show_check_jobs(options->jobs, &jobs, err) != 0 ||
 	    check_order(options, err) != 0)
 		return err->code;
 	if (options->color && !is_color(options->color))
@@ -561,6 +586,7 @@ static enum show_result show_events(struct show *show, struct err *err)
 		.delta = options->delta,
 		.table = show->columns,
 		.names = show->names.objects ? &show->names : NULL,
+		.threads = show_jobs(options),
 	};
 	int rc;
 

@@ -494,6 +494,12 @@ static void put_event(struct printer *printer, const struct event *event)
 	}
 }
 
+void print_text_packet(struct packet *packet)
+{
+	if (packet->context.nr)
+		print_packet_once(packet, put_packet_context);
+}
+
 void print_text(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
@@ -501,8 +507,7 @@ void print_text(struct printer *printer, const struct event *event)
 
 	view_text_put_time(printer, event->ns);
 	put_delta(printer, event->ns);
-	if (event->packet->context.nr)
-		print_packet_once(event->packet, put_packet_context);
+	print_text_packet(event->packet);
 	mold = mold_of(printer, event, put_event);
 	if (mold)
 		mold_write(printer, mold, event, view_text_put_value);

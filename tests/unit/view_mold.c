@@ -109,12 +109,14 @@ static void forget_plans(void *priv, const struct ctf_event_class *ec)
 		((struct ctf_type *)ec->fields)->plan = NULL;
 }
 
-static void print_all(const char *dir, const struct form *form, bool general, struct seen *seen)
+static void print_all(const char *dir, const struct form *form, bool general, unsigned int threads,
+		      struct seen *seen)
 {
 	struct view_style style = form->style;
 	struct err err = { 0 };
 	FILE *file;
 
+	style.threads = threads;
 	if (form->csv)
 		CHECK_IS(columns_new(form->csv, true, false, &style.table, &err), ==, 0);
 	memset(seen, 0, sizeof(*seen));
@@ -134,11 +136,14 @@ static void print_all(const char *dir, const struct form *form, bool general, st
 static void compare_output(const char *dir)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		struct seen fast, general;
+		struct seen fast, general, shared;
 
-		print_all(dir, &forms[i], false, &fast);
-		print_all(dir, &forms[i], true, &general);
+		print_all(dir, &forms[i], false, 1, &fast);
+		print_all(dir, &forms[i], true, 1, &general);
+		print_all(dir, &forms[i], false, 3, &shared);
 		check_same("printed", fast.text, general.text);
+		check_same("printed by threads", shared.text, fast.text);
+		seen_fini(&shared);
 		seen_fini(&fast);
 		seen_fini(&general);
 	}

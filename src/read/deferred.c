@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "deferred.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "view_priv.h"
+
+#define PART_BEHIND ((size_t)4096) /* bytes that are read behind the begin of the last event */
+
+/** struct deferred_packet - @slots: of the values in the packet's header and context. */
+struct deferred_packet {
+	unsigned int refs;
+	int fd;
+	const struct feed *feed;
+	const struct source *source;
+	struct packet packet;
+	uint64_t *slots;
+	uint32_t nr_slots;
+};
+
+bool deferred_can_be(const struct view *view)
+{
+	const struct feed *feed = view->current;
+	const struct ctf_event_class *ec = feed->ec;
+
+	return ec->skipped && ec->task_is_known && !feed->packet.sc->header_is_referred &&
+	       !view->live && feed->window.fd >= 0;
+}
+
+uint64_t deferred_at(const struct view *view)
+{
+	return view->current->payload_at;
+}
+
+uint32_t deferred_stream(const struct view *view)
+{
+	return view->current->order;
+}
+
+/* --- packets ------------------------------------------------------------------------------- */
+
+/* Texts of the context are in the head. */
+static void deferred_copy_context(struct packet *to, const struct packet *from)
+{
+	to->head = xalloc(from->head_size + 1);
+	if (from->head_size)
+		memcpy(to->head, from->head, from->head_size);
+	to->context.size = from->context.nr;
+	to->context.at = xalloc((from->context.nr + 1) * sizeof(*to->context.at));
+	for (uint32_t i = 0; i < from->context.nr; i++) {
+		struct value *value = &to->context.at[i];
+
+		*value = from->context.at[i];
+		if (value->type->kind == TYPE_STRING || value_is_packed(value))
+			value->bytes = to->head + (value->bytes - from->head);
+	}
+}
+
+struct deferred_packet *deferred_packet_new(const struct view *view)
+{
+	const struct feed *feed = view->current;
+	struct deferred_packet *packet;
+	int fd = fcntl(feed->window.fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return NULL;
+	packet = xalloc(sizeof(*packet));
+	packet->refs = 1;
+	packet->fd = fd;
+	packet->feed = feed;
+	packet->source = feed->source;
+	packet->packet = feed->packet;
+	deferred_copy_context(&packet->packet, &feed->packet);
+	packet->packet.shown = xalloc(feed->packet.shown_len + 1);
+	if (feed->packet.shown)
+		memcpy(packet->packet.shown, feed->packet.shown, feed->packet.shown_len);
+	packet->nr_slots = feed->source->tc->nr_slots;
+	packet->slots = xalloc((packet->nr_slots + 1) * sizeof(*packet->slots));
+	memcpy(packet->slots, feed->reader.slots, packet->nr_slots * sizeof(*packet->slots));
+	return packet;
+}
+
+struct deferred_packet *deferred_packet_ref(struct deferred_packet *packet)
+{
+	__atomic_fetch_add(&packet->refs, 1, __ATOMIC_RELAXED);
+	return packet;
+}
+
+void deferred_packet_unref(struct deferred_packet *packet)
+{
+	if (!packet || __atomic_sub_fetch(&packet->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	close(packet->fd);
+	packet_fini(&packet->packet);
+	free(packet->slots);
+	free(packet);
+}
+
+bool deferred_is_packet(const struct deferred_packet *packet, const struct view *view)
+{
+	return packet && packet->feed == view->current &&
+	       packet->packet.offset == view->current->packet.offset;
+}
+
+/* --- decoding ------------------------------------------------------------------------------ */
+
+void deferred_decoder_fini(struct deferred_decoder *decoder)
+{
+	values_fini(&decoder->values);
+	free(decoder->slots);
+}
+
+/* More bytes than are there, up to the packet's end. Return: whether there are. */
+static bool deferred_load(struct deferred_part *part)
+{
+	const struct packet *packet = &part->packet->packet;
+	uint64_t content = (packet->content_bits + 7) >> 3;
+	size_t len =
+		part->bytes ? 2 * part->len + PART_BEHIND : part->last - part->from + PART_BEHIND;
+
+	len = MIN(len, content - part->from);
+	if (len <= part->len || len > WINDOW_MAX)
+		return false;
+	part->bytes = xrealloc(part->bytes, len);
+	while (part->len < len) {
+		ssize_t n = pread(part->packet->fd, part->bytes + part->len, len - part->len,
+				  (off_t)(packet->offset + part->from + part->len));
+
+		if (n <= 0)
+			return false;
+		part->len += (size_t)n;
+	}
+	return true;
+}
+
+static void deferred_take_slots(struct deferred_decoder *decoder,
+				const struct deferred_packet *packet)
+{
+	size_t size = packet->nr_slots * sizeof(*decoder->slots);
+
+	if (decoder->nr_slots < packet->nr_slots || !decoder->slots) {
+		decoder->nr_slots = packet->nr_slots;
+		decoder->slots = xrealloc(decoder->slots, size + sizeof(*decoder->slots));
+	}
+	memcpy(decoder->slots, packet->slots, size);
+	decoder->packet = packet;
+}
+
+static int deferred_scope(struct reader *reader, const struct ctf_type *type, int32_t *ret)
+{
+	*ret = type ? (int32_t)reader->values->nr : -1;
+	return reader_struct(reader, type);
+}
+
+static int deferred_read(struct deferred_decoder *decoder, const struct deferred_part *part,
+			 uint64_t at, const struct ctf_event_class *ec, int32_t scopes[3])
+{
+	const struct packet *packet = &part->packet->packet;
+	struct reader reader = {
+		.bytes = part->bytes,
+		.base = part->from,
+		.end = MIN((part->from + part->len) * 8, packet->content_bits),
+		.pos = at,
+		.slots = decoder->slots,
+		.values = &decoder->values,
+	};
+	int result;
+
+	decoder->values.nr = 0;
+	result = deferred_scope(&reader, packet->sc->event_context, &scopes[0]);
+	result = result ? result : deferred_scope(&reader, ec->context, &scopes[1]);
+	return result ? result : deferred_scope(&reader, ec->fields, &scopes[2]);
+}
+
+static const struct value *deferred_value(const struct deferred_decoder *decoder, int32_t index)
+{
+	return index < 0 ? NULL : &decoder->values.at[index];
+}
+
+bool deferred_decode(struct deferred_decoder *decoder, struct deferred_part *part, uint64_t at,
+		     struct ctf_event_class *ec, int64_t ns, struct event *ret)
+{
+	struct deferred_packet *packet = part->packet;
+	int32_t scopes[3];
+	int result = READ_SHORT;
+
+	if (decoder->packet != packet)
+		deferred_take_slots(decoder, packet);
+	if (part->bytes)
+		result = deferred_read(decoder, part, at, ec, scopes);
+	while (result == READ_SHORT && deferred_load(part))
+		result = deferred_read(decoder, part, at, ec, scopes);
+	if (result != READ_OK)
+		return false;
+	*ret = (struct event){
+		.source = packet->source,
+		.ec = ec,
+		.packet = &packet->packet,
+		.ns = ns,
+		.stream_context = deferred_value(decoder, scopes[0]),
+		.context = deferred_value(decoder, scopes[1]),
+		.fields = deferred_value(decoder, scopes[2]),
+		.task = { deferred_value(decoder, ec->task_at[0]),
+			  deferred_value(decoder, ec->task_at[1]),
+			  deferred_value(decoder, ec->task_at[2]) },
+	};
+	return true;
+}

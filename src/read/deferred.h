@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * deferred.h - events that are decoded later, also by other threads than the one that reads their
+ * view: the reader has checked them, and each is a position in a packet. Only classes that have
+ * plans (plan.h), so that nothing of the reader is needed.
+ */
+#ifndef READ_DEFERRED_H
+#define READ_DEFERRED_H
+
+#include "event.h"
+
+struct deferred_packet;
+
+/** deferred_can_be() - whether the event that event_next() returned last can be decoded later. Its
+ *  class has to be known: one event of it was decoded. */
+bool deferred_can_be(const struct view *view);
+
+/** The position of that event, in bits of its packet, and the number of its stream. */
+uint64_t deferred_at(const struct view *view);
+uint32_t deferred_stream(const struct view *view);
+
+/** deferred_packet_new() - the packet of that event; with its file, open. Return: NULL: it can't be
+ *  opened once more. */
+struct deferred_packet *deferred_packet_new(const struct view *view);
+/** Return: @packet, which one more owner has. By any thread, like the release. */
+struct deferred_packet *deferred_packet_ref(struct deferred_packet *packet);
+void deferred_packet_unref(struct deferred_packet *packet);
+/** Whether it is the packet of that event. */
+bool deferred_is_packet(const struct deferred_packet *packet, const struct view *view);
+
+/** A part of a packet in memory: @len bytes from byte @from on. */
+struct deferred_part {
+	struct deferred_packet *packet;
+	uint64_t from, last;
+	uint8_t *bytes;
+	size_t len;
+};
+
+/** The memory of decoding: owned by one thread. All zero: not used yet. */
+struct deferred_decoder {
+	struct values values;
+	uint64_t *slots;
+	uint32_t nr_slots;
+	const struct deferred_packet *packet; /* of the slots */
+};
+
+/** The packets that were decoded may have been released. */
+static inline void deferred_decoder_forget(struct deferred_decoder *decoder)
+{
+	decoder->packet = NULL;
+}
+
+void deferred_decoder_fini(struct deferred_decoder *decoder);
+
+/** deferred_decode() - decode the event of a class at bit @at. @part: from and last are the bytes
+ *  at which its first and last events begin; they are read when they are needed.
+ *  Return: whether it was decoded: else the file was changed meanwhile. */
+bool deferred_decode(struct deferred_decoder *decoder, struct deferred_part *part, uint64_t at,
+		     struct ctf_event_class *ec, int64_t ns, struct event *ret);
+
+#endif
