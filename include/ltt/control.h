@@ -1639,6 +1639,8 @@ struct ltt_ctl_listed_action {
  * @fired: times that the condition held; the sum of @delivered, for which actions ran, and
  *	@suppressed, for which none did. @unrecorded: of @fired, those whose captures are not known.
  * @problem: why it can't fire now; "": it can.
+ * @evicted, @unread: of LTT_CTL_IF_PAIR: begins that were dropped, as too many had no end, and events
+ *	without a readable key.
  */
 struct ltt_ctl_trigger {
 	const char *name;
@@ -1654,6 +1656,8 @@ struct ltt_ctl_trigger {
 	struct ltt_ctl_trigger_options options;
 	size_t nr_actions;
 	const struct ltt_ctl_listed_action *const *actions;
+	uint64_t evicted;
+	uint64_t unread;
 };
 
 struct ltt_ctl_triggers {

@@ -71,6 +71,8 @@ struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 	}
 	json_set_num(o, "matching", t->points);
 	JSON_COPY(o, t, fired, delivered, suppressed, unrecorded);
+	if (c->condition == LTT_CTL_IF_PAIR)
+		JSON_COPY(o, t, evicted, unread);
 	json_set_time(o, "created_ns", (int64_t)t->created_ns);
 	if (t->last_ns)
 		json_set_time(o, "last_ns", (int64_t)t->last_ns);

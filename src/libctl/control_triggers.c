@@ -137,6 +137,8 @@ static int control_take_trigger(struct triggers_answer *answer, struct decoder *
 		.suppressed = m.suppressed,
 		.unrecorded = m.unrecorded,
 		.problem = pool_str(pool, m.problem),
+		.evicted = m.evicted,
+		.unread = m.unread,
 	};
 #define SHOWN(type, name, init, doc) \
 	t->options.name = (__typeof__(t->options.name))MODEL_SHOWN(type, m.name);

@@ -9,8 +9,8 @@
  *
  *   webdemo [-s SECONDS] [-w WORKERS] [-c CLIENTS] [-n REQUESTS] [-p PAUSE_US] [-l NTH]
  *
- * A client pauses between its requests (200 us; 0: as many as it can). With -l every NTH request takes
- * 60 ms.
+ * A client pauses between its requests (200 us; 0: as many as it can). With -l every NTH request
+ * takes 60 ms.
  *
  * Prints its counts, so that a trace can be compared with them.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * shape.h - the contents of files of saved sessions: the elements of a session, a channel, an event
- * rule, a tracker, and of a trigger whose condition or actions concern the session. The model's tables (model/words.h) are expanded here, once; reading, writing
- * and the schema walk along these shapes. Elements have the names and values of `lttctl --json list
- * SESSION`.
+ * rule, a tracker, and a trigger whose condition or actions concern the session. The model's tables
+ * (model/words.h) are expanded here, once; reading, writing and the schema walk along these shapes.
+ * Elements have the names and values of `lttctl --json list SESSION`.
  */
 #ifndef SAVED_SHAPE_H
 #define SAVED_SHAPE_H

@@ -40,7 +40,8 @@ static void list_triggers_text(FILE *out, struct json_object *record)
 		text_form(out, trigger,
 			  "\n    fired {fired:n} times[, the last one {last_ns:d?}|]: {delivered:n} "
 			  "delivered, {suppressed:n} suppressed[, {unrecorded:n?} without "
-			  "captures|][; at most {at_most:n?} in {period_us:u}|]\n[    {problem?}\n|]");
+			  "captures|][, {evicted:n?} begins dropped|][, {unread:n?} without a key|]"
+			  "[; at most {at_most:n?} in {period_us:u}|]\n[    {problem?}\n|]");
 		text_forms(out, trigger, "actions", action);
 	}
 }

@@ -36,6 +36,7 @@ static void trigger_list_one(struct command *cmd, const struct trigger *trigger)
 #include "model/trigger.def"
 	};
 
+	conditions_lost(&cmd->sd->conditions, trigger, &item.evicted, &item.unread);
 	conditions_problem(&cmd->sd->conditions, trigger, &item.points, problem, sizeof(problem));
 	item_trigger(cmd, &item);
 	trigger_list_actions(cmd, trigger);

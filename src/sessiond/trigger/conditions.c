@@ -356,6 +356,14 @@ void conditions_problem(struct conditions *conditions, const struct trigger *tri
 	}
 }
 
+void conditions_lost(struct conditions *conditions, const struct trigger *trigger,
+		     uint64_t *ret_evicted, uint64_t *ret_unread)
+{
+	*ret_evicted = *ret_unread = 0;
+	if (trigger->condition == CONDITION_PAIR)
+		fire_lost(conditions_user(conditions), trigger, ret_evicted, ret_unread);
+}
+
 void conditions_rotation(struct conditions *conditions, const struct session *session, bool begun)
 {
 	enum condition condition = begun ? CONDITION_ROTATION_BEGUN : CONDITION_ROTATION_ENDED;

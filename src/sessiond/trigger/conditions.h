@@ -39,6 +39,9 @@ void conditions_end(struct conditions *conditions, struct trigger *trigger);
  *  match. */
 void conditions_problem(struct conditions *conditions, const struct trigger *trigger,
 			uint32_t *ret_points, char *ret, size_t len);
+/** Of a pair: begins that were dropped, and events without a readable key. */
+void conditions_lost(struct conditions *conditions, const struct trigger *trigger,
+		     uint64_t *ret_evicted, uint64_t *ret_unread);
 /** A rotation of the session has begun, or ended. */
 void conditions_rotation(struct conditions *conditions, const struct session *session, bool begun);
 
