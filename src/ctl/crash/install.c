@@ -111,8 +111,8 @@ static char *install_words(const char *previous)
 	return xasprintf("%s%s%s", FILE_WORDS, previous, pid ? ".%p" : "");
 }
 
-/* The previous pattern, which a pattern of ours has, too: its file may have been removed. Allocated;
- * NULL: it is none of ours. */
+/* The previous pattern, which a pattern of ours has, too: its file may have been removed.
+ * Allocated; NULL: it is none of ours. */
 static char *install_unwrap(const char *program, const char *pattern)
 {
 	char *ours AUTO_FREE = xasprintf("|%s " FACTS_WORDS, program);
