@@ -66,7 +66,7 @@ struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 	if (c->quantile)
 		json_set(o, "quantile", json_object_new_double(c->quantile / 1e4));
 	if (c->at_most) {
-		json_set_num(o, "at_most", c->at_most);
+		json_set_num(o, "at_most_nr", c->at_most);
 		json_set_num(o, "period_us", c->period_us);
 	}
 	json_set_num(o, "matching", t->points);

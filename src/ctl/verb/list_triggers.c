@@ -41,7 +41,7 @@ static void list_triggers_text(FILE *out, struct json_object *record)
 			  "\n    fired {fired:n} times[, the last one {last_ns:d?}|]: {delivered:n} "
 			  "delivered, {suppressed:n} suppressed[, {unrecorded:n?} without "
 			  "captures|][, {evicted:n?} begins dropped|][, {unread:n?} without a key|]"
-			  "[; at most {at_most:n?} in {period_us:u}|]\n[    {problem?}\n|]");
+			  "[; at most {at_most_nr:n?} in {period_us:u}|]\n[    {problem?}\n|]");
 		text_forms(out, trigger, "actions", action);
 	}
 }
