@@ -240,6 +240,25 @@ def took(step):
     return result
 
 
+def test_recorder():
+    """The unit that `lttctl recorder on` enables starts the daemon, and has failed if the recorder is not on then."""
+    recorder = ["env", "-u", "LTT_HOME", "HOME=/root", f"{folders['bindir']}/lttctl", "recorder"]
+    inside("systemctl", "start", "ltt-sessiond.socket")
+    inside(*recorder, "on", "--size=256k")
+    # not by is-enabled: this manager does not search where it has made the link
+    link = f"/proc/{manager}/root/etc/systemd/system/multi-user.target.wants/ltt-recorder.service"
+    check(os.path.islink(link), "it is not enabled")
+    inside("systemctl", "stop", "ltt-sessiond.socket", "ltt-sessiond.service")
+    inside("systemctl", "start", "ltt-recorder")  # as a boot does
+    check(shown("ltt-recorder", "ActiveState") == "active", "the recorder is not on")
+    status = inside(*recorder, "status").stdout
+    check("Kernel: 256 KiB" in status and "Programs: 256 KiB" in status and "after a boot" in status, status)
+    inside(*recorder, "off")
+    check(not os.path.islink(link), "it is still enabled")
+    inside("systemctl", "restart", "ltt-recorder", status=1)
+    check("the recorder is off" in inside(*recorder, "status", status=1).stderr, "off")
+
+
 def main():
     if not shutil.which("systemd-sysusers") or not os.path.exists("/lib/systemd/systemd"):
         print("service: no systemd here")
@@ -255,7 +274,7 @@ def main():
         outer = took(boot)
         app = subprocess.Popen([*enter(), f"{BUILD}/prog/rapp", "-a", "-r", "2000"])
         for test in (test_socket, test_killed, test_watchdog, test_restarted, test_ledger, test_hardened,
-                     test_relay, test_stop):
+                     test_relay, test_stop, test_recorder):
             took(test)
     except Exception as e:  # each builds on those before
         text = str(e) if isinstance(e, control.Failure) else traceback.format_exc()
