@@ -1639,8 +1639,8 @@ struct ltt_ctl_listed_action {
  * @fired: times that the condition held; the sum of @delivered, for which actions ran, and
  *	@suppressed, for which none did. @unrecorded: of @fired, those whose captures are not known.
  * @problem: why it can't fire now; "": it can.
- * @evicted, @unread: of LTT_CTL_IF_PAIR: begins that were dropped, as too many had no end, and events
- *	without a readable key.
+ * @evicted, @unread: of LTT_CTL_IF_PAIR: begins that were dropped, as too many had no end, and
+ *	events without a readable key.
  */
 struct ltt_ctl_trigger {
 	const char *name;
