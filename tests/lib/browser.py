@@ -31,7 +31,7 @@ class Browser:
             os.dup2(high, WRITE)
         # pylint: disable-next=consider-using-with, subprocess-popen-preexec-fn
         self.process = subprocess.Popen(
-            ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-crashpad-for-testing", "--remote-debugging-pipe",
+            ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
              "--hide-scrollbars", "--window-size=1400,1000", f"--user-data-dir={os.getcwd()}/browser", "about:blank"],
             pass_fds=(READ, WRITE), preexec_fn=place, start_new_session=True,
             stderr=subprocess.DEVNULL)
