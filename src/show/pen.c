@@ -279,7 +279,8 @@ size_t pen_put_plain(char *to, const uint8_t *s, size_t len)
 
 	for (n = 0; len - n >= 8 && are_plain(s + n); n += 8)
 		memcpy(to + n, s + n, 8);
-	if (n < len && len >= 8 && are_plain(s + len - 8)) {
+	/* the rest, with some bytes before it once more */
+	if (n < len && len - n < 8 && len >= 8 && are_plain(s + len - 8)) {
 		memcpy(to + len - 8, s + len - 8, 8);
 		return len;
 	}

@@ -129,7 +129,7 @@ bool agent_thread_wait_confirmed(uint32_t generation, int timeout_ms)
 /* Programs load their libraries one after another. Return: the time until the next look. */
 static int agent_thread_look(void)
 {
-	static int next_ms = LOOK_MS;
+	static int next_ms = LOOK_AGAIN_MS / 2;
 	static uint32_t changes;
 	uint32_t now;
 
