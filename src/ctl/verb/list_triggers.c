@@ -38,7 +38,7 @@ static void list_triggers_text(FILE *out, struct json_object *record)
 		text_form(out, trigger, "{trigger}[ (uid {uid?})|]: ");
 		fputs(condition, out);
 		text_form(out, trigger,
-			  "\n    fired {fired:n} times[, the last one {last_ns:d?}|]: {delivered:n} "
+			  "\n    fired {fired:n} time{fired:s}[, the last one {last_ns:d?}|]: {delivered:n} "
 			  "delivered, {suppressed:n} suppressed[, {unrecorded:n?} without "
 			  "captures|][, {evicted:n?} begins dropped|][, {unread:n?} without a key|]"
 			  "[; at most {at_most_nr:n?} in {period_us:u}|]\n[    {problem?}\n|]");
