@@ -298,7 +298,8 @@ static void defer_calls(struct consumer *consumer)
 	end_watch(consumer);
 	consumer->awaited = true;
 	while ((call = list_first(&consumer->calls, struct con_call, node))) {
-		if (call->sets_state) {
+		/* consumer_leave() is about this one, not its successor */
+		if (call->sets_state || (consumer->leaving && call->type == MSG_con_end)) {
 			call_fail(call);
 			continue;
 		}
