@@ -65,14 +65,7 @@ static int condition_share(const char *text, double scale, uint64_t *ret, struct
 
 int condition_parse_limit(const char *text, uint64_t *ret_nr, uint64_t *ret_us, struct err *err)
 {
-	const char *slash = strchr(text, '/');
-	AUTO_FREE char *number = slash ? xasprintf("%.*s", (int)(slash - text), text) : NULL;
-	AUTO_FREE char *period =
-		slash ? xasprintf("%s%s", isdigit((unsigned char)slash[1]) ? "" : "1", slash + 1) :
-			NULL;
-
-	if (slash && parse_u64(number, ret_nr) == 0 && *ret_nr && slash[1] &&
-	    period[strspn(period, "0123456789.")] && parse_period(period, ret_us) == 0 && *ret_us)
+	if (parse_rate(text, ret_nr, ret_us) == 0)
 		return 0;
 	return err_set(err, ERR_INVALID,
 		       "'%s' is not a number in a period, such as 3/h, 10/min or 1/90s", text);

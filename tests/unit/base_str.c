@@ -52,7 +52,7 @@ static void globs(void)
 
 static void numbers(void)
 {
-	uint64_t v;
+	uint64_t v, n;
 
 	CHECK(parse_size("4096", &v) == 0 && v == 4096);
 	CHECK(parse_size("4k", &v) == 0 && v == 4096);
@@ -63,6 +63,14 @@ static void numbers(void)
 	CHECK(parse_period("20ms", &v) == 0 && v == 20000);
 	CHECK(parse_period("5s", &v) == 0 && v == 5000000);
 	CHECK(parse_period("2m", &v) == 0 && v == 120000000);
+	CHECK(parse_period("2min", &v) == 0 && v == 120000000);
+	CHECK(parse_rate("3/h", &n, &v) == 0 && n == 3 && v == 3600000000);
+	CHECK(parse_rate("10/min", &n, &v) == 0 && n == 10 && v == 60000000);
+	CHECK(parse_rate("1/90s", &n, &v) == 0 && n == 1 && v == 90000000);
+	CHECK(parse_rate("3", &n, &v) && parse_rate("3/", &n, &v) && parse_rate("/h", &n, &v));
+	CHECK(parse_rate("0/h", &n, &v) && parse_rate("3/0s", &n, &v) && parse_rate("3/5", &n, &v));
+	CHECK(parse_rate("3/hh", &n, &v) && parse_rate("-3/h", &n, &v) && parse_rate("3/h/h", &n, &v));
+	CHECK(parse_rate("3/111111111111111111111111111111111h", &n, &v) && n == 1 && v == 90000000);
 	CHECK(parse_period("s", &v) == -EINVAL && parse_period("5 s", &v) == -EINVAL);
 	CHECK(parse_period("-1s", &v) == -EINVAL && parse_period("99999999999999m", &v) == -ERANGE);
 	CHECK(parse_size("", &v) == -EINVAL && parse_size("k", &v) == -EINVAL);

@@ -176,8 +176,8 @@ int parse_period(const char *text, uint64_t *ret_us)
 	static const struct {
 		const char *name;
 		uint64_t us;
-	} units[] = { { "us", 1 },	 { "ms", 1000 },      { "s", 1000000 },
-		      { "m", 60000000 }, { "h", 3600000000 }, { "d", 86400000000 } };
+	} units[] = { { "us", 1 },	   { "ms", 1000 },	{ "s", 1000000 },    { "m", 60000000 },
+		      { "min", 60000000 }, { "h", 3600000000 }, { "d", 86400000000 } };
 	unsigned long long v;
 	const char *end;
 	int err = str_parse_number(text, 10, &v, &end);
@@ -197,6 +197,25 @@ int parse_period(const char *text, uint64_t *ret_us)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+int parse_rate(const char *text, uint64_t *ret_nr, uint64_t *ret_us)
+{
+	char number[24], period[32] = "1";
+	size_t len = strcspn(text, "/");
+	const char *unit = text + len + 1;
+	uint64_t nr, us;
+
+	if (!text[len] || len >= sizeof(number) || strlen(unit) + 2 > sizeof(period))
+		return -EINVAL;
+	memcpy(number, text, len);
+	number[len] = '\0';
+	strcpy(period + (*unit < '0' || *unit > '9'), unit);
+	if (parse_u64(number, &nr) != 0 || parse_period(period, &us) != 0 || !nr || !us)
+		return -EINVAL;
+	*ret_nr = nr;
+	*ret_us = us;
+	return 0;
 }
 
 uint64_t round_up_pow2(uint64_t v)

@@ -28,9 +28,11 @@ bool glob_match_list(const char *patterns, const char *text);
 
 /** Parse a size: "64k", "2M", "1G" (1024-based) or bytes. Return: 0, -EINVAL, -ERANGE. */
 int parse_size(const char *text, uint64_t *ret_bytes) MUST_CHECK;
-/** Parse a period: "200us", "20ms", "5s", "1m", "12h", "30d"; the unit may be omitted of 0 only.
+/** Parse a period: "200us", "20ms", "5s", "1m" or "1min", "12h", "30d"; the unit may be omitted of 0 only.
  *  Return: as parse_size(). */
 int parse_period(const char *text, uint64_t *ret_us) MUST_CHECK;
+/** Parse a number in a period, both above 0: "3/h", "10/min", "1/90s". Return: as parse_size(). */
+int parse_rate(const char *text, uint64_t *ret_nr, uint64_t *ret_us) MUST_CHECK;
 int parse_u64(const char *text, uint64_t *ret) MUST_CHECK;
 
 /** Round up to a power of two; 0 stays 0; above 2^63 is 0. */

@@ -18,15 +18,9 @@
 
 int crash_settings_parse_rate(const char *text, struct crash_settings *ret)
 {
-	char number[8], period[16], *one AUTO_FREE = NULL;
 	uint64_t at_most, period_us;
-	int end = 0;
 
-	if (sscanf(text, "%7[0-9]/%15[0-9a-z]%n", number, period, &end) != 2 || text[end])
-		return -EINVAL;
-	one = xasprintf("%s%s", period[0] >= '0' && period[0] <= '9' ? "" : "1", period);
-	if (parse_u64(number, &at_most) != 0 || !at_most || at_most > CRASH_MOST ||
-	    parse_period(one, &period_us) != 0 || !period_us)
+	if (parse_rate(text, &at_most, &period_us) != 0 || at_most > CRASH_MOST)
 		return -EINVAL;
 	ret->at_most = at_most;
 	ret->period_us = period_us;
