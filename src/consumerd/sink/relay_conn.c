@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "consumerd/now.h"
 #include "proto/relay.h"
 #include "relay_conn_keys.h"
@@ -407,14 +407,6 @@ static int send_trace(struct relay_conn *link, struct chunk_trace *dir)
 }
 
 /* --- clocks ---------------------------------------------------------------------- */
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int request_clock(struct relay_conn *link, const struct req_rel_clock *req,
 			 uint64_t *ret_now_ns)

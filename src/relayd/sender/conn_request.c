@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* conn_request.c - requests of a peer, except packets: decoded, executed, and answered. */
-#include <time.h>
 
 #include "conn.h"
+
+#include "base/realtime.h"
 #include "relayd/store/session.h"
 #include "relayd/store/turn.h"
 
@@ -124,18 +125,10 @@ static int on_rel_stream_end(const struct relconn_request *rq, struct req_rel_st
 	return relsession_stream_end(rq->conn->session, req->stream, err);
 }
 
-static uint64_t conn_request_realtime_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static int on_rel_clock(const struct relconn_request *rq, struct req_rel_clock *req,
 			struct err *err)
 {
-	struct rep_rel_clock rep = { conn_request_realtime_ns() };
+	struct rep_rel_clock rep = { realtime_ns() };
 
 	(void)err;
 	if (req->error_ns)

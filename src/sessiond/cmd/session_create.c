@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "io/relayurl.h"
 #include "io/spoolfacts.h"
 #include "io/tcp.h"
@@ -164,8 +165,7 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 #include "model/session.def"
 	};
 	uint8_t relay_id[16];
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = realtime_ns();
 	int ret;
 
 	if (session_create_check_output(cmd, req) != CMD_DONE ||
@@ -174,8 +174,6 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 		return CMD_FAILED;
 	if (getrandom(relay_id, sizeof(relay_id), 0) != (ssize_t)sizeof(relay_id))
 		return command_error(cmd, ERR_INTERNAL, "can't generate random bytes");
-	clock_gettime(CLOCK_REALTIME, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	if (!req->name[0])
 		made = auto_name(cmd, now_ns);
 	if (session_create(&cmd->sd->sessions, &cmd->caller, made ? made : req->name, req->path,

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 
 #define POLL_US 200000u	      /* where the session has no period of its own */
 #define POLL_LEAST_US 100000u /* users do not read faster, and each check has a cost */
@@ -24,17 +24,9 @@ struct follower {
 	uint8_t causes[SESSION_MAX_CHANNELS]; /* that were reported to it, a bit each */
 };
 
-static uint64_t follower_real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void follower_report(struct follower *f, struct msg_news *news)
 {
-	news->at_ns = follower_real_ns();
+	news->at_ns = realtime_ns();
 	item_news(f->cmd, news);
 }
 

@@ -4,9 +4,9 @@
 #include "priv.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "rotation.h"
 
 /** struct step - a part of an operation. It calls op_next() when it is done, or op_fail(). The last
@@ -308,15 +308,6 @@ void run_flush(struct run *run, run_done done, void *data)
 
 /* --- turn ------------------------------------------------------------------------ */
 
-/* For the names of archives. */
-static uint64_t turn_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* After a failure the name is kept, as a part of the output may have moved. */
 static void output_turned(void *data, const struct con_answer *answer)
 {
@@ -338,7 +329,7 @@ static void output_turned(void *data, const struct con_answer *answer)
 		op_end(op);
 		return;
 	}
-	chunk_turned(&session->chunk, session->state == SESSION_RECORDING, turn_now_ns(),
+	chunk_turned(&session->chunk, session->state == SESSION_RECORDING, realtime_ns(),
 		     loop_now_ns());
 	run_save(op->run);
 	op_next(op);
@@ -393,7 +384,7 @@ static void begin_turn(struct op *op)
 	struct run *run = op->run;
 
 	if (!*run->session->chunk.turning) {
-		chunk_turn(&run->session->chunk, op->clear, turn_now_ns());
+		chunk_turn(&run->session->chunk, op->clear, realtime_ns());
 		note_rotation(op, true);
 	}
 	run_save(run);
@@ -551,7 +542,7 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 	if (outcome != SESSION_DONE)
 		return outcome;
 	run->session->drained = false;
-	chunk_record(&run->session->chunk, turn_now_ns(), loop_now_ns());
+	chunk_record(&run->session->chunk, realtime_ns(), loop_now_ns());
 	session_trouble(run->session, TROUBLE_START, "");
 	run->session->relay_down = run_output_open(run) && run->session->relay_down;
 	run->op = op_new(run, done, data);

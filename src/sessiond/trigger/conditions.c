@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "firing.h"
 #include "proto/counters.h"
 #include "sessiond/domain/user/fire.h"
@@ -21,18 +21,10 @@ static bool condition_is_looked_at(enum condition condition)
 
 /* --- firing --------------------------------------------------------------------------- */
 
-static uint64_t conditions_real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
-
 static void condition_fire(struct conditions *conditions, struct trigger *trigger, uint64_t value)
 {
 	const struct firing firing = {
-		.at_ns = conditions_real_ns(),
+		.at_ns = realtime_ns(),
 		.value = value,
 		.event = *trigger->pattern ? trigger->pattern : NULL,
 		.session = *trigger->session ? trigger->session : NULL,

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "firing.h"
 
-#include <time.h>
 
 #include "actions.h"
+#include "base/realtime.h"
 #include "sessiond/state/triggers.h"
 #include "watchers.h"
-
-static uint64_t firing_real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* Whether an action is due for one of the last @nr firings. */
 static bool firing_is_due(const struct trigger *trigger, const struct trigger_action *action,
@@ -42,7 +34,7 @@ static bool firing_run_actions(struct sessiond *sd, struct trigger *trigger,
 void firing_happened(struct sessiond *sd, struct trigger *trigger, const struct firing *firing,
 		     uint64_t nr)
 {
-	struct firing nothing = { .at_ns = firing_real_ns() };
+	struct firing nothing = { .at_ns = realtime_ns() };
 	uint64_t now_real = firing ? firing->at_ns : nothing.at_ns;
 	uint64_t let = trigger_admit(trigger, nr, loop_now_ns(), now_real);
 

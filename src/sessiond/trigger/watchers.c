@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 
 #define MISSED_US 100000u
 #define VALUES_BYTES 4096u
@@ -135,14 +135,6 @@ void watchers_fired(struct sessiond *sd, const struct trigger *trigger, const st
 	watchers_send(sd, trigger, &m, nr);
 }
 
-static uint64_t watchers_real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 void watchers_action(struct sessiond *sd, const struct trigger *trigger,
 		     const struct trigger_action *action, const char *problem, const char *text)
 {
@@ -150,7 +142,7 @@ void watchers_action(struct sessiond *sd, const struct trigger *trigger,
 		.kind = problem ? NOTIFICATION_FAILED : NOTIFICATION_DONE,
 		.trigger = trigger->name,
 		.uid = trigger->uid,
-		.at_ns = watchers_real_ns(),
+		.at_ns = realtime_ns(),
 		.number = trigger->fired,
 		.condition = (uint8_t)trigger->condition,
 		.session = action->session,

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "base/str.h"
 #include "event.h"
 #include "probe.h"
@@ -106,14 +106,6 @@ static struct ltt_counts sums_of(const struct kernel_session *ks, const struct k
 	if (stat->on && kmod_call(ks->kernel->kmod, ks->counting, LTT_KMOD_COUNTED, &now) == 0)
 		add_up(&all, &now);
 	return all;
-}
-
-static uint64_t kernel_stats_real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 /* --- tables of keys ------------------------------------------------------------------ */
@@ -211,7 +203,7 @@ static void switch_on(struct kernel_session *ks, const struct rule *rule,
 	int err = -ENOMEM;
 
 	s->id = ++ks->last_stat;
-	s->since_ns = s->since_ns ? s->since_ns : kernel_stats_real_ns();
+	s->since_ns = s->since_ns ? s->since_ns : realtime_ns();
 	if (kernel_stats_charge(ks, rule, s))
 		err = kernel_stats_enable(ks, rule, event, filter, s->id);
 	if (err < 0)

@@ -4,9 +4,9 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "session.h"
 #include "sessiond/domain/rec/keyed.h"
 
@@ -22,14 +22,6 @@ bool user_rule_takes(const struct rule *rule, const struct shape *shape)
 static int user_tally_compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct user_stat *)a)->name, ((const struct user_stat *)b)->name);
-}
-
-static uint64_t user_tally_real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static uint64_t stat_bytes(const struct user_stat *stat)
@@ -76,7 +68,7 @@ static struct user_stat *stat_get(struct user_session *us, struct user_tally *ta
 	stat->shape = shape_ref(shape);
 	stat->name = shape->name;
 	stat->account = user_account(us, uid);
-	stat->since_ns = user_tally_real_ns();
+	stat->since_ns = realtime_ns();
 	if (quota_take_or_explain(user_tally_quotas_of(us), stat->account, QUOTA_TEXT,
 				  stat_bytes(stat), err) == 0) {
 		if (tsearch(stat, &tally->stats, user_tally_compare_names))
