@@ -2,36 +2,12 @@
 /* trigger_add: create a trigger of the caller. */
 #include "cmd.h"
 
-#include <time.h>
 
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/state/triggers.h"
-
-static uint64_t trigger_add_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-/* Return: number of actions; more than TRIGGER_MAX_ACTIONS: there are more. */
-static uint32_t trigger_add_actions(struct list list, struct action_spec actions[])
-{
-	struct msg_trigger_action m;
-	uint32_t nr = 0;
-
-	while (msg_trigger_action_next(&list, &m)) {
-		if (nr < TRIGGER_MAX_ACTIONS)
-			actions[nr] = (struct action_spec){
-#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)m.name,
-#include "model/action.def"
-			};
-		nr++;
-	}
-	return nr;
-}
+#include "sessiond/trigger/action_message.h"
 
 static enum cmd_now trigger_add_check_events(struct command *cmd, const struct trigger_spec *spec)
 {
@@ -96,7 +72,8 @@ int cmd_trigger_add(struct command *cmd, struct req_trigger_add *req, struct rep
 #include "model/trigger.def"
 	};
 	struct action_spec actions[TRIGGER_MAX_ACTIONS];
-	uint32_t nr = trigger_add_actions(req->actions, actions);
+	struct msg_trigger_action messages[TRIGGER_MAX_ACTIONS];
+	uint32_t nr = actions_from_list(req->actions, messages, actions);
 	struct trigger *trigger;
 	char problem[300];
 
@@ -105,7 +82,7 @@ int cmd_trigger_add(struct command *cmd, struct req_trigger_add *req, struct rep
 	    trigger_add(&cmd->sd->triggers, &cmd->caller, req->name, &spec, actions, nr, &trigger,
 			&cmd->err))
 		return CMD_FAILED;
-	trigger->created_ns = trigger_add_now_ns();
+	trigger->created_ns = realtime_ns();
 	conditions_begin(&cmd->sd->conditions, trigger);
 	if (trigger_add_save(cmd, trigger) != CMD_DONE)
 		return CMD_FAILED;

@@ -2,18 +2,12 @@
 /* trigger_list: the caller's triggers and their counts; for root, all. */
 #include "cmd.h"
 
+#include "sessiond/trigger/action_message.h"
+
 static void trigger_list_actions(struct command *cmd, const struct trigger *trigger)
 {
 	for (uint32_t i = 0; i < trigger->nr_actions; i++) {
-		const struct trigger_action *action = &trigger->actions[i];
-		const struct msg_trigger_action item = {
-			.ran = action->ran,
-			.failed = action->failed,
-			.joined = action->joined,
-			.problem = action->problem,
-#define SHOWN(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))action->name,
-#include "model/action.def"
-		};
+		const struct msg_trigger_action item = action_to_message(&trigger->actions[i]);
 
 		item_trigger_action(cmd, &item);
 	}

@@ -2,6 +2,7 @@
 #include "triggers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -9,6 +10,7 @@
 #include "file.h"
 #include "msg.h"
 #include "priv.h"
+#include "sessiond/trigger/action_message.h"
 
 #define SAVE_US 200000u
 
@@ -20,16 +22,9 @@ static struct list put_actions(const struct trigger *trigger, uint8_t *buf, size
 
 	encoder_init(&enc, buf, cap);
 	for (uint32_t i = 0; i < trigger->nr_actions; i++) {
-		const struct trigger_action *action = &trigger->actions[i];
-		const struct msg_state_action msg = {
-			.ran = action->ran,
-			.failed = action->failed,
-			.joined = action->joined,
-#define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))action->name,
-#include "model/action.def"
-		};
+		const struct msg_trigger_action msg = action_to_message(&trigger->actions[i]);
 
-		msg_state_action_add(&enc, &msg);
+		msg_trigger_action_add(&enc, &msg);
 	}
 	return encoder_list(&enc);
 }
@@ -122,21 +117,6 @@ void state_triggers_fini(struct sessiond *sd)
 
 /* --- load ------------------------------------------------------------------------------ */
 
-static uint32_t take_actions(struct list list, struct action_spec actions[TRIGGER_MAX_ACTIONS],
-			     struct msg_state_action msgs[TRIGGER_MAX_ACTIONS])
-{
-	uint32_t nr = 0;
-
-	while (nr < TRIGGER_MAX_ACTIONS && msg_state_action_next(&list, &msgs[nr])) {
-		actions[nr] = (struct action_spec){
-#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)msgs[nr].name,
-#include "model/action.def"
-		};
-		nr++;
-	}
-	return nr;
-}
-
 /* Return: 0 or the code set in @err. */
 static int load_trigger(struct sessiond *sd, const struct msg_state_trigger *msg, struct err *err)
 {
@@ -146,8 +126,8 @@ static int load_trigger(struct sessiond *sd, const struct msg_state_trigger *msg
 #include "model/trigger.def"
 	};
 	struct action_spec actions[TRIGGER_MAX_ACTIONS];
-	struct msg_state_action msgs[TRIGGER_MAX_ACTIONS];
-	uint32_t nr = take_actions(msg->actions, actions, msgs);
+	struct msg_trigger_action msgs[TRIGGER_MAX_ACTIONS];
+	uint32_t nr = actions_from_list(msg->actions, msgs, actions);
 	struct trigger *trigger;
 
 	if (trigger_check(&spec, actions, nr, err) ||
@@ -164,6 +144,8 @@ static int load_trigger(struct sessiond *sd, const struct msg_state_trigger *msg
 		trigger->actions[i].ran = msgs[i].ran;
 		trigger->actions[i].failed = msgs[i].failed;
 		trigger->actions[i].joined = msgs[i].joined;
+		snprintf(trigger->actions[i].problem, sizeof(trigger->actions[i].problem), "%s",
+			 msgs[i].problem);
 	}
 	conditions_begin(&sd->conditions, trigger);
 	return 0;
