@@ -54,6 +54,7 @@ struct sessiond {
 	struct exec exec;	   /* runs their commands */
 	struct conditions conditions;
 	struct loop_timer save_triggers;
+	int triggers_error; /* errno of the last attempt to save them; 0: none */
 	uint64_t next_client;
 	unsigned int nr_sending; /* number of spools that are being sent */
 	unsigned int nr_refused; /* number of refused clients that are still connected */

@@ -3,6 +3,8 @@
 #include "cmd.h"
 
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/realtime.h"
 #include "sessiond/domain/rec/filter.h"
@@ -32,7 +34,9 @@ static enum cmd_now trigger_add_save(struct command *cmd, struct trigger *trigge
 		return CMD_DONE;
 	conditions_end(&cmd->sd->conditions, trigger);
 	trigger_free(trigger);
-	err_errno(&cmd->err, ERR_OUTPUT, -ret, "the trigger can't be saved");
+	err_set(&cmd->err, ERR_OUTPUT,
+		"the trigger can't be saved: %s can't be written (%s); make room there",
+		cmd->sd->state_dir, strerror(-ret));
 	return CMD_FAILED;
 }
 

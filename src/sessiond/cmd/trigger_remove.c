@@ -2,16 +2,12 @@
 /* trigger_remove: remove a trigger of the caller, or for root of any user. */
 #include "cmd.h"
 
-#include <string.h>
-
-#include "base/log.h"
 #include "sessiond/state/triggers.h"
 
 enum cmd_now cmd_trigger_remove(struct command *cmd, struct req_trigger_remove *req,
 				struct rep_trigger_remove *rep)
 {
 	struct trigger *trigger = trigger_find(&cmd->sd->triggers, req->uid, req->name);
-	int ret;
 
 	(void)rep;
 	if (cmd->caller.uid != 0 && cmd->caller.uid != req->uid)
@@ -23,8 +19,6 @@ enum cmd_now cmd_trigger_remove(struct command *cmd, struct req_trigger_remove *
 				     req->name);
 	conditions_end(&cmd->sd->conditions, trigger);
 	trigger_free(trigger);
-	ret = state_save_triggers(cmd->sd);
-	if (ret < 0)
-		log_warn("triggers can't be saved: %s", strerror(-ret));
+	(void)!state_save_triggers(cmd->sd); /* it is tried again */
 	return CMD_DONE;
 }

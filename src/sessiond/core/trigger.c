@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "trigger.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -328,4 +329,11 @@ bool action_is_due(const struct trigger_action *action, uint64_t number)
 	if (action->once_after)
 		return number == action->once_after;
 	return !action->every || number % action->every == 0;
+}
+
+void action_interrupted(struct trigger_action *action)
+{
+	action->failed++;
+	snprintf(action->problem, sizeof(action->problem),
+		 "its end is not known: the session daemon was replaced before");
 }

@@ -131,5 +131,7 @@ bool trigger_concerns(const struct trigger *trigger, uid_t uid);
 uint64_t trigger_admit(struct trigger *trigger, uint64_t nr, uint64_t now_ns, uint64_t now_real_ns);
 /** Whether the action runs for the firing with this number, from 1. */
 bool action_is_due(const struct trigger_action *action, uint64_t number);
+/** An action that an earlier daemon had begun: its end is not known, so it failed. */
+void action_interrupted(struct trigger_action *action);
 
 #endif

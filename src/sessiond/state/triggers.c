@@ -13,6 +13,7 @@
 #include "sessiond/trigger/action_message.h"
 
 #define SAVE_US 200000u
+#define SAVE_AGAIN_US 1000000u
 
 /* --- save ------------------------------------------------------------------------------ */
 
@@ -27,6 +28,15 @@ static struct list put_actions(const struct trigger *trigger, uint8_t *buf, size
 		msg_trigger_action_add(&enc, &msg);
 	}
 	return encoder_list(&enc);
+}
+
+static uint32_t running_actions(const struct trigger *trigger)
+{
+	uint32_t running = 0;
+
+	for (uint32_t i = 0; i < trigger->nr_actions; i++)
+		running |= (uint32_t)trigger->actions[i].busy << i;
+	return running;
 }
 
 static void put_trigger(struct encoder *enc, const struct trigger *trigger)
@@ -46,6 +56,11 @@ static void put_trigger(struct encoder *enc, const struct trigger *trigger)
 #define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))trigger->name,
 #include "model/trigger.def"
 		.actions = put_actions(trigger, actions, sizeof(actions)),
+		.value = trigger->look.last,
+		.since_ns = trigger->look.since_ns,
+		.known = trigger->look.known,
+		.held = trigger->look.held,
+		.running = running_actions(trigger),
 	};
 
 	msg_state_trigger_add(enc, &msg);
@@ -69,14 +84,10 @@ static bool encode_triggers(const struct sessiond *sd, uint8_t *buf, uint8_t *li
 	return !list.overflow && !ret->overflow;
 }
 
-int state_save_triggers(struct sessiond *sd)
+static int save_triggers(struct sessiond *sd)
 {
-	int ret;
+	int ret = state_save_daemon(sd);
 
-	loop_timer_cancel(&sd->save_triggers);
-	if (!sd->state_dir || sd->ending)
-		return 0;
-	ret = state_save_daemon(sd);
 	if (ret < 0)
 		return ret;
 	ret = -ENOSPC;
@@ -90,13 +101,26 @@ int state_save_triggers(struct sessiond *sd)
 	return ret;
 }
 
+int state_save_triggers(struct sessiond *sd)
+{
+	int ret;
+
+	loop_timer_cancel(&sd->save_triggers);
+	if (!sd->state_dir || sd->ending)
+		return 0;
+	ret = save_triggers(sd);
+	if (ret < 0 && sd->triggers_error != -ret)
+		log_warn("the counts of triggers can't be saved: %s; make room in %s",
+			 strerror(-ret), sd->state_dir);
+	sd->triggers_error = -ret;
+	if (ret < 0)
+		loop_timer_set(&sd->save_triggers, SAVE_AGAIN_US);
+	return ret;
+}
+
 static void save_now(struct loop_timer *timer)
 {
-	struct sessiond *sd = container_of(timer, struct sessiond, save_triggers);
-	int ret = state_save_triggers(sd);
-
-	if (ret < 0)
-		log_warn("the counts of triggers can't be saved: %s", strerror(-ret));
+	(void)!state_save_triggers(container_of(timer, struct sessiond, save_triggers));
 }
 
 void state_save_triggers_later(struct sessiond *sd)
@@ -116,6 +140,18 @@ void state_triggers_fini(struct sessiond *sd)
 }
 
 /* --- load ------------------------------------------------------------------------------ */
+
+/* Counts of events begin anew in each daemon. */
+static void restore_look(const struct msg_state_trigger *msg, struct trigger *trigger)
+{
+	trigger->look.held = msg->held;
+	if (!condition_is_on_events(trigger->condition)) {
+		trigger->look.last = msg->value;
+		trigger->look.known = msg->known;
+	}
+	if (trigger->condition == CONDITION_SILENCE && msg->held)
+		trigger->look.since_ns = msg->since_ns;
+}
 
 /* Return: 0 or the code set in @err. */
 static int load_trigger(struct sessiond *sd, const struct msg_state_trigger *msg, struct err *err)
@@ -146,7 +182,10 @@ static int load_trigger(struct sessiond *sd, const struct msg_state_trigger *msg
 		trigger->actions[i].joined = msgs[i].joined;
 		snprintf(trigger->actions[i].problem, sizeof(trigger->actions[i].problem), "%s",
 			 msgs[i].problem);
+		if (msg->running >> i & 1)
+			action_interrupted(&trigger->actions[i]);
 	}
+	restore_look(msg, trigger);
 	conditions_begin(&sd->conditions, trigger);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "proto/counters.h"
 #include "sessiond/domain/user/fire.h"
 #include "sessiond/sessiond.h"
+#include "sessiond/state/triggers.h"
 
 #define SECOND_NS 1000000000ull
 #define MILLION 1000000u
@@ -30,18 +31,20 @@ static void condition_fire(struct conditions *conditions, struct trigger *trigge
 		.session = *trigger->session ? trigger->session : NULL,
 	};
 
-	firing_happened(conditions->sd, trigger, &firing, 1);
+	firing_decided(conditions->sd, trigger, &firing);
 }
 
 /* @holds: now. */
 static void condition_is(struct conditions *conditions, struct trigger *trigger, bool holds,
 			 uint64_t value)
 {
-	bool fires = holds && !trigger->look.held;
+	bool changes = holds != trigger->look.held;
 
 	trigger->look.held = holds;
-	if (fires)
+	if (changes && holds)
 		condition_fire(conditions, trigger, value);
+	else if (changes)
+		state_save_triggers_later(conditions->sd);
 }
 
 /* --- events ---------------------------------------------------------------------------- */
@@ -174,13 +177,16 @@ static void condition_compare_usage(struct conditions *conditions, struct trigge
 static void condition_compare_losses(struct conditions *conditions, struct trigger *trigger,
 				     uint64_t lost)
 {
+	uint64_t more;
+
 	if (!trigger->look.known || lost < trigger->look.last)
 		trigger->look.last = lost;
 	trigger->look.known = true;
-	if (lost - trigger->look.last < trigger->threshold)
+	more = lost - trigger->look.last;
+	if (more < trigger->threshold)
 		return;
-	condition_fire(conditions, trigger, lost - trigger->look.last);
 	trigger->look.last = lost;
+	condition_fire(conditions, trigger, more);
 }
 
 static void condition_compare(struct conditions *conditions, struct trigger *trigger,
@@ -320,7 +326,8 @@ int conditions_check(struct conditions *conditions, const struct trigger_spec *s
 
 void conditions_begin(struct conditions *conditions, struct trigger *trigger)
 {
-	trigger->look.since_ns = loop_now_ns();
+	if (!trigger->look.since_ns)
+		trigger->look.since_ns = loop_now_ns();
 	if (condition_is_on_events(trigger->condition))
 		fire_watch(conditions_user(conditions), trigger);
 	if (condition_is_looked_at(trigger->condition) && !conditions->look.at_ns)
@@ -345,6 +352,9 @@ void conditions_problem(struct conditions *conditions, const struct trigger *tri
 	} else if (*trigger->session && !conditions_session(conditions, trigger)) {
 		snprintf(ret, len, "waits for its session: there is no session '%.200s'",
 			 trigger->session);
+	} else if (conditions->sd->triggers_error) {
+		snprintf(ret, len, "its counts can't be saved (%s); make room in %.200s",
+			 strerror(conditions->sd->triggers_error), conditions->sd->state_dir);
 	}
 }
 

@@ -14,7 +14,6 @@
 
 #define EXEC_SECONDS 30u
 
-
 /** @problem: NULL: the command ended with status 0. */
 typedef void (*exec_done)(void *data, const char *problem);
 

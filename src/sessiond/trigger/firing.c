@@ -47,6 +47,16 @@ void firing_happened(struct sessiond *sd, struct trigger *trigger, const struct 
 	state_save_triggers_later(sd);
 }
 
+void firing_decided(struct sessiond *sd, struct trigger *trigger, const struct firing *firing)
+{
+	trigger->fired++;
+	trigger->suppressed++;
+	(void)!state_save_triggers(sd); /* it is saved again */
+	trigger->fired--;
+	trigger->suppressed--;
+	firing_happened(sd, trigger, firing, 1);
+}
+
 void firing_interrupted(struct sessiond *sd, struct trigger *trigger, uint64_t nr)
 {
 	trigger->fired += nr;

@@ -15,6 +15,9 @@
 /** @nr firings; @firing: facts of the last one; NULL: its captures are not known. */
 void firing_happened(struct sessiond *sd, struct trigger *trigger, const struct firing *firing,
 		     uint64_t nr);
+/** A firing that the daemon itself has decided: saved before its actions run, as suppressed, so
+ *  that a successor does not decide it once more. */
+void firing_decided(struct sessiond *sd, struct trigger *trigger, const struct firing *firing);
 /** @nr firings that an earlier daemon had begun to handle: they are suppressed. */
 void firing_interrupted(struct sessiond *sd, struct trigger *trigger, uint64_t nr);
 

@@ -58,6 +58,7 @@ static _Noreturn void runner_exec(const struct runner_request *request, char *te
 	    runner_become(request->uid, request->gid) < 0)
 		_exit(126);
 	closefrom(STDERR_FILENO + 1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing else would limit its time */
 	execve("/bin/sh", argv, env);
 	_exit(127);
 }
@@ -156,25 +157,41 @@ static void runner_take(int fd, char *packet, size_t len)
 	}
 }
 
-void runner_serve(int fd)
+static _Noreturn void runner_work(int fd)
 {
 	static char packet[RUNNER_BYTES];
-	int none = open("/dev/null", O_RDWR | O_CLOEXEC);
 	ssize_t len;
 
-	prctl(PR_SET_NAME, "ltt-runner");
-	setsid();
-	for (int std = STDIN_FILENO; none >= 0 && std <= STDERR_FILENO; std++)
-		dup2(none, std); /* a caller may wait for their end */
 	signal(SIGCHLD, SIG_IGN); /* supervisors are not waited for */
-	dup2(fd, STDERR_FILENO + 1);
-	closefrom(STDERR_FILENO + 2);
-	fd = STDERR_FILENO + 1;
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	do {
 		len = recv(fd, packet, sizeof(packet), 0);
 		if (len > 0)
 			runner_take(fd, packet, (size_t)len);
 	} while (len > 0 || (len < 0 && errno == EINTR));
+	_exit(0);
+}
+
+/* The daemon can't fork another runner: its parent does, if it was ended by a signal. */
+void runner_serve(int fd)
+{
+	int none = open("/dev/null", O_RDWR | O_CLOEXEC), status;
+
+	prctl(PR_SET_NAME, "ltt-runner");
+	setsid();
+	for (int std = STDIN_FILENO; none >= 0 && std <= STDERR_FILENO; std++)
+		dup2(none, std); /* a caller may wait for their end */
+	signal(SIGCHLD, SIG_DFL);
+	dup2(fd, STDERR_FILENO + 1);
+	closefrom(STDERR_FILENO + 2);
+	fd = STDERR_FILENO + 1;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	do {
+		pid_t pid = fork();
+
+		if (pid <= 0) /* or no memory for another process */
+			runner_work(fd);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	} while (WIFSIGNALED(status));
 	_exit(0);
 }

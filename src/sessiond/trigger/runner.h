@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * runner.h - the process that runs the commands of triggers, and its messages: one packet each, on
- * a socket pair. Private to this folder.
+ * a socket pair. Its parent forks it again if it is killed. Private to this folder.
  */
 #ifndef SESSIOND_TRIGGER_RUNNER_H
 #define SESSIOND_TRIGGER_RUNNER_H

@@ -19,7 +19,7 @@
 #include "sessiond/peers/admission.h"
 #include "trace/clock.h"
 
-#define FIRED_VERSION 1u
+#define FIRED_VERSION 2u
 #define FIRED_FDS 3u
 #define KIND "fired"
 #define BATCH_NS 200000		    /* firings that follow so soon are one wake-up */
@@ -143,10 +143,19 @@ static void fired_write_ledger(struct fired *fired, uint32_t slot, uint64_t done
 	struct fired_slot *journal = &fired->journal->slot[slot];
 	const struct trigger *trigger = fired->triggers[slot];
 	uint64_t next = journal->current + 1;
+	struct fired_ledger *ledger = &journal->ledger[next & 1];
 
-	journal->ledger[next & 1] = (struct fired_ledger){
-		done, trigger->fired, trigger->delivered, trigger->suppressed, trigger->unrecorded,
-	};
+	ledger->done = done;
+	ledger->fired = trigger->fired;
+	ledger->delivered = trigger->delivered;
+	ledger->suppressed = trigger->suppressed;
+	ledger->unrecorded = trigger->unrecorded;
+	for (uint32_t i = 0; i < trigger->nr_actions; i++) {
+		const struct trigger_action *action = &trigger->actions[i];
+
+		ledger->actions[i] = (struct fired_action){ action->ran, action->failed,
+							    action->joined, action->busy };
+	}
 	__atomic_store_n(&journal->current, next, __ATOMIC_SEQ_CST);
 }
 
@@ -159,6 +168,15 @@ static void fired_restore_figures(const struct fired_ledger *ledger, struct trig
 	trigger->delivered = ledger->delivered;
 	trigger->suppressed = ledger->suppressed;
 	trigger->unrecorded = ledger->unrecorded;
+	for (uint32_t i = 0; i < trigger->nr_actions; i++) {
+		struct trigger_action *action = &trigger->actions[i];
+
+		action->ran = ledger->actions[i].ran;
+		action->failed = ledger->actions[i].failed;
+		action->joined = ledger->actions[i].joined;
+		if (ledger->actions[i].busy)
+			action_interrupted(action);
+	}
 }
 
 /* As late as possible, since an application may still add to the slot of a trigger that is gone. */
@@ -193,10 +211,12 @@ uint32_t fired_slot_get(struct fired *fired, struct trigger *trigger)
 	if (slot != FIRED_NO_SLOT)
 		return slot;
 	slot = fired_slot_known(fired, trigger);
-	if (slot != FIRED_NO_SLOT)
-		fired_restore_figures(fired_ledger(fired, slot), trigger);
-	else
+	if (slot == FIRED_NO_SLOT)
 		slot = fired_slot_take(fired, trigger);
+	else if (condition_has_events(trigger->condition))
+		fired_restore_figures(fired_ledger(fired, slot), trigger);
+	else /* rates are of the time since */
+		fired->journal->slot[slot].base = fired_word(fired, slot);
 	if (slot == FIRED_NO_SLOT)
 		return slot;
 	fired->triggers[slot] = trigger;

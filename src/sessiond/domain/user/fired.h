@@ -22,10 +22,16 @@
 
 #define FIRED_NO_SLOT UINT32_MAX
 
+/** Figures of an action. @busy: 1: it had not ended. */
+struct fired_action {
+	uint64_t ran, failed, joined, busy;
+};
+
 /** struct fired_ledger - @done: firings up to this count have been acted on; the others: the
  *  trigger's figures at that time. */
 struct fired_ledger {
 	uint64_t done, fired, delivered, suppressed, unrecorded;
+	struct fired_action actions[TRIGGER_MAX_ACTIONS];
 };
 
 /**
