@@ -1524,7 +1524,7 @@ enum ltt_ctl_condition {
 	LTT_CTL_IF_CONSUMED = 8,   /* the session has written that many bytes */
 	LTT_CTL_IF_ROTATION_BEGUN = 9,
 	LTT_CTL_IF_ROTATION_ENDED = 10,
-	LTT_CTL_IF_SIGNAL = 11, /* a program was ended by a signal */
+	LTT_CTL_IF_SIGNAL = 11, /* an application was ended by a signal; Linux 6.15 */
 };
 
 /** enum ltt_ctl_action_kind - actions of triggers. More may follow. */
@@ -1563,12 +1563,14 @@ struct ltt_ctl_action {
  * struct ltt_ctl_trigger_options - a trigger to be added. Texts may be NULL: empty.
  * @name: "": the first free one of trigger0, trigger1 and so on.
  * @domain: of conditions on events and on buffers; 0: LTT_CTL_USER.
- * @pattern: of conditions on events: name or glob; of a pair, the begin; of a quantile, the event.
+ * @pattern: of conditions on events: name or glob; of a pair, the begin; of a quantile, the event;
+ *	of LTT_CTL_IF_SIGNAL: the program.
  * @exclude: globs, separated by commas.
  * @loglevel_type, @loglevel, @filter: as for ltt_ctl_enable_event().
  * @end: of a pair: name of its end. Begin and end happen in one process.
  * @key: of a pair: the field whose value both have in common (a number of up to 8 bytes, or a text
- *	of up to 64); "": the thread. Of a quantile: the field.
+ *	of up to 64); "": the thread. Of a quantile: the field. Of LTT_CTL_IF_SIGNAL: signals,
+ *	separated by commas ("SEGV,ABRT"), or "any".
  * @session, @channel: of conditions on sessions and their buffers.
  * @threshold: see enum ltt_ctl_condition.
  * @quantile: parts of a million.

@@ -63,6 +63,11 @@ static int condition_share(const char *text, double scale, uint64_t *ret, struct
 	return 0;
 }
 
+bool condition_has_session(enum ltt_ctl_condition condition)
+{
+	return condition > LTT_CTL_IF_SILENCE && condition != LTT_CTL_IF_SIGNAL;
+}
+
 int condition_parse_limit(const char *text, uint64_t *ret_nr, uint64_t *ret_us, struct err *err)
 {
 	if (parse_rate(text, ret_nr, ret_us) == 0)
@@ -195,6 +200,17 @@ static int condition_losses(struct condition_words *w, struct ltt_ctl_trigger_op
 	return 0;
 }
 
+static int condition_program(struct condition_words *w, struct ltt_ctl_trigger_options *ret,
+			     struct err *err)
+{
+	if (w->nr != 5 || !condition_word_is(w, 2, "ends") || !condition_word_is(w, 3, "by"))
+		return condition_unclear("program NAME ends by SEGV, or: ... ends by any", err);
+	ret->condition = LTT_CTL_IF_SIGNAL;
+	ret->pattern = w->words[1];
+	ret->key = w->words[4];
+	return 0;
+}
+
 static int condition_of_events(struct condition_words *w, struct ltt_ctl_trigger_options *ret,
 			       struct err *err)
 {
@@ -226,6 +242,8 @@ static int condition_read(struct condition_words *w, struct ltt_ctl_trigger_opti
 		return condition_buffer(w, ret, err);
 	if (strcmp(first, "rotation") == 0)
 		return condition_rotation(w, ret, err);
+	if (strcmp(first, "program") == 0)
+		return condition_program(w, ret, err);
 	if (*first == 'p' && isdigit((unsigned char)first[1]) && condition_word_is(w, 1, "of"))
 		return condition_quantile(w, ret, err);
 	if (strcmp(first, "size") == 0 && condition_ends_above(w, 1)) {
@@ -265,7 +283,8 @@ char *condition_text(struct json_object *trigger)
 		"{condition=channel-buffer-usage-le}buffer {channel} < {percent}%|"
 		"{condition=session-consumed-size-ge}size > {threshold:b}|"
 		"{condition=session-rotation-starts}rotation begins|"
-		"{condition=session-rotation-finishes}rotation ends|{condition}]"
+		"{condition=session-rotation-finishes}rotation ends|"
+		"{condition=signal}program {program_name} ends by {signals}|{condition}]"
 		"[ of session {session?}|]";
 	char *text = NULL;
 	size_t len;

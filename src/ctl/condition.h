@@ -11,9 +11,12 @@
  *	buffer CHANNEL > N%            a buffer that fills; < N%: that empties
  *	size > SIZE                    written bytes
  *	rotation begins, rotation ends
+ *	program NAME ends by SIGNAL,.. a program that a signal ends; by any
  */
 #ifndef CTL_CONDITION_H
 #define CTL_CONDITION_H
+
+#include <stdbool.h>
 
 #include <json-c/json.h>
 #include <ltt/control.h>
@@ -27,6 +30,8 @@ int condition_parse(const char *text, struct ltt_ctl_trigger_options *ret, char 
 		    struct err *err) MUST_CHECK;
 /** The condition of a trigger (of json_trigger()) in this language. Return: allocated. */
 char *condition_text(struct json_object *trigger);
+/** Whether the condition is about a session. */
+bool condition_has_session(enum ltt_ctl_condition condition);
 /** Read a greatest number in a period: 3/h, 10/min, 1/90s. Return: 0 or the code in @err. */
 int condition_parse_limit(const char *text, uint64_t *ret_nr, uint64_t *ret_us,
 			  struct err *err) MUST_CHECK;

@@ -46,14 +46,15 @@ static bool trigger_is_usage(enum ltt_ctl_condition condition)
 struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 {
 	const struct ltt_ctl_trigger_options *c = &t->options;
+	bool ends = c->condition == LTT_CTL_IF_SIGNAL;
 	struct json_object *o = json_object_new_object();
 
 	json_set_str(o, "trigger", t->name);
 	json_set_num(o, "uid", t->uid);
 	json_set_str(o, "condition", words_name(&words_condition, c->condition));
-	trigger_set_text(o, "event", c->pattern);
+	trigger_set_text(o, ends ? "program_name" : "event", c->pattern);
 	trigger_set_text(o, "end", c->end);
-	trigger_set_text(o, "key_field", c->key);
+	trigger_set_text(o, ends ? "signals" : "key_field", c->key);
 	trigger_set_text(o, "exclude", c->exclude);
 	trigger_set_text(o, "filter", c->filter);
 	trigger_set_text(o, "session", c->session);
@@ -178,19 +179,19 @@ int trigger_take_policy(const char *text, struct ltt_ctl_action *action, struct 
 		       text);
 }
 
-const char trigger_form[] = "Trigger {trigger} added[{?pending}: it waits for its event, which no "
-			    "running application has|]\n";
+const char trigger_form[] = "Trigger {trigger} added[{?pending}: it waits, as it matches no "
+			    "running application yet|]\n";
 
 enum status trigger_create(struct ctl *ctl, const struct ltt_ctl_trigger_options *options)
 {
-	bool on_events = options->condition <= LTT_CTL_IF_SILENCE;
+	bool on_programs = !condition_has_session(options->condition);
 	struct ltt_ctl_added *added;
 
 	if (ctl_done(ctl, ltt_ctl_add_trigger(ctl->library, options, &added), &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
 	json_set_str(ctl->record, "trigger", added->name);
-	if (on_events) {
+	if (on_programs) {
 		json_set_num(ctl->record, "matching", added->points);
 		json_set_bool(ctl->record, "pending", !added->points);
 	}

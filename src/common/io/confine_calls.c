@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/macros.h"
+#include "io/pidinfo.h"
 
 #ifndef HAVE_SECCOMP
 
@@ -252,8 +253,8 @@ static int allow_inet(scmp_filter_ctx filter)
 }
 
 /* Otherwise local sockets only, and of a consumer none: see hide_calls(). Code only from programs
- * that are started. abort(), which is a signal to oneself. An ioctl of stdio, and those of the
- * kernel module. */
+ * that are started. abort(), which is a signal to oneself. An ioctl of stdio, those of the
+ * kernel module, and one of pidfds. */
 static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 {
 	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
@@ -264,6 +265,7 @@ static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 	const struct scmp_arg_cmp kmod =
 		SCMP_A1(SCMP_CMP_MASKED_EQ, _IOC_TYPEMASK << _IOC_TYPESHIFT,
 			LTT_KMOD_IOC << _IOC_TYPESHIFT);
+	const struct scmp_arg_cmp ended = SCMP_A1(SCMP_CMP_EQ, PIDINFO_GET, 0);
 	const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
 	const struct scmp_arg_cmp *code = role == CONFINE_SESSION ? NULL : &data;
 	int ret = allow(filter, "mmap", code);
@@ -276,6 +278,8 @@ static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 		ret = allow(filter, "ioctl", &bytes);
 	if (ret == 0 && role == CONFINE_SESSION)
 		ret = allow(filter, "ioctl", &kmod);
+	if (ret == 0 && role == CONFINE_SESSION)
+		ret = allow(filter, "ioctl", &ended);
 	if (ret == 0)
 		ret = allow(filter, "tgkill", role == CONFINE_SESSION ? NULL : &self);
 	if (ret == 0 && (role & C))

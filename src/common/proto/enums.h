@@ -109,7 +109,7 @@ enum condition {
 	CONDITION_CONSUMED = 8,	  /* the session has written more bytes than the threshold */
 	CONDITION_ROTATION_BEGUN = 9,
 	CONDITION_ROTATION_ENDED = 10,
-	CONDITION_SIGNAL = 11, /* a program was ended by a signal */
+	CONDITION_SIGNAL = 11, /* an application was ended by a signal */
 	CONDITION_NR_KINDS,
 };
 

@@ -29,6 +29,7 @@ enum add_trigger_option {
 	ADD_RATIO,
 	ADD_POLICY,
 	ADD_MAX_SIZE,
+	ADD_SIGNAL,
 };
 
 #define ADD_EACH(name, letter, number, text, what) \
@@ -51,6 +52,7 @@ static const struct poptOption options[] = {
 	ADD_EACH("threshold-ratio", 'r', ADD_RATIO, "share of the buffer: 0 to 1", "RATIO"),
 	ADD_EACH("rate-policy", 0, ADD_POLICY, "every:N or once-after:N", "POLICY"),
 	ADD_EACH("max-size", 'm', ADD_MAX_SIZE, "of the snapshot", "SIZE"),
+	ADD_EACH("signal", 0, ADD_SIGNAL, "of the condition signal: SEGV,..., or any", "NAME"),
 	POPT_TABLEEND,
 };
 
@@ -199,6 +201,15 @@ static int add_trigger_take_max(struct ctl *ctl, const char *text)
 	return add_trigger_take_size(ctl, "max-size", text, &action->max_size);
 }
 
+static int add_trigger_take_signal(struct ctl *ctl, const char *text)
+{
+	if (built.options.condition != LTT_CTL_IF_SIGNAL)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--signal is of --condition=signal: put it behind that");
+	add_trigger_append(&built.options.key, text);
+	return 0;
+}
+
 static int add_trigger_take_capture(struct ctl *ctl, const char *text)
 {
 	if (*text == '$' || strpbrk(text, "[,"))
@@ -267,6 +278,8 @@ static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, con
 		return add_trigger_take_policy(ctl, text);
 	case ADD_MAX_SIZE:
 		return add_trigger_take_max(ctl, text);
+	case ADD_SIGNAL:
+		return add_trigger_take_signal(ctl, text);
 	}
 	return 0;
 }

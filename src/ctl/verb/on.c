@@ -110,7 +110,7 @@ static enum status on_check(struct ctl *ctl)
 
 static bool on_needs_session(void)
 {
-	bool needs = built.options.condition > LTT_CTL_IF_SILENCE;
+	bool needs = condition_has_session(built.options.condition);
 
 	for (size_t i = 0; i < built.options.nr_actions; i++)
 		needs |= built.actions[i].kind != LTT_CTL_DO_NOTIFY &&
@@ -124,7 +124,7 @@ static enum status on_run(struct ctl *ctl)
 
 	if (on_needs_session() && !session)
 		return STATUS_ERROR;
-	if (built.options.condition > LTT_CTL_IF_SILENCE)
+	if (condition_has_session(built.options.condition))
 		built.options.session = session;
 	for (size_t i = 0; i < built.options.nr_actions; i++)
 		if (built.actions[i].kind != LTT_CTL_DO_NOTIFY &&

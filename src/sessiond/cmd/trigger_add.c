@@ -15,9 +15,9 @@ static enum cmd_now trigger_add_check_events(struct command *cmd, const struct t
 {
 	struct domain_tracer *tracer = command_tracer(cmd, DOMAIN_USER);
 
-	if (!condition_is_on_events(spec->condition))
+	if (!condition_is_on_programs(spec->condition))
 		return CMD_DONE;
-	if (*spec->filter &&
+	if (spec->filter && *spec->filter &&
 	    filter_check_syntax(tracer->ops->filters(tracer), spec->filter, &cmd->err))
 		return CMD_FAILED;
 	return conditions_check(&cmd->sd->conditions, spec, cmd->caller.uid, &cmd->err) ?

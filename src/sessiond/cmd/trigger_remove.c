@@ -19,6 +19,7 @@ enum cmd_now cmd_trigger_remove(struct command *cmd, struct req_trigger_remove *
 				     req->name);
 	conditions_end(&cmd->sd->conditions, trigger);
 	trigger_free(trigger);
+	ends_refresh(&cmd->sd->conditions.ends);
 	(void)!state_save_triggers(cmd->sd); /* it is tried again */
 	return CMD_DONE;
 }

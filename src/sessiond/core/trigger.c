@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "trigger.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "attribute.h"
 #include "base/mem.h"
@@ -86,6 +88,66 @@ static int core_trigger_check_events(const struct trigger_spec *spec, struct err
 	return spec->condition == CONDITION_PAIR ? core_trigger_check_pair(spec, err) : 0;
 }
 
+/* Return: 0: it is no signal. */
+static int core_trigger_signal(const char *word, size_t len)
+{
+	char name[SIGNAL_NAME_BYTES] = "", *end;
+	const char *known;
+	long number;
+
+	if (!len || len >= sizeof(name))
+		return 0;
+	memcpy(name, word, len);
+	number = strtol(name, &end, 10);
+	if (!*end && number >= 1 && number < NSIG)
+		return (int)number;
+	for (int signo = 1; signo < NSIG; signo++) {
+		known = sigabbrev_np(signo);
+		if (known && strcasecmp(known, strncasecmp(name, "SIG", 3) ? name : name + 3) == 0)
+			return signo;
+	}
+	return 0;
+}
+
+const char *signal_text(int signo, char buf[SIGNAL_NAME_BYTES])
+{
+	const char *known = sigabbrev_np(signo);
+
+	snprintf(buf, SIGNAL_NAME_BYTES, "%d", signo);
+	return known ? known : buf;
+}
+
+bool signal_list_has(const char *list, int signo)
+{
+	if (strcmp(list, "any") == 0)
+		return true;
+	for (size_t len; *list; list += len + (list[len] == ',')) {
+		len = strcspn(list, ",");
+		if (core_trigger_signal(list, len) == signo)
+			return true;
+	}
+	return false;
+}
+
+static int core_trigger_check_program(const struct trigger_spec *spec, struct err *err)
+{
+	if (!core_trigger_given(spec->pattern))
+		return err_set(err, ERR_INVALID, "the condition names no program");
+	if (!core_trigger_given(spec->key))
+		return err_set(err, ERR_INVALID,
+			       "the condition names no signal, such as SEGV, or any");
+	if (strcmp(spec->key, "any") == 0)
+		return 0;
+	for (const char *word = spec->key; word; word = strchr(word, ',')) {
+		word += *word == ',';
+		if (!core_trigger_signal(word, strcspn(word, ",")))
+			return err_set(err, ERR_INVALID,
+				       "'%.*s' is not a signal, such as SEGV or 11",
+				       (int)strcspn(word, ","), word);
+	}
+	return 0;
+}
+
 static int core_trigger_check_session(const struct trigger_spec *spec, struct err *err)
 {
 	bool usage = spec->condition == CONDITION_USAGE_HIGH ||
@@ -125,10 +187,7 @@ static int core_trigger_check_condition(const struct trigger_spec *spec, struct 
 	if (spec->at_most && !spec->period_us)
 		return err_set(err, ERR_INVALID, "a greatest number is that of a period: N/PERIOD");
 	if (spec->condition == CONDITION_SIGNAL)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "triggers on programs that end by a signal are not there yet; "
-			       "'lttctl crash' shows the events of those that 'lttctl record "
-			       "--flight' ran");
+		return core_trigger_check_program(spec, err);
 	return condition_is_on_events(spec->condition) ? core_trigger_check_events(spec, err) :
 							 core_trigger_check_session(spec, err);
 }

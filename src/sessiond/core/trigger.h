@@ -71,6 +71,13 @@ struct trigger {
 #include "model/trigger.def"
 };
 
+#define SIGNAL_NAME_BYTES 16u
+/** "SEGV", or the number of one without a name; in @buf or static. */
+const char *signal_text(int signo, char buf[SIGNAL_NAME_BYTES]);
+/** Whether a list of signals has one: "any", or names with or without SIG, and numbers, separated by
+ *  commas. */
+bool signal_list_has(const char *list, int signo);
+
 struct triggers {
 	struct list_node list; /* struct trigger, by age */
 	uint64_t next_id;
@@ -103,6 +110,11 @@ struct firing {
 static inline bool condition_is_on_events(enum condition condition)
 {
 	return condition <= CONDITION_SILENCE;
+}
+/** The same, or for their end. */
+static inline bool condition_is_on_programs(enum condition condition)
+{
+	return condition_is_on_events(condition) || condition == CONDITION_SIGNAL;
 }
 /** Whether single events matter, and not just their number. */
 static inline bool condition_has_events(enum condition condition)

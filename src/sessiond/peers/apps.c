@@ -52,6 +52,7 @@ static int handle_app_hello(struct app_conn *conn, struct msg_app_hello *msg)
 	log_debug("process %d (%.40s) registers", (int)conn->peer.pid, msg->procname);
 	welcome(conn);
 	conn->app = user_app_new(conn->sd->domains.of[DOMAIN_USER], &conn->peer, msg);
+	ends_app_begun(&conn->sd->conditions.ends, &conn->peer, msg->procname);
 	return 0;
 }
 

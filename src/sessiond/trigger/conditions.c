@@ -310,17 +310,21 @@ static void conditions_look(struct loop_timer *timer)
 void conditions_init(struct conditions *conditions, struct sessiond *sd)
 {
 	conditions->sd = sd;
+	ends_init(&conditions->ends, sd);
 	loop_timer_init(&conditions->look, sd->loop, conditions_look);
 }
 
 void conditions_fini(struct conditions *conditions)
 {
 	loop_timer_cancel(&conditions->look);
+	ends_fini(&conditions->ends);
 }
 
 int conditions_check(struct conditions *conditions, const struct trigger_spec *spec, uid_t uid,
 		     struct err *err)
 {
+	if (spec->condition == CONDITION_SIGNAL)
+		return ends_check(err);
 	return fire_check(conditions_user(conditions), spec, uid, err);
 }
 
@@ -330,6 +334,8 @@ void conditions_begin(struct conditions *conditions, struct trigger *trigger)
 		trigger->look.since_ns = loop_now_ns();
 	if (condition_is_on_events(trigger->condition))
 		fire_watch(conditions_user(conditions), trigger);
+	if (trigger->condition == CONDITION_SIGNAL)
+		ends_refresh(&conditions->ends);
 	if (condition_is_looked_at(trigger->condition) && !conditions->look.at_ns)
 		loop_timer_set(&conditions->look, CONDITIONS_US);
 }
@@ -349,6 +355,11 @@ void conditions_problem(struct conditions *conditions, const struct trigger *tri
 		fire_matched(conditions_user(conditions), trigger, ret_points);
 		if (!*ret_points)
 			snprintf(ret, len, "waits for its event: no running application has it");
+	} else if (trigger->condition == CONDITION_SIGNAL) {
+		*ret_points = ends_matching(&conditions->ends, trigger);
+		if (!*ret_points)
+			snprintf(ret, len,
+				 "waits for its program: no running application has its name");
 	} else if (*trigger->session && !conditions_session(conditions, trigger)) {
 		snprintf(ret, len, "waits for its session: there is no session '%.200s'",
 			 trigger->session);

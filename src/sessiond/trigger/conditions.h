@@ -11,6 +11,7 @@
 #include "io/loop.h"
 #include "sessiond/core/session.h"
 #include "sessiond/core/trigger.h"
+#include "ends.h"
 
 #define CONDITIONS_US 100000u
 
@@ -18,6 +19,7 @@ struct sessiond;
 
 struct conditions {
 	struct sessiond *sd;
+	struct ends ends;
 	struct loop_timer look;
 };
 

@@ -540,3 +540,12 @@ void silent_each(const struct user_session *us, const struct channel *channel,
 		silent_report(&report, us, why);
 	}
 }
+
+void user_each_app(struct domain_tracer *domain,
+		   void (*fn)(const struct peer *peer, const char *name, void *data), void *data)
+{
+	const struct user_app *app;
+
+	list_for_each(app, &user_of(domain)->apps, node)
+		fn(app->peer, app->app.procname, data);
+}

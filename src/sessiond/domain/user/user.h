@@ -22,6 +22,9 @@ struct domain_tracer *user_domain_free(struct domain_tracer *domain);
 /** Add an application that has sent its hello. @peer outlives the result. */
 struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 			      const struct msg_app_hello *hello);
+/** Call @fn for each application. @name: of its program. */
+void user_each_app(struct domain_tracer *domain,
+		   void (*fn)(const struct peer *peer, const char *name, void *data), void *data);
 /** Free an application whose connection was closed. */
 void user_app_free(struct user_app *app);
 /** Return: 0, or -EPROTO if the application violates the protocol. */
