@@ -14,11 +14,18 @@
  * At last the process adds to the bell, on which a thread of the daemon sleeps (futex). All of this
  * may be done in a signal handler. Applications may overwrite the whole memory: the daemon accepts
  * any value in any word.
+ *
+ * Events of the kernel fire in memory of the module (ltt_kmod.h), laid out in the same way; only
+ * the daemon maps it, and poll() is its bell.
  */
 #ifndef LTT_ABI_FIRED_H
 #define LTT_ABI_FIRED_H
 
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
 #include <stdint.h>
+#endif
 
 #define LTT_FIRED_SLOTS 256u
 #define LTT_FIRED_RECORDS 1024u /* a power of two */

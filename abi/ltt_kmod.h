@@ -10,7 +10,8 @@
  *                   LTT_KMOD_CHANNEL makes channels
  *   a channel       its events: LTT_KMOD_ENABLE, LTT_KMOD_(USER_)PROBE, LTT_KMOD_FILTER,
  *                   LTT_KMOD_DISABLE; contexts: LTT_KMOD_CONTEXT; tracked ids: LTT_KMOD_TRACK;
- *                   LTT_KMOD_DUMP; or, if it only counts, its counts: LTT_KMOD_COUNTED(_KEYS).
+ *                   LTT_KMOD_DUMP; or, if it only counts, its counts: LTT_KMOD_COUNTED(_KEYS);
+ *                   or, if its events fire triggers, the memory of these (LTT_KMOD_FIRES).
  *                   Closing it disables its events
  *   data, ctl       the channel's rings, as abi/ltt_ring.h lays them out: `data` can
  *                   be mapped for reading only, `ctl` for reading and writing, by one address
@@ -38,6 +39,7 @@
 #endif
 
 #include "ltt_counts.h"
+#include "ltt_fired.h"
 
 #define LTT_KMOD_DEVICE "/dev/ltt"
 #define LTT_KMOD_ABI	1u
@@ -65,6 +67,7 @@ enum ltt_kmod_features {
 	LTT_KMOD_CGROUPS = 16, /* LTT_KMOD_TRACK_CGROUP */
 	LTT_KMOD_OWN = 32, /* channels LTT_KMOD_LEAVE_OWN */
 	LTT_KMOD_FILES = 64, /* user probes may have several files */
+	LTT_KMOD_TRIGGERS = 128, /* channels LTT_KMOD_FIRES */
 };
 
 enum ltt_kmod_event_flags {
@@ -120,6 +123,7 @@ enum ltt_kmod_channel_flags {
 	LTT_KMOD_COUNTS = 1, /* its events are counted and not recorded: its rings stay empty */
 	LTT_KMOD_DATA = 2, /* outputs have contents of files, messages and the like, too */
 	LTT_KMOD_LEAVE_OWN = 4, /* no events of our own daemons */
+	LTT_KMOD_FIRES = 8, /* with LTT_KMOD_COUNTS: its events fire triggers */
 };
 
 #define LTT_KMOD_TRACE_ID 16u
@@ -152,7 +156,9 @@ struct ltt_kmod_trace {
  * @flags: LTT_KMOD_COUNTS, LTT_KMOD_DATA, LTT_KMOD_LEAVE_OWN: of processes of root that are called
  *	ltt-sessiond, ltt-consumerd, ltt-keeperd or ltt-relayd, and all that come of them. Recorded
  *	are events that are about another thread, too, which sched_switch switches to or that is
- *	woken; and interrupts.
+ *	woken; and interrupts. LTT_KMOD_FIRES: the channel's descriptor can be mapped, shared, for
+ *	reading and writing: a struct ltt_fired. poll() on it returns POLLIN while its `sleeping` is
+ *	0: the reader sets it to 1 and then reads, and the next firing sets it to 0.
  * @mode, @num_subbuf, @clock, @subbuf_size: as in struct ltt_ring_desc.
  * @data_fd, @ctl_fd, @data_bytes, @ctl_bytes, @nr_rings: output. Both descriptors are to
  *	be mapped; @data_fd can also be spliced from, at the mapping's offsets.
@@ -174,18 +180,40 @@ struct ltt_kmod_channel {
 	uint64_t trace;
 };
 
+enum ltt_kmod_fire_role {
+	LTT_KMOD_FIRE_EVENT = 0, /* each event is a firing, with a record */
+	LTT_KMOD_FIRE_COUNT = 1, /* events are counted only */
+};
+
+/**
+ * struct ltt_kmod_fire - the trigger of an event, in a channel LTT_KMOD_FIRES; several events may
+ * have the same.
+ * @slot, @generation: as in struct ltt_fired. @role: enum ltt_kmod_fire_role.
+ * @nr_captures, @captures: numbers of the fields that a record has, as in struct ltt_kmod_field;
+ *	one that there is not, or that is neither an integer nor a text, has no value.
+ */
+struct ltt_kmod_fire {
+	uint32_t size;
+	uint32_t slot;
+	uint32_t generation;
+	uint32_t role;
+	uint32_t nr_captures;
+	uint32_t captures[LTT_FIRED_VALUES];
+};
+
 /**
  * struct ltt_kmod_enable - record an event into this channel. @id: the id in its records; EEXIST
  * if the channel has the id or, unless it counts, the event already.
  * @name: as listed; ENOENT if this module has no probe for it. An event that is not LTT_KMOD_LIVE
  *        is recorded as soon as the module that defines it is loaded.
- * @flags: of LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT; of LTT_KMOD_ENABLE: LTT_KMOD_HISTOGRAM,
- *         LTT_KMOD_INSTEAD.
+ * @flags: of LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT, LTT_KMOD_OF_SLOT; of LTT_KMOD_ENABLE:
+ *         LTT_KMOD_HISTOGRAM, LTT_KMOD_INSTEAD.
  * @field: with LTT_KMOD_HISTOGRAM the number of the field, as in struct ltt_kmod_field; EINVAL if
  *         it is not an integer. Otherwise 0.
  * @filter: LTT_KMOD_ENABLE: address of a struct ltt_kmod_filter, whose @id is not used; 0: none.
  * @nr_by, @by: in a channel that counts: numbers of the fields of a key, so that there is a count
  *          for each value of it; EINVAL: one is neither an integer nor a text. Otherwise 0.
+ * @fire: in a channel LTT_KMOD_FIRES: address of a struct ltt_kmod_fire. Otherwise 0.
  * LTT_KMOD_DISABLE reads @id and @flags only; the last record is complete on return, except with
  * LTT_KMOD_NOWAIT.
  */
@@ -199,12 +227,14 @@ struct ltt_kmod_enable {
 	uint32_t nr_by;
 	uint32_t by[LTT_COUNTS_BY_MAX];
 	uint32_t reserved;
+	uint64_t fire;
 };
 
 enum ltt_kmod_enable_flags {
 	LTT_KMOD_HISTOGRAM = 2, /* in a channel that counts: keep a histogram of a field's values */
 	LTT_KMOD_INSTEAD = 4, /* if the channel records the event with another id, that one ends */
 	LTT_KMOD_NOWAIT = 1, /* do not wait: a record of the event may still be in progress */
+	LTT_KMOD_OF_SLOT = 8, /* @id is the slot of a trigger: all of its events */
 };
 
 /**
@@ -281,7 +311,7 @@ struct ltt_kmod_arg {
  *	the event is recorded again when the module comes back. Or @symbol is empty:
  * @address: address of the place.
  * @nr_args, @args: address of that many struct ltt_kmod_arg.
- * @filter: as in struct ltt_kmod_enable.
+ * @filter, @fire: as in struct ltt_kmod_enable.
  * @description: address of a struct ltt_kmod_description; 0: the event is called `probe` or
  *               `function`, its arguments `arg1` and so on.
  * Payload: u64 `ip`; of a call u64 `ip`, u64 `parent_ip`; at the return of a function u64 `ip`,
@@ -302,6 +332,7 @@ struct ltt_kmod_probe {
 	uint64_t args;
 	uint64_t filter;
 	uint64_t description;
+	uint64_t fire;
 };
 
 #define LTT_KMOD_PLACES_MAX 256u /* of a user probe in a file */
@@ -325,7 +356,7 @@ struct ltt_kmod_user_place {
  * @semaphore: offset in the file of a 16-bit counter that is above 0 in each program while there
  * is a listener (of USDT); or 0. The same for all probes at a place (EINVAL).
  * @nr_more, @more: address of that many struct ltt_kmod_user_place.
- * @filter: as in struct ltt_kmod_enable.
+ * @filter, @fire: as in struct ltt_kmod_enable.
  * @description: as in struct ltt_kmod_probe; 0: the event is called `user_probe`.
  * Payload: as of struct ltt_kmod_probe, the same for all places.
  * If @id is that of a user probe, the file and its places are added to those of this one, whose
@@ -347,6 +378,7 @@ struct ltt_kmod_user_probe {
 	uint64_t more;
 	uint64_t filter;
 	uint64_t description;
+	uint64_t fire;
 };
 
 #define LTT_KMOD_FILTER_BYTES_MAX    32768u /* bytes of all programs of an event */

@@ -12,6 +12,7 @@
 #include "dump/dump.h"
 #include "family.h"
 #include "filter.h"
+#include "fires.h"
 #include "registry.h"
 #include "trace/text_folder.h"
 
@@ -27,6 +28,7 @@ struct channel {
 	bool is_unread; /* LTT_KMOD_DUMP_UNREAD of the last dump */
 	struct ring_set *set;
 	struct text_channel *text; /* NULL: not shown */
+	struct fires *fires;	   /* NULL: its events fire no triggers */
 	bool has_recorded; /* or may have: its contexts are fixed */
 };
 
@@ -234,6 +236,20 @@ int kmod_channel_disable(struct channel *channel, u32 id)
 	return hook ? 0 : -ENOENT;
 }
 
+void kmod_channel_disable_slot(struct channel *channel, u32 slot)
+{
+	struct hook *hook, *next;
+
+	mutex_lock(&channel->lock);
+	list_for_each_entry_safe(hook, next, &channel->hooks, of_channel) {
+		const struct fire *fire = hook->source.stat ? stat_fire(hook->source.stat) : NULL;
+
+		if (fire && fire_slot(fire) == slot)
+			kmod_channel_retire(channel, hook);
+	}
+	mutex_unlock(&channel->lock);
+}
+
 void kmod_channel_drain(struct channel *channel)
 {
 	flush_work(&channel->reaper);
@@ -421,6 +437,21 @@ int kmod_channel_show(struct channel *channel, const struct text_trace *trace)
 	return 0;
 }
 
+int kmod_channel_add_fires(struct channel *channel)
+{
+	struct fires *fires = fires_new();
+
+	if (IS_ERR(fires))
+		return PTR_ERR(fires);
+	channel->fires = fires;
+	return 0;
+}
+
+struct fires *kmod_channel_fires(struct channel *channel)
+{
+	return channel->fires;
+}
+
 /* One grace period for all events, however many there are. */
 void kmod_channel_free(struct channel *channel)
 {
@@ -436,6 +467,7 @@ void kmod_channel_free(struct channel *channel)
 	flush_work(&channel->reaper);
 	compat_probes_synchronize();
 	kmod_channel_hooks_free(&channel->hooks);
+	fires_free(channel->fires);
 	ring_set_put(channel->set);
 	kfree(channel);
 }

@@ -14,6 +14,7 @@
 
 struct channel;
 struct filter;
+struct fires;
 struct seq_file;
 struct text_trace;
 
@@ -25,6 +26,10 @@ void kmod_channel_free(struct channel *channel);
 /** Show its records as text, from now on (trace/text_folder.h). Once. Return: 0 or -errno; -ENODEV:
  *  there is no debugfs. */
 int kmod_channel_show(struct channel *channel, const struct text_trace *trace);
+/** Its events fire triggers. Once, before the first event. Return: 0 or -ENOMEM. */
+int kmod_channel_add_fires(struct channel *channel);
+/** The memory of these; NULL: its events fire none. */
+struct fires *kmod_channel_fires(struct channel *channel);
 /** Its rings, which others may reference for longer. */
 struct ring_set *kmod_channel_set(struct channel *channel);
 
@@ -46,6 +51,8 @@ int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
 int kmod_channel_join(struct channel *channel, u32 id, struct event *more);
 /** A record of the event may be in progress on return. Return: 0 or -ENOENT. */
 int kmod_channel_disable(struct channel *channel, u32 id);
+/** The same for all events that fire the trigger of a slot; there may be none. */
+void kmod_channel_disable_slot(struct channel *channel, u32 slot);
 /** Wait until the last records of all disabled events are complete. */
 void kmod_channel_drain(struct channel *channel);
 /** Replace the filter of an event; NULL: none. Return: 0; -ENOENT: then @filter stays the caller's.

@@ -11,6 +11,7 @@
 #include "channel.h"
 #include "fields.h"
 #include "filter.h"
+#include "fires.h"
 #include "memory_file.h"
 #include "probe/place.h"
 #include "registry.h"
@@ -22,8 +23,6 @@ static bool channel_file_counts(struct channel *channel)
 {
 	return kmod_channel_set(channel)->counts;
 }
-
-static const struct stat_spec only_hits;
 
 /* Return: NULL: none; ERR_PTR. */
 static const struct filter *channel_file_filter_new(struct channel *channel,
@@ -62,6 +61,19 @@ static int enable_filtered(struct channel *channel, struct event *event, u32 id,
 	return ret;
 }
 
+/* The trigger that comes with an event, of a channel whose events fire. */
+static int channel_file_fire(struct channel *channel, u64 at, struct stat_spec *spec,
+			     struct fire_spec *ret)
+{
+	ret->fires = kmod_channel_fires(channel);
+	if (!ret->fires != !at)
+		return -EINVAL;
+	if (!at)
+		return 0;
+	spec->fire = ret;
+	return request_get(&ret->request, sizeof(ret->request), u64_to_user_ptr(at));
+}
+
 /* The fields that the event is counted by. */
 static int channel_file_locate(const struct ltt_kmod_enable *request, const struct event *event,
 			       struct stat_spec *ret)
@@ -92,6 +104,7 @@ static bool channel_file_is_sound(struct channel *channel, const struct ltt_kmod
 static int channel_file_enable(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_enable request;
+	struct fire_spec fire;
 	struct stat_spec spec;
 	struct event *event;
 	int ret = request_get(&request, sizeof(request), from);
@@ -104,6 +117,8 @@ static int channel_file_enable(struct channel *channel, const void __user *from)
 	if (!event)
 		return -ENOENT;
 	ret = channel_file_locate(&request, event, &spec);
+	if (!ret)
+		ret = channel_file_fire(channel, request.fire, &spec, &fire);
 	if (ret)
 		return ret;
 	return enable_filtered(channel, event, request.id, &spec, request.filter,
@@ -112,15 +127,19 @@ static int channel_file_enable(struct channel *channel, const void __user *from)
 
 /* An event of this channel alone. */
 static int enable_own(struct channel *channel, struct event *event, u32 id, u64 filter_at,
-		      u64 description_at)
+		      u64 description_at, u64 fire_at)
 {
+	struct stat_spec spec = { .event = event };
+	struct fire_spec fire;
 	int ret;
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	ret = classes_copy(event, description_at);
 	if (!ret)
-		ret = enable_filtered(channel, event, id, &only_hits, filter_at, false);
+		ret = channel_file_fire(channel, fire_at, &spec, &fire);
+	if (!ret)
+		ret = enable_filtered(channel, event, id, &spec, filter_at, false);
 	if (!ret)
 		return 0;
 	classes_uncopy(event);
@@ -149,7 +168,8 @@ static int probe(struct channel *channel, void __user *from)
 			event->kind->release(event);
 		return -EFAULT;
 	}
-	return enable_own(channel, event, request.id, request.filter, request.description);
+	return enable_own(channel, event, request.id, request.filter, request.description,
+			  request.fire);
 }
 
 static int user_probe(struct channel *channel, const void __user *from)
@@ -165,7 +185,8 @@ static int user_probe(struct channel *channel, const void __user *from)
 	event = user_place_new(&request, fget(request.fd));
 	ret = IS_ERR(event) ? PTR_ERR(event) : kmod_channel_join(channel, request.id, event);
 	if (ret == -ENOENT && !IS_ERR(event))
-		return enable_own(channel, event, request.id, request.filter, request.description);
+		return enable_own(channel, event, request.id, request.filter, request.description,
+				  request.fire);
 	if (!IS_ERR(event))
 		event->kind->release(event);
 	return ret;
@@ -196,9 +217,13 @@ static int channel_file_disable(struct channel *channel, const void __user *from
 
 	if (ret)
 		return ret;
-	if (request.flags & ~LTT_KMOD_NOWAIT || request.field || request.filter || request.nr_by)
+	if (request.flags & ~(LTT_KMOD_NOWAIT | LTT_KMOD_OF_SLOT) || request.field ||
+	    request.filter || request.nr_by || request.fire)
 		return -EINVAL;
-	ret = kmod_channel_disable(channel, request.id);
+	if (request.flags & LTT_KMOD_OF_SLOT)
+		kmod_channel_disable_slot(channel, request.id);
+	else
+		ret = kmod_channel_disable(channel, request.id);
 	if (!ret && !(request.flags & LTT_KMOD_NOWAIT))
 		kmod_channel_drain(channel);
 	return ret;
@@ -302,8 +327,26 @@ static int channel_file_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static int channel_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct fires *fires = kmod_channel_fires(file->private_data);
+
+	if (!uid_eq(current_euid(), GLOBAL_ROOT_UID))
+		return -EPERM;
+	return fires ? fires_mmap(fires, vma) : -ENODEV;
+}
+
+static __poll_t channel_file_poll(struct file *file, poll_table *wait)
+{
+	struct fires *fires = kmod_channel_fires(file->private_data);
+
+	return fires ? fires_poll(fires, file, wait) : EPOLLERR;
+}
+
 static const struct file_operations channel_fops = {
 	.owner = THIS_MODULE,
+	.mmap = channel_file_mmap,
+	.poll = channel_file_poll,
 	.unlocked_ioctl = channel_file_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.release = channel_file_release,
@@ -343,7 +386,9 @@ static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 	};
 	int ret;
 
-	if (request->flags & ~(LTT_KMOD_COUNTS | LTT_KMOD_DATA | LTT_KMOD_LEAVE_OWN))
+	if (request->flags &
+		    ~(LTT_KMOD_COUNTS | LTT_KMOD_DATA | LTT_KMOD_LEAVE_OWN | LTT_KMOD_FIRES) ||
+	    (request->flags & (LTT_KMOD_COUNTS | LTT_KMOD_FIRES)) == LTT_KMOD_FIRES)
 		return ERR_PTR(-EINVAL);
 	channel = kmod_channel_new(&desc, request->flags & LTT_KMOD_COUNTS);
 	if (IS_ERR(channel))
@@ -351,6 +396,8 @@ static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
 	kmod_channel_set(channel)->has_data = request->flags & LTT_KMOD_DATA;
 	kmod_channel_set(channel)->leaves_own = request->flags & LTT_KMOD_LEAVE_OWN;
 	ret = request->trace ? channel_file_show(channel, request->trace) : 0;
+	if (!ret && request->flags & LTT_KMOD_FIRES)
+		ret = kmod_channel_add_fires(channel);
 	if (ret) {
 		kmod_channel_free(channel);
 		return ERR_PTR(ret);

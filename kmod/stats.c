@@ -12,6 +12,7 @@
 
 #include "fields.h"
 #include "filter.h"
+#include "fires.h"
 #include "ltt_kmod.h"
 #include "trace/record.h"
 
@@ -34,11 +35,13 @@ struct sums {
  *	for each slot the hits, and with a histogram the sum of the values.
  * @plain: the key is one integer, and there is no histogram.
  * @head: if it is @plain, the first word of all keys, and @seed the hash of that.
+ * @fire: NULL: it fires no trigger.
  */
 struct stat_counter {
 	struct stat_spec spec;
 	struct sums __percpu *sums;
 	struct ltt_counts_slot *slots;
+	struct fire *fire;
 	bool plain;
 	u32 slot_words;
 	u64 head, seed;
@@ -54,9 +57,8 @@ static __always_inline u64 stat_load(const struct stat_field *field, const u8 *p
 	return field->kind == LTT_COUNTS_SIGNED ? ltt_counts_extend(value, field->bytes) : value;
 }
 
-/* Whether the payload has the integer, and the value. */
-static __always_inline bool stat_integer(const struct stat_field *field, const u8 *payload, u32 len,
-					 u64 *ret)
+static __always_inline bool stat_has_integer(const struct stat_field *field, const u8 *payload,
+					     u32 len, u64 *ret)
 {
 	if (unlikely(len < field->at + field->bytes))
 		return false;
@@ -64,11 +66,16 @@ static __always_inline bool stat_integer(const struct stat_field *field, const u
 	return true;
 }
 
+bool notrace stat_integer(const struct stat_field *field, const u8 *payload, u32 len, u64 *ret)
+{
+	return stat_has_integer(field, payload, len, ret);
+}
+
 static noinline void stat_hit_histogram(const struct stat_counter *stat, const u8 *payload, u32 len)
 {
 	u64 value;
 
-	if (!stat_integer(&stat->spec.value, payload, len, &value)) {
+	if (!stat_has_integer(&stat->spec.value, payload, len, &value)) {
 		this_cpu_inc(stat->sums->missed);
 		return;
 	}
@@ -87,7 +94,7 @@ static __always_inline void stat_add(const struct stat_counter *stat, u32 word, 
 	local64_add(value, (local64_t *)&stat->words[raw_smp_processor_id()][word]);
 }
 
-static const u8 *stat_find_field(const struct stat_counter *stat, const struct stat_field *field,
+static const u8 *stat_find_field(const struct event *event, const struct stat_field *field,
 				 const u8 *payload, const u8 *end)
 {
 	const u8 *at = payload;
@@ -96,7 +103,7 @@ static const u8 *stat_find_field(const struct stat_counter *stat, const struct s
 	if (field->at != STAT_ANYWHERE)
 		return payload + field->at;
 	for (i = 0; i < field->nth; i++) {
-		int bytes = record_field_bytes(field_nth(stat->spec.event, i), at, end);
+		int bytes = record_field_bytes(field_nth(event, i), at, end);
 
 		if (bytes < 0)
 			return NULL;
@@ -105,21 +112,32 @@ static const u8 *stat_find_field(const struct stat_counter *stat, const struct s
 	return at;
 }
 
-static noinline u32 stat_append_text(const struct stat_counter *stat, u32 position,
-				     const u8 *payload, u32 len, u64 *key, u32 words)
+u32 notrace stat_text(const struct event *event, const struct stat_field *field, const u8 *payload,
+		      u32 len, const u8 **ret_at)
 {
-	const struct stat_field *field = &stat->spec.by[position];
-	const u8 *end = payload + len, *at = stat_find_field(stat, field, payload, end);
+	const u8 *end = payload + len, *at = stat_find_field(event, field, payload, end);
 	int bytes = at && at <= end ? record_field_bytes(field->field, at, end) : -ENODATA;
 
+	*ret_at = NULL;
 	if (bytes < 0)
 		return 0;
 	if (field->field->form == FORM_DYNAMIC) {
 		at += sizeof(u16);
 		bytes -= sizeof(u16);
 	}
-	return ltt_counts_put_text(key, words, position, at, strnlen(at, bytes),
-				   LTT_COUNTS_TEXT_MAX / stat->spec.nr_by);
+	*ret_at = at;
+	return strnlen(at, bytes);
+}
+
+static noinline u32 stat_append_text(const struct stat_counter *stat, u32 position,
+				     const u8 *payload, u32 len, u64 *key, u32 words)
+{
+	const u8 *at;
+	u32 bytes = stat_text(stat->spec.event, &stat->spec.by[position], payload, len, &at);
+
+	return at ? ltt_counts_put_text(key, words, position, at, bytes,
+					LTT_COUNTS_TEXT_MAX / stat->spec.nr_by) :
+		    0;
 }
 
 static u32 stat_append(const struct stat_counter *stat, u32 position, const u8 *payload, u32 len,
@@ -129,7 +147,7 @@ static u32 stat_append(const struct stat_counter *stat, u32 position, const u8 *
 
 	if (unlikely(!field->bytes))
 		return stat_append_text(stat, position, payload, len, key, words);
-	if (unlikely(!stat_integer(field, payload, len, &key[words])))
+	if (unlikely(!stat_has_integer(field, payload, len, &key[words])))
 		return 0;
 	key[0] |= LTT_COUNTS_HEAD(position, field->kind, 0);
 	return words + 1;
@@ -144,7 +162,7 @@ static noinline void stat_hit_any_key(const struct stat_counter *stat, const u8 
 	for (i = 0; i < stat->spec.nr_by && words; i++)
 		words = stat_append(stat, i, payload, len, key, words);
 	if (words && stat->spec.value.bytes) {
-		if (stat_integer(&stat->spec.value, payload, len, &value))
+		if (stat_has_integer(&stat->spec.value, payload, len, &value))
 			key[0] |= ltt_counts_bucket(value, stat->spec.value.kind)
 				  << LTT_COUNTS_HEAD_BUCKET_SHIFT;
 		else
@@ -173,7 +191,7 @@ static __always_inline void stat_hit_key(const struct stat_counter *stat, const 
 	u64 value, tag;
 	u32 at;
 
-	if (unlikely(!stat->plain || !stat_integer(&stat->spec.by[0], payload, len, &value))) {
+	if (unlikely(!stat->plain || !stat_has_integer(&stat->spec.by[0], payload, len, &value))) {
 		stat_hit_any_key(stat, payload, len);
 		return;
 	}
@@ -189,7 +207,13 @@ static __always_inline void stat_hit_key(const struct stat_counter *stat, const 
 
 bool stat_wants_payload(const struct stat_counter *stat)
 {
-	return stat->slots || stat->spec.value.bytes;
+	return stat->slots || stat->spec.value.bytes ||
+	       (stat->fire && fire_wants_payload(stat->fire));
+}
+
+const struct fire *stat_fire(const struct stat_counter *stat)
+{
+	return stat->fire;
 }
 
 void notrace stat_hit(struct stat_counter *stat, const void *payload, u32 len)
@@ -199,6 +223,8 @@ void notrace stat_hit(struct stat_counter *stat, const void *payload, u32 len)
 		return;
 	}
 	this_cpu_inc(stat->sums->count);
+	if (unlikely(stat->fire))
+		fire_hit(stat->fire, payload, len);
 	if (stat->spec.value.bytes)
 		stat_hit_histogram(stat, payload, len);
 }
@@ -210,6 +236,8 @@ void notrace stat_miss(struct stat_counter *stat)
 		return;
 	}
 	this_cpu_inc(stat->sums->count);
+	if (stat->fire)
+		fire_hit(stat->fire, NULL, 0);
 	if (stat->spec.value.bytes)
 		this_cpu_inc(stat->sums->missed);
 }
@@ -243,6 +271,16 @@ static int stat_add_sums(struct stat_counter *stat)
 	return stat->sums ? 0 : -ENOMEM;
 }
 
+static int stat_add_fire(struct stat_counter *stat)
+{
+	struct fire *fire = fire_new(stat->spec.fire, stat->spec.event);
+
+	if (IS_ERR(fire))
+		return PTR_ERR(fire);
+	stat->fire = fire;
+	return 0;
+}
+
 struct stat_counter *stat_new(const struct stat_spec *spec)
 {
 	struct stat_counter *stat =
@@ -253,6 +291,8 @@ struct stat_counter *stat_new(const struct stat_spec *spec)
 		return ERR_PTR(-ENOMEM);
 	stat->spec = *spec;
 	ret = spec->nr_by ? stat_add_keys(stat) : stat_add_sums(stat);
+	if (!ret && spec->fire)
+		ret = stat_add_fire(stat);
 	if (!ret && stat_wants_payload(stat))
 		ret = filter_rooms_ensure();
 	if (!ret)
@@ -270,6 +310,7 @@ void stat_free(struct stat_counter *stat)
 	for_each_possible_cpu(cpu)
 		vfree(stat->words[cpu]);
 	vfree(stat->slots);
+	fire_free(stat->fire);
 	free_percpu(stat->sums);
 	kfree(stat);
 }

@@ -16,6 +16,8 @@
 #include "event.h"
 #include "ltt_counts.h"
 
+struct fire;
+struct fire_spec;
 struct ltt_kmod_counted;
 struct ltt_kmod_keys;
 struct stat_counter;
@@ -38,15 +40,16 @@ struct stat_field {
 };
 
 /** struct stat_spec - how an event is counted. @value: of the histogram. @nr_by: fields of the key;
- *  0: there are no keys. */
+ *  0: there are no keys. @fire: each hit fires this trigger, too; NULL: none. */
 struct stat_spec {
 	const struct event *event;
 	struct stat_field value;
 	u32 nr_by;
 	struct stat_field by[LTT_COUNTS_BY_MAX];
+	const struct fire_spec *fire;
 };
 
-/** Return: the counter, or ERR_PTR(-ENOMEM). */
+/** Return: the counter, or ERR_PTR: -ENOMEM, or that of fire_new(). */
 struct stat_counter *stat_new(const struct stat_spec *spec);
 /** No event may be counted any more. NULL is allowed. */
 void stat_free(struct stat_counter *stat);
@@ -55,6 +58,14 @@ bool stat_wants_payload(const struct stat_counter *stat);
 void stat_hit(struct stat_counter *stat, const void *payload, u32 len);
 /** Count a hit whose payload could not be made. */
 void stat_miss(struct stat_counter *stat);
+/** The trigger that it fires, or NULL. */
+const struct fire *stat_fire(const struct stat_counter *stat);
+
+/** Whether a payload has the integer, and the value. */
+bool stat_integer(const struct stat_field *field, const u8 *payload, u32 len, u64 *ret);
+/** A text in a payload. Return: its bytes, without a NUL, at @ret_at; NULL: it is not there. */
+u32 stat_text(const struct event *event, const struct stat_field *field, const u8 *payload, u32 len,
+	      const u8 **ret_at);
 
 void stat_read(const struct stat_counter *stat, struct ltt_kmod_counted *ret);
 /** Copy the keys to user space, as LTT_KMOD_COUNTED_KEYS. Return: 0; -EINVAL: there are none;

@@ -7,3 +7,4 @@
 #include "../stacks.c"
 #include "../filter.c"
 #include "../stats.c"
+#include "../fires.c"

@@ -52,6 +52,8 @@ struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 	json_set_str(o, "trigger", t->name);
 	json_set_num(o, "uid", t->uid);
 	json_set_str(o, "condition", words_name(&words_condition, c->condition));
+	if (c->condition <= LTT_CTL_IF_SILENCE)
+		json_set_str(o, "domain", words_name(&words_domain, c->domain));
 	trigger_set_text(o, ends ? "program_name" : "event", c->pattern);
 	trigger_set_text(o, "end", c->end);
 	trigger_set_text(o, ends ? "signals" : "key_field", c->key);

@@ -18,7 +18,6 @@
 #include "core/orphaned.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/rec/recording.h"
-#include "sessiond/domain/user/fire.h"
 #include "sessiond/domain/user/user.h"
 #include "sessiond/peers/follow.h"
 #include "sessiond/state/state.h"
@@ -147,13 +146,14 @@ static void discard(struct session *session)
 static void refill(struct keeper *keeper)
 {
 	struct sessiond *sd = container_of(keeper, struct sessiond, keeper);
+	struct domain_tracer *domain;
 	struct session *session;
 
 	list_for_each(session, &sd->sessions.list, node) {
 		run_keep(session->run);
 		domains_keep(&sd->domains, session);
 	}
-	fire_keep(sd->domains.of[DOMAIN_USER]);
+	domains_each(domain, &sd->domains) domain->ops->triggers->keep(domain);
 }
 
 static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t id)
@@ -165,8 +165,8 @@ static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t
 
 	if (strcmp(kind, "output") == 0)
 		return session_by_id(&sd->sessions, id);
-	if (strcmp(kind, "fired") == 0)
-		return fire_wants(sd->domains.of[DOMAIN_USER], (uid_t)id);
+	domains_each(domain, &sd->domains) if (strcmp(kind, domain->ops->triggers->kind) == 0)
+		return domain->ops->triggers->wants(domain, (uid_t)id);
 	if (strcmp(kind, "trace") == 0) {
 		domains_each(domain, &sd->domains) list_for_each(
 			session, &sd->sessions.list,

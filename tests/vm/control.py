@@ -2215,6 +2215,145 @@ def test_stats():
     ctl("destroy", "stats")
 
 
+def watched(path):
+    """`lttctl watch` from now on. Return: reads its notifications so far."""
+    watch = subprocess.Popen(["lttctl", "watch", "--json"], stdout=open(path, "w"))
+    time.sleep(1)
+
+    def read():
+        time.sleep(1)
+        return [json.loads(line) for line in open(path) if line.endswith("\n")]
+    read.process = watch
+    return read
+
+
+def kernel_triggers():
+    """By name. Each firing was delivered or suppressed."""
+    found = {t["trigger"]: t for t in ctl("list-triggers")["result"]["triggers"]}
+    for t in found.values():
+        check(t["fired"] == t["delivered"] + t["suppressed"], t)
+    return found
+
+
+def fired(name, number):
+    """Wait for so many firings; there are not more."""
+    until(lambda: kernel_triggers()[name]["fired"] >= number, f"{number} firings of {name}")
+    found = kernel_triggers()[name]
+    check(found["fired"] == number, f"{found}, not {number}")
+    return found
+
+
+def test_triggers():
+    """Events of the kernel fire: filters, captures, actions, policies, counts, system calls; bad requests."""
+    event = "power:cpu_frequency"
+    for bad, sentence in ((("nonsense",), "this kernel has no event 'nonsense'"),
+                          (("sched_swich",), "did you mean 'sched_switch'?"),
+                          ((event, "--filter", "nonsense == 1"), "nonsense"),
+                          ((event, "--filter", "state =="), "column"),
+                          ((event, "--capture", "stat"), "did you mean 'state'"),
+                          (("sched_switch..sched_switch by prev_pid > 5ms",), "pairs of events of the kernel")):
+        why = ctl("on", "-k", *bad, status=None)["error"]["text"]
+        check(sentence in why, f"{bad}: {why}")
+    notes = watched("/dev/shm/notes")
+    ctl("on", "-k", event, "-n", "some", "--filter", "state == 7 && cpu_id < 4", "--capture", "state,cpu_id",
+        "--notify", "--exec", 'echo "$LTT_TRIGGER" >>/dev/shm/ran')
+    emit()
+    fired("some", 4)
+    seen = [n for n in notes() if n["trigger"] == "some" and n["notification"] == "fired"]
+    check(sorted(n["captured"]["cpu_id"] for n in seen) == [0, 1, 2, 3] and
+          {(n["captured"]["state"], n["event"]) for n in seen} == {(7, "cpu_frequency")}, seen)
+    ran = kernel_triggers()["some"]["actions"][0]
+    until(lambda: open("/dev/shm/ran").read().split() == ["some"] * ran["ran"], f"commands: {ran}")
+    check(ran["ran"] + ran["joined"] == 4, ran)
+    ctl("on", "-k", event, "-n", "all")
+    ctl("on", "-k", "cpu_frequenc*y", "-n", "limited", "--at-most", "3/h")
+    ctl("on", "-k", f"{event} > 100/s", "-n", "rate")
+    ctl("on", "-k", f"{event} silent for 2s", "-n", "silence")
+    ctl("add-trigger", "-n", "once", "--condition=event-rule-matches", "--type=kernel", f"--name={event}",
+        "--action=notify", "--rate-policy=once-after:5")
+    shown = kernel_triggers()
+    check({(t["matching"], t["domain"], t.get("problem")) for t in shown.values()} == {(1, "kernel", None)}, shown)
+    emit()
+    check(fired("all", EMITTED)["delivered"] == EMITTED, "some were suppressed")
+    check(fired("limited", EMITTED)["delivered"] == 3, "a limit")
+    check(fired("once", EMITTED)["delivered"] == 1, "a policy")
+    until(lambda: kernel_triggers()["rate"]["fired"] == 1, "a rate")
+    until(lambda: kernel_triggers()["silence"]["fired"] > 0, "silence")
+    ctl("remove-trigger", *kernel_triggers())
+    emit()
+    check("There are no triggers" in run("lttctl", "list-triggers").stdout, "a trigger")
+
+    ctl("on", "-k", "syscall_entry_openat", "-n", "call", "--filter", 'filename == "/no/such/file"', "--capture",
+        "filename,flags,mode")
+    for _ in range(3):
+        with contextlib.suppress(OSError):
+            os.open("/no/such/file", os.O_RDONLY)
+        with contextlib.suppress(OSError):
+            os.open("/no/other/file", os.O_RDONLY)
+    fired("call", 3)
+    seen = [n for n in notes() if n["trigger"] == "call"]
+    check(len(seen) == 3 and all(n["captured"]["filename"] == "/no/such/file" and n["pid"] == os.getpid()
+                                 for n in seen), seen)
+    kill("ltt-sessiond")
+    check(run("busybox", "rmmod", "ltt", status=None).returncode != 0, "ltt.ko was unloaded while a trigger has events")
+    ctl("remove-trigger", "call")
+    for sides, number in ((":entry", 5), (":exit", 5), ("", 10)):
+        ctl("add-trigger", "-n", "calls", "--condition=event-rule-matches", f"--type=syscall{sides}",
+            "--name=getpriority", "--action=notify")
+        hit(5)
+        fired("calls", number)
+        ctl("remove-trigger", "calls")
+    text = run("lttctl", "on", "-k", "cpu_idle > 1000000/s", "-n", "text").stdout
+    check("of the kernel" in text + run("lttctl", "list-triggers").stdout, text)
+    ctl("remove-trigger", "text")
+    notes.process.terminate()
+    notes.process.wait()
+    end_daemons()
+    run("busybox", "rmmod", "ltt")
+
+
+def test_triggers_storm():
+    """A million firings, counted to the last; a trigger that is removed meanwhile, and the module stays."""
+    event = "power:cpu_frequency"
+    ctl("on", "-k", event, "-n", "storm", "--capture=state")
+    ctl("on", "-k", event, "-n", "gone")
+    began = time.monotonic()
+    storm = threading.Thread(target=emit, args=(125000,))
+    storm.start()
+    until(lambda: kernel_triggers()["storm"]["fired"] > 1000, "the storm")
+    ctl("remove-trigger", "gone")
+    check(run("busybox", "rmmod", "ltt", status=None).returncode != 0, "ltt.ko was unloaded under fire")
+    storm.join()
+    found = fired("storm", 1000000)
+    print(f"a million firings in {time.monotonic() - began:.1f} s, {found['unrecorded']} without a record")
+    ctl("remove-trigger", "storm")
+
+
+def test_triggers_killed():
+    """The daemon is killed while events fire: each is counted once, also those while there was none."""
+    event = "power:cpu_frequency"
+    ctl("on", "-k", event, "-n", "killed", "--capture=state")
+    ctl("on", "-k", event, "-n", "filtered", "--filter", "state < 10")
+    storm = threading.Thread(target=emit, args=(20000,))
+    storm.start()
+    for n in range(5):
+        until(lambda n=n: kernel_triggers()["killed"]["fired"] > 5000 * n, "the storm")
+        kill("ltt-sessiond")
+    storm.join()
+    fired("killed", 8 * 20000)
+    fired("filtered", 80)
+    kill("ltt-sessiond")
+    emit()
+    fired("killed", 8 * 21000)
+    fired("filtered", 160)
+    ctl("remove-trigger", "killed")
+    kill("ltt-sessiond")
+    emit()
+    fired("filtered", 240)
+    ctl("remove-trigger", "filtered")
+    end_daemons()
+
+
 def test_state():
     """Recorded at the start, and on request."""
     out = begin("system", ("-k", "lttng_statedump_*"))
@@ -3848,7 +3987,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_storm, test_triggers_killed, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

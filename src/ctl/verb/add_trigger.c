@@ -40,7 +40,7 @@ static const struct poptOption options[] = {
 	ADD_EACH("owner-uid", 0, ADD_OWNER, "of this user: the caller", "UID"),
 	ADD_EACH("condition", 0, ADD_CONDITION, "when it fires; its options follow", "TYPE"),
 	ADD_EACH("action", 0, ADD_ACTION, "what is done; its options follow", "TYPE"),
-	ADD_EACH("type", 't', ADD_TYPE, "of the event: user; or as --threshold-size", "TYPE"),
+	ADD_EACH("type", 't', ADD_TYPE, "of the event: user, kernel, syscall; or as --threshold-size", "TYPE"),
 	ADD_EACH("exclude-name", 'x', ADD_EXCLUDE, "events to leave out", "NAME"),
 	ADD_EACH("log-level", 'l', ADD_LEVEL, "LEVEL.. or more severe; or only LEVEL", "LEVEL"),
 	ADD_EACH("filter", 'f', ADD_FILTER, "only events for which this holds", "EXPR"),
@@ -61,6 +61,7 @@ static struct {
 	struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX];
 	bool has_condition;
 	const char *owner; /* NULL: the caller */
+	const char *calls; /* behind "syscall" in its --type; NULL: it is about no system calls */
 } built;
 
 static int add_trigger_bad(struct ctl *ctl, const char *option, const char *text,
@@ -139,11 +140,37 @@ static int add_trigger_take_type(struct ctl *ctl, const char *text)
 					     &built.options.threshold);
 	if (strcmp(text, "user") == 0 || strcmp(text, "user:tracepoint") == 0)
 		return 0;
-	if (strncmp(text, "kernel", 6) == 0 || strcmp(text, "syscall") == 0) {
-		built.options.domain = LTT_CTL_KERNEL;
+	built.options.domain = LTT_CTL_KERNEL;
+	if (strcmp(text, "kernel") == 0 || strcmp(text, "kernel:tracepoint") == 0)
+		return 0;
+	text += strncmp(text, "kernel:", 7) == 0 ? 7 : 0;
+	if (strcmp(text, "syscall") == 0 || strncmp(text, "syscall:", 8) == 0) {
+		built.calls = xstrdup(text + 7);
 		return 0;
 	}
-	return add_trigger_bad(ctl, "type", text, "a type of events that can be watched: user");
+	return add_trigger_bad(ctl, "type", text,
+			       "a type of events that can be watched: user, kernel or syscall");
+}
+
+/* A system call has the events syscall_entry_NAME and syscall_exit_NAME. No other call whose name
+ * ends in the same way is meant. */
+static int add_trigger_name_calls(struct ctl *ctl)
+{
+	struct ltt_ctl_trigger_options *o = &built.options;
+	const char *name = o->pattern;
+
+	if (strcmp(built.calls, ":entry") == 0 || strcmp(built.calls, ":exit") == 0) {
+		o->pattern = xasprintf("syscall_%s_%s", built.calls + 1, name);
+		return 0;
+	}
+	if (*built.calls && strcmp(built.calls, ":entry+exit") != 0)
+		return add_trigger_bad(ctl, "type=syscall", built.calls,
+				       ":entry, :exit or :entry+exit");
+	o->pattern = xasprintf("syscall_e*_%s", name);
+	if (*name != '*')
+		add_trigger_append(&o->exclude, xasprintf("syscall_entry_*_%s,syscall_exit_*_%s",
+							  name, name));
+	return 0;
 }
 
 static int add_trigger_take_level(struct ctl *ctl, const char *text)
@@ -329,7 +356,8 @@ static enum status add_trigger_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "missing --condition=TYPE");
 	else if (!o->nr_actions)
 		err_set(&ctl->err, ERR_INVALID, "missing --action=TYPE");
-	else if (add_trigger_check_owner(ctl, built.owner) == 0)
+	else if (add_trigger_check_owner(ctl, built.owner) == 0 &&
+		 (!built.calls || add_trigger_name_calls(ctl) == 0))
 		(void)!add_trigger_take_operands(ctl);
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }

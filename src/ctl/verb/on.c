@@ -13,11 +13,12 @@
 static struct {
 	char *name, *session, *filter, *exclude, *capture, *at_most, *snapshot;
 	char **exec;
-	int notify, start, stop, rotate;
+	int notify, start, stop, rotate, kernel;
 } opt;
 
 static const struct poptOption options[] = {
 	OPTION_TEXT("name", 'n', &opt.name, "of the trigger", "NAME"),
+	OPTION_FLAG("kernel", 'k', &opt.kernel, "the events are the kernel's"),
 	OPTION_TEXT("session", 's', &opt.session,
 		    "of the condition and of the actions, not the current", "NAME"),
 	OPTION_TEXT("filter", 'f', &opt.filter, "only events for which this holds", "EXPR"),
@@ -100,6 +101,8 @@ static enum status on_check(struct ctl *ctl)
 	if (opt.at_most &&
 	    condition_parse_limit(opt.at_most, &o->at_most, &o->period_us, &ctl->err) != 0)
 		return STATUS_ERROR;
+	if (opt.kernel)
+		o->domain = LTT_CTL_KERNEL;
 	o->name = opt.name;
 	o->filter = opt.filter;
 	o->exclude = opt.exclude;

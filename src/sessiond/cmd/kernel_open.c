@@ -19,6 +19,7 @@ static enum cmd_now take_kernel(struct command *cmd, struct req_kernel_open *req
 	if (kmod->fd < 0)
 		return command_error(cmd, ERR_UNSUPPORTED, "%s", kmod->why);
 	log_info("the kernel is traced: its module was loaded");
+	conditions_module_came(&cmd->sd->conditions);
 	return CMD_DONE;
 }
 

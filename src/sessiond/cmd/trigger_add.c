@@ -13,10 +13,13 @@
 
 static enum cmd_now trigger_add_check_events(struct command *cmd, const struct trigger_spec *spec)
 {
-	struct domain_tracer *tracer = command_tracer(cmd, DOMAIN_USER);
+	struct domain_tracer *tracer;
 
 	if (!condition_is_on_programs(spec->condition))
 		return CMD_DONE;
+	tracer = command_tracer(cmd, (uint8_t)spec->domain);
+	if (tracer->ops->available(tracer, &cmd->err))
+		return CMD_FAILED;
 	if (spec->filter && *spec->filter &&
 	    filter_check_syntax(tracer->ops->filters(tracer), spec->filter, &cmd->err))
 		return CMD_FAILED;

@@ -69,11 +69,11 @@ static int core_trigger_check_events(const struct trigger_spec *spec, struct err
 {
 	struct rule_spec rule = core_trigger_rule(spec, false);
 
-	if (spec->domain == DOMAIN_KERNEL)
+	if (spec->domain == DOMAIN_KERNEL && spec->condition == CONDITION_PAIR)
 		return err_set(err, ERR_UNSUPPORTED,
-			       "triggers on events of the kernel are not there yet; those on "
-			       "applications, buffers and sessions are");
-	if (spec->domain != DOMAIN_USER)
+			       "pairs of events of the kernel are not there yet; single events, "
+			       "their rate and their silence are");
+	if (spec->domain != DOMAIN_USER && spec->domain != DOMAIN_KERNEL)
 		return err_set(err, ERR_INVALID, "unknown domain %u", spec->domain);
 	if (!core_trigger_given(spec->pattern))
 		return err_set(err, ERR_INVALID, "the condition names no event");

@@ -13,6 +13,7 @@
 #include "proto/consumer.h"
 #include "sessiond/core/session.h"
 #include "sessiond/core/shape.h"
+#include "sessiond/core/trigger.h"
 #include "sessiond/state/msg.h"
 #include "trace/clock.h"
 
@@ -144,10 +145,48 @@ struct domain_programs {
 	bool matched, more;
 };
 
+/**
+ * struct domain_trigger_ops - triggers on events of the domain. Their firings are passed on to the
+ * daemon (recorder_config.fired).
+ * @kind: of the keeper's entries, whose descriptors outlive the daemon.
+ */
+struct domain_trigger_ops {
+	const char *kind;
+	/** Check the events and fields that a request names, for a user; 0: for all users. Return:
+	 *  0 or the code set in @err. */
+	int (*check)(struct domain_tracer *domain, const struct trigger_spec *spec, uid_t uid,
+		     struct err *err);
+	/** Watch for a trigger, also in events that come later. One that an earlier daemon watched
+	 *  for continues: its firings since then are passed on, by the loop. trigger->watched is
+	 *  set. Obstacles are logged. May be repeated. */
+	void (*watch)(struct domain_tracer *domain, struct trigger *trigger);
+	/** Wait until the trigger is watched for everywhere, for some time at most. Return: false:
+	 *  it is; @done is not called. */
+	bool (*settle)(struct domain_tracer *domain, const struct trigger *trigger,
+		       void (*done)(void *data), void *data);
+	/** Stop to watch; firings that were not passed on are forgotten. */
+	void (*unwatch)(struct domain_tracer *domain, struct trigger *trigger);
+	/** Return: points that match. @ret_problem: set where it can't fire now, a phrase. */
+	uint32_t (*matched)(struct domain_tracer *domain, const struct trigger *trigger,
+			    char *ret_problem, size_t len);
+	/** Of conditions that count events (rate, silence): events since it is watched for, also
+	 *  under earlier daemons. */
+	uint64_t (*count)(struct domain_tracer *domain, const struct trigger *trigger);
+	/** Begins of pairs that a full table has dropped, and events without a readable key. */
+	void (*lost)(struct domain_tracer *domain, const struct trigger *trigger,
+		     uint64_t *ret_evicted, uint64_t *ret_missed);
+	/** For the keeper: whether the entry of a user is needed. If so, and an earlier daemon had
+	 *  it, it is adopted. */
+	bool (*wants)(struct domain_tracer *domain, uid_t uid);
+	/** Put all entries into a new keeper. */
+	void (*keep)(struct domain_tracer *domain);
+};
+
 struct domain_ops {
 	enum domain_id id;
 	const char *events; /* whose they are: "applications", "the kernel" */
 	char option;	    /* of lttctl, for messages */
+	const struct domain_trigger_ops *triggers;
 
 	/* --- checks of requests. Return: 0, or the code set in @err. */
 

@@ -8,7 +8,6 @@
 #include "base/realtime.h"
 #include "firing.h"
 #include "proto/counters.h"
-#include "sessiond/domain/user/fire.h"
 #include "sessiond/sessiond.h"
 #include "sessiond/state/triggers.h"
 
@@ -49,15 +48,28 @@ static void condition_is(struct conditions *conditions, struct trigger *trigger,
 
 /* --- events ---------------------------------------------------------------------------- */
 
-static struct domain_tracer *conditions_user(const struct conditions *conditions)
+static struct domain_tracer *conditions_domain(const struct conditions *conditions,
+					       enum domain_id id)
 {
-	return conditions->sd->domains.of[DOMAIN_USER];
+	return domains_find(&conditions->sd->domains, id);
+}
+
+static const struct domain_trigger_ops *conditions_ops(const struct domain_tracer *domain)
+{
+	return domain->ops->triggers;
+}
+
+static uint64_t condition_count(const struct conditions *conditions, const struct trigger *trigger)
+{
+	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
+
+	return conditions_ops(domain)->count(domain, trigger);
 }
 
 static void condition_look_at_rate(struct conditions *conditions, struct trigger *trigger)
 {
 	uint64_t now = loop_now_ns(), since = trigger->look.since_ns;
-	uint64_t count = fire_count(conditions_user(conditions), trigger), rate;
+	uint64_t count = condition_count(conditions, trigger), rate;
 
 	if (now - since < SECOND_NS)
 		return;
@@ -71,7 +83,7 @@ static void condition_look_at_rate(struct conditions *conditions, struct trigger
 static void condition_look_at_silence(struct conditions *conditions, struct trigger *trigger)
 {
 	uint64_t now = loop_now_ns();
-	uint64_t count = fire_count(conditions_user(conditions), trigger);
+	uint64_t count = condition_count(conditions, trigger);
 
 	if (count != trigger->look.last) {
 		trigger->look.last = count;
@@ -270,9 +282,10 @@ bool conditions_first(struct conditions *conditions, struct trigger *trigger,
 			   trigger->condition == CONDITION_USAGE_HIGH ||
 			   trigger->condition == CONDITION_USAGE_LOW;
 	struct session *session = has_figures ? conditions_session(conditions, trigger) : NULL;
+	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
 
 	if (condition_is_on_events(trigger->condition))
-		return fire_settle(conditions_user(conditions), trigger, done, data);
+		return conditions_ops(domain)->settle(domain, trigger, done, data);
 	if (!session || session->state == SESSION_DESTROYING)
 		return false;
 	condition_request(conditions, trigger, session, done, data);
@@ -323,17 +336,21 @@ void conditions_fini(struct conditions *conditions)
 int conditions_check(struct conditions *conditions, const struct trigger_spec *spec, uid_t uid,
 		     struct err *err)
 {
+	struct domain_tracer *domain = conditions_domain(conditions, spec->domain);
+
 	if (spec->condition == CONDITION_SIGNAL)
 		return ends_check(err);
-	return fire_check(conditions_user(conditions), spec, uid, err);
+	return conditions_ops(domain)->check(domain, spec, uid, err);
 }
 
 void conditions_begin(struct conditions *conditions, struct trigger *trigger)
 {
+	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
+
 	if (!trigger->look.since_ns)
 		trigger->look.since_ns = loop_now_ns();
 	if (condition_is_on_events(trigger->condition))
-		fire_watch(conditions_user(conditions), trigger);
+		conditions_ops(domain)->watch(domain, trigger);
 	if (trigger->condition == CONDITION_SIGNAL)
 		ends_refresh(&conditions->ends);
 	if (condition_is_looked_at(trigger->condition) && !conditions->look.at_ns)
@@ -342,19 +359,21 @@ void conditions_begin(struct conditions *conditions, struct trigger *trigger)
 
 void conditions_end(struct conditions *conditions, struct trigger *trigger)
 {
+	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
+
 	if (condition_is_on_events(trigger->condition))
-		fire_unwatch(conditions_user(conditions), trigger);
+		conditions_ops(domain)->unwatch(domain, trigger);
 }
 
 void conditions_problem(struct conditions *conditions, const struct trigger *trigger,
 			uint32_t *ret_points, char *ret, size_t len)
 {
+	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
+
 	*ret = '\0';
 	*ret_points = 0;
 	if (condition_is_on_events(trigger->condition)) {
-		fire_matched(conditions_user(conditions), trigger, ret_points);
-		if (!*ret_points)
-			snprintf(ret, len, "waits for its event: no running application has it");
+		*ret_points = conditions_ops(domain)->matched(domain, trigger, ret, len);
 	} else if (trigger->condition == CONDITION_SIGNAL) {
 		*ret_points = ends_matching(&conditions->ends, trigger);
 		if (!*ret_points)
@@ -372,9 +391,20 @@ void conditions_problem(struct conditions *conditions, const struct trigger *tri
 void conditions_lost(struct conditions *conditions, const struct trigger *trigger,
 		     uint64_t *ret_evicted, uint64_t *ret_unread)
 {
+	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
+
 	*ret_evicted = *ret_unread = 0;
 	if (trigger->condition == CONDITION_PAIR)
-		fire_lost(conditions_user(conditions), trigger, ret_evicted, ret_unread);
+		conditions_ops(domain)->lost(domain, trigger, ret_evicted, ret_unread);
+}
+
+void conditions_module_came(struct conditions *conditions)
+{
+	struct trigger *trigger;
+
+	list_for_each(trigger, &conditions->sd->triggers.list, node)
+		if (trigger->domain == DOMAIN_KERNEL)
+			conditions_begin(conditions, trigger);
 }
 
 void conditions_rotation(struct conditions *conditions, const struct session *session, bool begun)

@@ -25,8 +25,8 @@ struct conditions {
 
 void conditions_init(struct conditions *conditions, struct sessiond *sd);
 void conditions_fini(struct conditions *conditions);
-/** Whether applications of the user (0: of all) that have the event have its fields, too. Return: 0
- *  or the code set in @err. */
+/** Check the events and fields of a condition on events, for a user. Return: 0 or the code set in
+ *  @err. */
 int conditions_check(struct conditions *conditions, const struct trigger_spec *spec, uid_t uid,
 		     struct err *err) MUST_CHECK;
 /** A trigger was added or restored: programs are watched for it, or the daemon's timer is set. */
@@ -44,6 +44,8 @@ void conditions_problem(struct conditions *conditions, const struct trigger *tri
 /** Of a pair: begins that were dropped, and events without a readable key. */
 void conditions_lost(struct conditions *conditions, const struct trigger *trigger,
 		     uint64_t *ret_evicted, uint64_t *ret_unread);
+/** The kernel's module was loaded. */
+void conditions_module_came(struct conditions *conditions);
 /** A rotation of the session has begun, or ended. */
 void conditions_rotation(struct conditions *conditions, const struct session *session, bool begun);
 

@@ -34,8 +34,8 @@ bool kernel_stat_matches(struct kernel_domain *kernel, const struct rule *rule,
 	return shape && keyed_rule_suits(rule, shape);
 }
 
-static int kernel_stats_no_field(const struct shape *shape, const char *event, const char *field,
-				 bool of_key, struct err *err)
+int kernel_stats_no_field(const struct shape *shape, const char *event, const char *field,
+			  bool of_key, struct err *err)
 {
 	uint32_t nr = shape ? shape->layout->nr_fields : 0, nr_words = 0;
 	const char **words AUTO_FREE = xalloc((nr + 1) * sizeof(*words));

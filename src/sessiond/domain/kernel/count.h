@@ -34,6 +34,10 @@ struct kernel_tally {
 /** Whether a rule counts this event. */
 bool kernel_stat_matches(struct kernel_domain *kernel, const struct rule *rule,
 			 struct kernel_event *event);
+/** The error that an event has no integer field, or no field of a key, of this name. Return: the
+ *  code set in @err. */
+int kernel_stats_no_field(const struct shape *shape, const char *event, const char *field,
+			  bool of_key, struct err *err);
 /** Check that the named event has the fields of a rule that counts. Return: 0 or the code set in
  *  @err. */
 int kernel_check_fields(struct kernel_domain *kernel, const struct rule_spec *spec,

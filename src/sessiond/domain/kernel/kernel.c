@@ -12,6 +12,7 @@
 #include "count.h"
 #include "event.h"
 #include "fetch_names.h"
+#include "fire.h"
 #include "probe.h"
 #include "session.h"
 #include "walk.h"
@@ -315,6 +316,7 @@ static const struct domain_ops kernel_ops = {
 	.id = DOMAIN_KERNEL,
 	.events = "the kernel",
 	.option = 'k',
+	.triggers = &kernel_fire_ops,
 	.available = kernel_available,
 	.convert_rule = kernel_convert_rule,
 	.check_rule = kernel_check_rule,
@@ -361,6 +363,7 @@ struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *
 	kernel->kmod = kmod;
 	replaced_init(&kernel->replaced, recorder->config.loop);
 	ksyms_init(&kernel->ksyms, recorder->config.loop, kernel_store_names);
+	kernel_fire_init(kernel);
 	return &kernel->domain;
 }
 
@@ -373,6 +376,7 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 		return NULL;
 	list_for_each_safe(rec, next, &domain->recordings, node)
 		kernel_session_forget(ks_of(rec));
+	kernel_fire_fini(kernel);
 	replaced_fini(&kernel->replaced);
 	ksyms_fini(&kernel->ksyms);
 	kernel_events_free(kernel);

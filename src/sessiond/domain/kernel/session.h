@@ -11,6 +11,7 @@
 #ifndef DOMAIN_KERNEL_SESSION_H
 #define DOMAIN_KERNEL_SESSION_H
 
+#include "fire.h"
 #include "kernel.h"
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/domain/rec/recording.h"
@@ -34,6 +35,7 @@ struct kernel_domain {
 	struct filter_tracer filter_tracer; /* made from @contexts */
 	struct ksyms ksyms;
 	struct replaced replaced;
+	struct kernel_fire fire;
 };
 
 /** The state of an event in a channel, as sent to the module. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "fire.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "context.h"
-#include "fired.h"
+#include "io/memfile.h"
 #include "session.h"
+#include "sessiond/domain/rec/fired.h"
 #include "tally.h"
 #include "trace/clock.h"
 
@@ -266,6 +268,31 @@ static struct fired *fire_find_area(const struct fire *fire, uid_t uid)
 	return NULL;
 }
 
+static int fire_make_memory(const struct fired *fired)
+{
+	int fd, ret = memfile_new("ltt-fired", sizeof(*fired->memory), &fd);
+
+	return ret < 0 ? ret : fd;
+}
+
+/* Of an application that still exists. */
+static pid_t fire_pid(const struct fired *fired, const struct ltt_fired_record *record)
+{
+	const struct user_domain *user = fired->owner;
+	const struct user_app *app;
+
+	list_for_each(app, &user->apps, node)
+		if (app->app.id == record->program && app->app.vpid == record->pid)
+			return app->app.pid;
+	return (pid_t)record->pid;
+}
+
+static const struct fired_ops fire_of_apps = {
+	.kind = "fired",
+	.make = fire_make_memory,
+	.pid = fire_pid,
+};
+
 /* The memory of the user, with a slot for each trigger that concerns it. */
 static struct fired *fire_get_area(struct user_domain *user, uid_t uid, bool adopt, struct err *err)
 {
@@ -278,7 +305,8 @@ static struct fired *fire_get_area(struct user_domain *user, uid_t uid, bool ado
 		return fired;
 	list_for_each(watching, &fire->watchings, node)
 		guest = guest && watching->trigger->uid != uid;
-	fired = fired_new(user, (struct account_id){ uid, guest }, adopt, err);
+	fired = fired_new(user->recorder, &fire_of_apps, user, (struct account_id){ uid, guest },
+			  adopt, err);
 	if (!fired)
 		return NULL;
 	list_append(&fire->areas, &fired->node);
@@ -349,7 +377,7 @@ static void fire_watch_in(struct user_app *app, struct trigger *trigger, const u
 		fire_send_points(app, fired, trigger, points, nr);
 }
 
-void fire_watch(struct domain_tracer *domain, struct trigger *trigger)
+static void fire_watch(struct domain_tracer *domain, struct trigger *trigger)
 {
 	struct user_domain *user = user_of(domain);
 	struct fire *fire = fire_get(user);
@@ -379,7 +407,7 @@ static void fire_unwatch_in(struct user_domain *user, struct fired *fired, struc
 	loop_defer(user->recorder->config.loop, &user->fire_tidy);
 }
 
-void fire_unwatch(struct domain_tracer *domain, struct trigger *trigger)
+static void fire_unwatch(struct domain_tracer *domain, struct trigger *trigger)
 {
 	struct user_domain *user = user_of(domain);
 	struct fire_watching *watching = trigger->watched;
@@ -428,8 +456,8 @@ static void fire_send_sync(struct user_app *app, uint32_t serial)
 	peer_send(app->peer, &enc);
 }
 
-bool fire_settle(struct domain_tracer *domain, const struct trigger *trigger,
-		 void (*done)(void *data), void *data)
+static bool fire_settle(struct domain_tracer *domain, const struct trigger *trigger,
+			void (*done)(void *data), void *data)
 {
 	struct user_domain *user = user_of(domain);
 	struct fire_wait *wait = xalloc(sizeof(*wait));
@@ -481,46 +509,40 @@ static void fire_count_point(struct app_point *point, void *data)
 		search->nr[role] += fire_takes(search->trigger, role, point->shape);
 }
 
-uint64_t fire_matched(struct domain_tracer *domain, const struct trigger *trigger,
-		      uint32_t *ret_points)
+static uint32_t fire_matched(struct domain_tracer *domain, const struct trigger *trigger,
+			     char *ret_problem, size_t len)
 {
 	enum fire_role first = fire_first_role(trigger), last = fire_last_role(trigger);
 	struct user_app *app;
-	uint64_t apps = 0;
+	uint32_t points = 0;
 
-	*ret_points = 0;
 	list_for_each(app, &user_of(domain)->apps, node) {
 		struct fire_search search = { .trigger = trigger };
 
 		if (!trigger_concerns(trigger, app->app.uid))
 			continue;
 		app_each_point(&app->app, fire_count_point, &search);
-		*ret_points += search.nr[first] + (last != first ? search.nr[last] : 0);
-		apps += search.nr[first] && search.nr[last];
+		points += search.nr[first] + (last != first ? search.nr[last] : 0);
 	}
-	return apps;
+	if (!points)
+		snprintf(ret_problem, len, "waits for its event: no running application has it");
+	return points;
 }
 
-uint64_t fire_count(struct domain_tracer *domain, const struct trigger *trigger)
+static uint64_t fire_count(struct domain_tracer *domain, const struct trigger *trigger)
 {
 	const struct fire *fire = user_of(domain)->fire;
 	const struct fired *fired;
 	uint64_t nr = 0;
 
-	if (!fire)
-		return 0;
-	list_for_each(fired, &fire->areas, node) {
-		uint32_t slot = fired_slot_find(fired, trigger);
-
-		if (slot != FIRED_NO_SLOT)
-			nr += __atomic_load_n(&fired->memory->slot[slot].fired, __ATOMIC_RELAXED) -
-			      fired->journal->slot[slot].base;
-	}
+	if (fire)
+		list_for_each(fired, &fire->areas, node)
+			nr += fired_count(fired, trigger);
 	return nr;
 }
 
-void fire_lost(struct domain_tracer *domain, const struct trigger *trigger, uint64_t *ret_evicted,
-	       uint64_t *ret_missed)
+static void fire_lost(struct domain_tracer *domain, const struct trigger *trigger,
+		      uint64_t *ret_evicted, uint64_t *ret_missed)
 {
 	const struct fire *fire = user_of(domain)->fire;
 	const struct fired *fired;
@@ -543,7 +565,7 @@ void fire_lost(struct domain_tracer *domain, const struct trigger *trigger, uint
 
 /* --- life --------------------------------------------------------------------------- */
 
-bool fire_wants(struct domain_tracer *domain, uid_t uid)
+static bool fire_wants(struct domain_tracer *domain, uid_t uid)
 {
 	struct user_domain *user = user_of(domain);
 	const struct fire_watching *watching;
@@ -557,7 +579,7 @@ bool fire_wants(struct domain_tracer *domain, uid_t uid)
 	return false;
 }
 
-void fire_keep(struct domain_tracer *domain)
+static void fire_keep(struct domain_tracer *domain)
 {
 	const struct fire *fire = user_of(domain)->fire;
 	const struct fired *fired;
@@ -566,6 +588,19 @@ void fire_keep(struct domain_tracer *domain)
 		list_for_each(fired, &fire->areas, node)
 			fired_keep(fired);
 }
+
+const struct domain_trigger_ops fire_ops = {
+	.check = fire_check,
+	.watch = fire_watch,
+	.settle = fire_settle,
+	.unwatch = fire_unwatch,
+	.matched = fire_matched,
+	.count = fire_count,
+	.lost = fire_lost,
+	.kind = "fired",
+	.wants = fire_wants,
+	.keep = fire_keep,
+};
 
 void fire_point_added(struct user_app *app, uint32_t point)
 {

@@ -407,6 +407,7 @@ static const struct domain_ops user_ops = {
 	.id = DOMAIN_USER,
 	.events = "applications",
 	.option = 'u',
+	.triggers = &fire_ops,
 	.available = user_available,
 	.convert_rule = user_convert_rule,
 	.check_rule = user_check_rule,

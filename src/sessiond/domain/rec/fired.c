@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -21,15 +20,15 @@
 
 #define FIRED_VERSION 2u
 #define FIRED_FDS 3u
-#define KIND "fired"
 #define BATCH_NS 200000		    /* firings that follow so soon are one wake-up */
+#define PAUSE_US 1000		    /* of the bell of the kernel */
 #define AGAIN_US 100000		    /* claimed records are read again */
 #define ABANDON_NS 1000000000ull    /* a process that takes so long was killed */
 #define FORGOTTEN_NS 60000000000ull /* and so late it does not write any more */
 
 static const struct recorder_config *fired_config(const struct fired *fired)
 {
-	return &fired->user->recorder->config;
+	return &fired->recorder->config;
 }
 
 /* --- the bell ----------------------------------------------------------------------- */
@@ -72,10 +71,34 @@ static void fired_on_bell(struct loop_fd *source, uint32_t events)
 	fired_scan(fired);
 }
 
+/* The memory can be read until the pause is over, so that the loop has turns for all else while
+ * events fire all the time. */
+static void fired_on_poll(struct loop_fd *source, uint32_t events)
+{
+	struct fired *fired = container_of(source, struct fired, rung);
+
+	(void)events;
+	loop_fd_events(source, 0);
+	loop_timer_set(&fired->pause, PAUSE_US);
+	fired_scan(fired);
+}
+
+static void fired_on_pause_over(struct loop_timer *timer)
+{
+	struct fired *fired = container_of(timer, struct fired, pause);
+
+	__atomic_store_n(&fired->memory->sleeping, 1, __ATOMIC_SEQ_CST);
+	loop_fd_events(&fired->rung, EPOLLIN);
+	fired_scan(fired);
+}
+
 static int fired_listen_start(struct fired *fired)
 {
 	int ret;
 
+	if (fired->ops->polls)
+		return loop_fd_init(&fired->rung, fired_config(fired)->loop, fired->fd, EPOLLIN,
+				    fired_on_poll);
 	fired->heard = __atomic_load_n(&fired->memory->bell, __ATOMIC_SEQ_CST);
 	fired->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (fired->event_fd < 0)
@@ -96,6 +119,10 @@ static void fired_listen_stop(struct fired *fired)
 {
 	const struct timespec pause = { 0, 100000 };
 
+	if (fired->ops->polls) {
+		loop_fd_fini(&fired->rung);
+		loop_timer_cancel(&fired->pause);
+	}
 	if (fired->event_fd < 0)
 		return;
 	__atomic_store_n(&fired->stopping, true, __ATOMIC_RELEASE);
@@ -231,6 +258,15 @@ void fired_slot_release(struct fired *fired, uint32_t slot)
 	fired->nr_triggers--;
 }
 
+uint64_t fired_count(const struct fired *fired, const struct trigger *trigger)
+{
+	uint32_t slot = fired_slot_find(fired, trigger);
+
+	return slot == FIRED_NO_SLOT ?
+		       0 :
+		       fired_word(fired, slot) - fired->journal->slot[slot].base;
+}
+
 /* --- firings ------------------------------------------------------------------------ */
 
 /* The record is a copy, whose texts get an end. */
@@ -265,17 +301,6 @@ static void fired_read_value(struct fired_copy *copy, uint32_t at, struct firing
 	ret->kind = (enum captured_kind)r->kind[at];
 }
 
-/* In the daemon's pid namespace, if the application still exists. */
-static pid_t fired_pid(const struct fired *fired, const struct ltt_fired_record *r)
-{
-	const struct user_app *app;
-
-	list_for_each(app, &fired->user->apps, node)
-		if (app->app.id == r->program && app->app.vpid == r->pid)
-			return app->app.pid;
-	return (pid_t)r->pid;
-}
-
 static uint64_t fired_ns(const struct fired *fired, uint64_t duration)
 {
 	struct trace_clock *clock = fired_config(fired)->clock;
@@ -296,7 +321,7 @@ static void fired_read(const struct fired *fired, const struct trigger *trigger,
 		.at_ns = r->at_ns,
 		.duration_ns =
 			trigger->condition == CONDITION_PAIR ? fired_ns(fired, r->duration) : 0,
-		.pid = fired_pid(fired, r),
+		.pid = fired->ops->pid(fired, r),
 		.tid = (pid_t)r->tid,
 		.process = copy->comm,
 		.event = copy->event,
@@ -314,7 +339,7 @@ static void fired_pass(struct fired *fired, uint32_t slot, const struct firing *
 	struct trigger *trigger = fired->triggers[slot];
 
 	__atomic_store_n(&journal->seen, journal->seen + nr, __ATOMIC_SEQ_CST);
-	fired_config(fired)->fired(fired->user->recorder, trigger, firing, nr);
+	fired_config(fired)->fired(fired->recorder, trigger, firing, nr);
 	if (fired->triggers[slot] == trigger) /* it was not removed */
 		fired_write_ledger(fired, slot, journal->seen);
 }
@@ -433,12 +458,15 @@ static void fired_report_interrupted(struct fired *fired)
 		struct trigger *trigger = fired->triggers[slot];
 		uint64_t nr = journal->seen - fired_ledger(fired, slot)->done;
 
-		if (!trigger)
-			journal->trigger = 0; /* it was removed while there was no daemon */
+		if (!trigger && journal->trigger) { /* it was removed while there was no daemon */
+			journal->trigger = 0;
+			if (fired->ops->orphaned)
+				fired->ops->orphaned(fired, slot);
+		}
 		if (!trigger || !nr)
 			continue;
 		if (fired_config(fired)->interrupted)
-			fired_config(fired)->interrupted(fired->user->recorder, trigger, nr);
+			fired_config(fired)->interrupted(fired->recorder, trigger, nr);
 		if (fired->triggers[slot] == trigger)
 			fired_write_ledger(fired, slot, journal->seen);
 	}
@@ -489,7 +517,7 @@ static void *fired_map(int fd, size_t bytes)
 
 static bool fired_open(struct fired *fired, const int fds[KEEPER_FDS])
 {
-	if (memfile_check(fds[0], sizeof(*fired->memory)) < 0 ||
+	if ((!fired->ops->polls && memfile_check(fds[0], sizeof(*fired->memory)) < 0) ||
 	    memfile_check(fds[1], sizeof(*fired->journal)) < 0)
 		return false;
 	fired->memory = fired_map(fds[0], sizeof(*fired->memory));
@@ -516,7 +544,7 @@ static bool fired_adopt(struct fired *fired)
 	struct keeper *keeper = fired_config(fired)->keeper;
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
 
-	if (!keeper || keeper_get(keeper, fired->uid, KIND, fired->uid, fds) < 0)
+	if (!keeper || keeper_get(keeper, fired->uid, fired->ops->kind, fired->uid, fds) < 0)
 		return false;
 	fired->adopted = fired_open(fired, fds);
 	for (uint32_t i = fired->adopted ? 2 : 0; i < KEEPER_FDS; i++)
@@ -529,9 +557,10 @@ static bool fired_adopt(struct fired *fired)
 static int fired_make(struct fired *fired, struct err *err)
 {
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
-	int ret = memfile_new("ltt-fired", sizeof(*fired->memory), &fds[0]);
+	int ret = fired->ops->make(fired);
 
-	if (ret == 0)
+	fds[0] = ret < 0 ? -1 : ret;
+	if (ret >= 0)
 		ret = memfile_new("ltt-fired-journal", sizeof(*fired->journal), &fds[1]);
 	if (ret == 0) {
 		fired->journal = fired_map(fds[1], sizeof(*fired->journal));
@@ -583,18 +612,21 @@ static void fired_close(struct fired *fired)
 	free(fired);
 }
 
-struct fired *fired_new(struct user_domain *user, struct account_id account, bool adopt,
-			struct err *err)
+struct fired *fired_new(struct recorder *recorder, const struct fired_ops *ops, void *owner,
+			struct account_id account, bool adopt, struct err *err)
 {
 	struct fired *fired = xalloc(sizeof(*fired));
 	int ret;
 
-	fired->user = user;
+	fired->recorder = recorder;
+	fired->ops = ops;
+	fired->owner = owner;
 	fired->uid = account.uid;
 	fired->account = account;
 	fired->fd = fired->journal_fd = fired->event_fd = -1;
 	loop_work_init(&fired->scan, fired_scan_adopted);
 	loop_timer_init(&fired->again, fired_config(fired)->loop, fired_scan_again);
+	loop_timer_init(&fired->pause, fired_config(fired)->loop, fired_on_pause_over);
 	if (fired_charge(fired, err)) {
 		free(fired);
 		return NULL;
@@ -621,12 +653,12 @@ void fired_keep(const struct fired *fired)
 	const int fds[KEEPER_FDS] = { fired->fd, fired->journal_fd, -1 };
 
 	if (fired_config(fired)->keeper)
-		keeper_put(fired_config(fired)->keeper, KIND, fired->uid, fds);
+		keeper_put(fired_config(fired)->keeper, fired->ops->kind, fired->uid, fds);
 }
 
 void fired_free(struct fired *fired)
 {
 	if (fired_config(fired)->keeper)
-		keeper_drop(fired_config(fired)->keeper, KIND, fired->uid);
+		keeper_drop(fired_config(fired)->keeper, fired->ops->kind, fired->uid);
 	fired_close(fired);
 }

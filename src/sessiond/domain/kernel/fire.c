@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "fire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "count.h"
+#include "event.h"
+#include "probe.h"
+#include "session.h"
+#include "sessiond/domain/rec/fired.h"
+
+#define KERNEL_FIRE_EVENTS 0xffffu /* of a slot: their ids are behind its number */
+
+/**
+ * struct kernel_watching - a trigger. @next: number of the first event that was not sent.
+ * @nr: events that fire it. @error: errno, of the last one that the module rejects; 0: none.
+ */
+struct kernel_watching {
+	struct list_node node;
+	struct trigger *trigger;
+	struct kernel_fire *fire;
+	uint32_t next, nr;
+	int error;
+	bool sent; /* all events that there are now */
+	/* A request that waits until they are sent; NULL: none does. */
+	void (*done)(void *data);
+	void *data;
+};
+
+static struct kernel_domain *kernel_fire_domain(struct kernel_fire *fire)
+{
+	return container_of(fire, struct kernel_domain, fire);
+}
+
+/* --- checks ------------------------------------------------------------------------- */
+
+static struct rule_spec kernel_fire_rule(const struct trigger_spec *spec)
+{
+	return (struct rule_spec){
+		.pattern = spec->pattern,
+		.exclude = spec->exclude,
+		.loglevel_type = spec->loglevel_type,
+		.kind = RULE_EVENTS,
+		.location = "",
+		.fetch = "",
+		.filter = spec->filter,
+		.sampling = "",
+		.by = "",
+	};
+}
+
+static bool kernel_fire_suits(const struct shape *shape, const char *name)
+{
+	return shape_key(shape, name) >= 0;
+}
+
+static int kernel_fire_check_captures(struct kernel_domain *kernel, const struct trigger_spec *spec,
+				      struct err *err)
+{
+	struct kernel_event *event = kernel_event_find(kernel, spec->pattern);
+	const struct shape *shape = event ? kernel_event_shape(kernel, event) : NULL;
+	AUTO_FREE char *names = xstrdup(spec->captures);
+	char *rest = names, *name;
+
+	while (shape && (name = strsep(&rest, ",")))
+		if (*name && !kernel_fire_suits(shape, name))
+			return kernel_stats_no_field(shape, spec->pattern, name, true, err);
+	return 0;
+}
+
+static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_spec *spec,
+			     uid_t uid, struct err *err)
+{
+	struct kernel_domain *kernel = kernel_of(domain);
+	const struct rule_spec rule = kernel_fire_rule(spec);
+
+	(void)uid;
+	if (!kmod_has(kernel->kmod, LTT_KMOD_TRIGGERS))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "the kernel module that is loaded is older than this daemon and has "
+			       "no triggers: load that of this release (end the sessions that "
+			       "record the kernel, `rmmod ltt`, and start ltt-sessiond again)");
+	if (kernel->fire.fired && kernel->fire.fired->nr_triggers >= LTT_FIRED_SLOTS)
+		return err_set(err, ERR_LIMIT,
+			       "%u triggers watch the kernel, which is the limit; remove one with "
+			       "'lttctl remove-trigger NAME'",
+			       LTT_FIRED_SLOTS);
+	if (kernel_check_rule(domain, NULL, &rule, err))
+		return err->code;
+	return kernel_fire_check_captures(kernel, spec, err);
+}
+
+/* --- memory ------------------------------------------------------------------------- */
+
+static int kernel_fire_make_memory(const struct fired *fired)
+{
+	const struct kernel_fire *fire = fired->owner;
+	const struct kernel_domain *kernel = container_of(fire, struct kernel_domain, fire);
+
+	/* the daemon's own events would fire again and again, as it handles each firing */
+	return kernel_trial(kernel->kmod, LTT_KMOD_COUNTS | LTT_KMOD_FIRES | LTT_KMOD_LEAVE_OWN);
+}
+
+static pid_t kernel_fire_pid(const struct fired *fired, const struct ltt_fired_record *record)
+{
+	(void)fired;
+	return (pid_t)record->pid;
+}
+
+static void kernel_fire_disable(const struct fired *fired, uint32_t slot)
+{
+	const struct kernel_fire *fire = fired->owner;
+	const struct kernel_domain *kernel = container_of(fire, struct kernel_domain, fire);
+	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = slot, .flags = LTT_KMOD_OF_SLOT };
+	int ret = kmod_call(kernel->kmod, fired->fd, LTT_KMOD_DISABLE, &msg);
+
+	if (ret < 0)
+		log_warn("the kernel's events of a trigger can't be disabled: %s", strerror(-ret));
+}
+
+static const struct fired_ops kernel_fire_memory = {
+	.kind = "kernelfired",
+	.polls = true,
+	.make = kernel_fire_make_memory,
+	.pid = kernel_fire_pid,
+	.orphaned = kernel_fire_disable,
+};
+
+/* An earlier daemon's, if there is one. Return: NULL: it was logged. */
+static struct fired *kernel_fire_memory_get(struct kernel_fire *fire)
+{
+	struct kernel_domain *kernel = kernel_fire_domain(fire);
+	struct err err = { 0 };
+
+	if (!fire->fired)
+		fire->fired = fired_new(kernel->recorder, &kernel_fire_memory, fire,
+					(struct account_id){ 0 }, true, &err);
+	if (!fire->fired)
+		log_error("triggers can't watch the kernel: %s", err.text);
+	return fire->fired;
+}
+
+/* After the last trigger, and not while firings are passed on. */
+static void kernel_fire_tidy(struct loop_work *work)
+{
+	struct kernel_fire *fire = container_of(work, struct kernel_fire, tidy);
+
+	if (!fire->fired || fire->fired->nr_triggers)
+		return;
+	fired_free(fire->fired);
+	fire->fired = NULL;
+}
+
+/* --- events ------------------------------------------------------------------------- */
+
+static void kernel_fire_add_captures(const struct trigger *trigger, const struct shape *shape,
+				     struct ltt_kmod_fire *msg)
+{
+	AUTO_FREE char *names = xstrdup(trigger->captures);
+	char *rest = names, *name;
+
+	while (*names && msg->nr_captures < LTT_FIRED_VALUES && (name = strsep(&rest, ",")))
+		msg->captures[msg->nr_captures++] = (uint32_t)shape_key(shape, name);
+}
+
+/* Return: 0, or negative errno of the module. EEXIST: an earlier daemon has enabled it. */
+static int kernel_fire_enable(struct kernel_watching *watching, struct kernel_event *event,
+			      uint32_t slot, const struct event_filter *filter)
+{
+	const struct trigger *trigger = watching->trigger;
+	const struct fired *fired = watching->fire->fired;
+	const struct shape *shape = kernel_event_shape(kernel_fire_domain(watching->fire), event);
+	bool single = trigger->condition == CONDITION_EVENT;
+	struct ltt_kmod_fire fire = {
+		.size = sizeof(fire),
+		.slot = slot,
+		.generation = (uint32_t)fired->journal->slot[slot].generation,
+		.role = single ? LTT_KMOD_FIRE_EVENT : LTT_KMOD_FIRE_COUNT,
+	};
+	struct ltt_kmod_enable msg = {
+		.size = sizeof(msg),
+		.id = slot * (KERNEL_FIRE_EVENTS + 1) + event->index,
+		.fire = (uint64_t)(uintptr_t)&fire,
+	};
+	struct ltt_kmod_filter filtering;
+	int ret;
+
+	if (shape && single)
+		kernel_fire_add_captures(trigger, shape, &fire);
+	kernel_filter_fill(&filtering, msg.id, filter);
+	msg.filter = filter ? (uint64_t)(uintptr_t)&filtering : 0;
+	snprintf(msg.name, sizeof(msg.name), "%s", event->name);
+	ret = kmod_call(kernel_fire_domain(watching->fire)->kmod, fired->fd, LTT_KMOD_ENABLE, &msg);
+	return ret == -EEXIST ? 0 : ret;
+}
+
+static void kernel_fire_watch_event(struct kernel_watching *watching, struct kernel_event *event,
+				    uint32_t slot)
+{
+	struct kernel_domain *kernel = kernel_fire_domain(watching->fire);
+	const struct rule *rule = watching->trigger->match;
+	const struct event_filter *filter = NULL;
+	struct shape *shape;
+	int ret;
+
+	if (event->flags & LTT_KMOD_STATE || event->index > KERNEL_FIRE_EVENTS ||
+	    !kernel_rule_matches(rule, event))
+		return;
+	shape = *rule->filter ? kernel_event_shape(kernel, event) : NULL;
+	if (shape)
+		filter = event_filter_get(&watching->fire->filters, shape, rule->filter);
+	if (*rule->filter && (!filter || filter->never))
+		return;
+	ret = kernel_fire_enable(watching, event, slot, filter);
+	if (ret < 0)
+		watching->error = -ret;
+	else
+		watching->nr++;
+}
+
+static void kernel_fire_sent(struct kernel_watching *watching)
+{
+	void (*done)(void *data) = watching->done;
+
+	watching->sent = true;
+	watching->done = NULL;
+	if (done)
+		done(watching->data);
+}
+
+/* Return: whether all is sent; false: time is over. */
+static bool kernel_fire_walk_some(struct kernel_watching *watching, uint64_t until_ns)
+{
+	struct kernel_domain *kernel = kernel_fire_domain(watching->fire);
+	uint32_t slot = fired_slot_find(watching->fire->fired, watching->trigger);
+
+	while (slot != FIRED_NO_SLOT && watching->next < kernel->nr_events) {
+		kernel_fire_watch_event(watching, &kernel->events[watching->next++], slot);
+		if (loop_now_ns() > until_ns)
+			return false;
+	}
+	kernel_fire_sent(watching);
+	return true;
+}
+
+static void kernel_fire_walk(struct loop_timer *timer)
+{
+	struct kernel_fire *fire = container_of(timer, struct kernel_fire, walk);
+	uint64_t until = loop_now_ns() + kernel_fire_domain(fire)->recorder->long_ns;
+	struct kernel_watching *watching, *next;
+
+	list_for_each_safe(watching, next, &fire->watchings, node)
+		if (fire->fired && !watching->sent && !kernel_fire_walk_some(watching, until)) {
+			loop_timer_set(&fire->walk, 0);
+			return;
+		}
+}
+
+/* --- triggers ----------------------------------------------------------------------- */
+
+static struct kernel_watching *kernel_fire_new_watching(struct kernel_fire *fire,
+							struct trigger *trigger)
+{
+	struct kernel_watching *watching = xalloc(sizeof(*watching));
+
+	watching->trigger = trigger;
+	watching->fire = fire;
+	trigger->watched = watching;
+	list_append(&fire->watchings, &watching->node);
+	return watching;
+}
+
+/* A trigger that is new to the memory finds no events of an earlier one in its slot. */
+static void kernel_fire_watch(struct domain_tracer *domain, struct trigger *trigger)
+{
+	struct kernel_domain *kernel = kernel_of(domain);
+	struct kernel_fire *fire = &kernel->fire;
+	struct kernel_watching *watching = trigger->watched;
+	uint32_t slot;
+
+	if (!watching)
+		watching = kernel_fire_new_watching(fire, trigger);
+	if (kernel_events_load(kernel) < 0 || !kmod_has(kernel->kmod, LTT_KMOD_TRIGGERS) ||
+	    !kernel_fire_memory_get(fire))
+		return;
+	if (!fire->filters.tracer)
+		event_filters_init(&fire->filters, kernel_filter_tracer(kernel),
+				   &kernel->recorder->shapes, &fire->clock);
+	slot = fired_slot_get(fire->fired, trigger);
+	if (slot == FIRED_NO_SLOT) {
+		watching->error = ENOSPC;
+		return;
+	}
+	watching->sent = false;
+	kernel_fire_walk(&fire->walk);
+}
+
+static bool kernel_fire_settle(struct domain_tracer *domain, const struct trigger *trigger,
+			       void (*done)(void *data), void *data)
+{
+	struct kernel_watching *watching = trigger->watched;
+
+	if (!watching || watching->sent || !kernel_of(domain)->fire.walk.at_ns)
+		return false;
+	watching->done = done;
+	watching->data = data;
+	return true;
+}
+
+static void kernel_fire_unwatch(struct domain_tracer *domain, struct trigger *trigger)
+{
+	struct kernel_fire *fire = &kernel_of(domain)->fire;
+	struct kernel_watching *watching = trigger->watched;
+	uint32_t slot;
+
+	if (!watching)
+		return;
+	trigger->watched = NULL;
+	list_remove(&watching->node);
+	slot = fire->fired ? fired_slot_find(fire->fired, trigger) : FIRED_NO_SLOT;
+	if (slot != FIRED_NO_SLOT) {
+		kernel_fire_disable(fire->fired, slot);
+		fired_slot_release(fire->fired, slot);
+		loop_defer(kernel_of(domain)->recorder->config.loop, &fire->tidy);
+	}
+	kernel_fire_sent(watching);
+	free(watching);
+}
+
+/* --- figures ------------------------------------------------------------------------ */
+
+static uint32_t kernel_fire_matched(struct domain_tracer *domain, const struct trigger *trigger,
+				    char *ret_problem, size_t len)
+{
+	const struct kernel_watching *watching = trigger->watched;
+	const struct kernel_domain *kernel = kernel_of(domain);
+
+	if (!watching)
+		return 0;
+	if (!kernel->fire.fired)
+		snprintf(ret_problem, len, "the kernel can't be traced: %s",
+			 kernel->kmod->fd < 0 ? kernel->kmod->why :
+						"its module is older than this daemon");
+	else if (watching->error == ENOSPC)
+		snprintf(ret_problem, len, "%u other triggers watch the kernel, which is the limit",
+			 LTT_FIRED_SLOTS);
+	else if (watching->error)
+		snprintf(ret_problem, len, "the kernel's module rejects events: %s",
+			 kmod_refusal(watching->error));
+	else if (!watching->nr)
+		snprintf(ret_problem, len,
+			 "waits for its event: this kernel has none that "
+			 "matches");
+	return watching->nr;
+}
+
+static uint64_t kernel_fire_count(struct domain_tracer *domain, const struct trigger *trigger)
+{
+	const struct fired *fired = kernel_of(domain)->fire.fired;
+
+	return fired ? fired_count(fired, trigger) : 0;
+}
+
+/* Of pairs, which the kernel does not have. */
+static void kernel_fire_lost(struct domain_tracer *domain, const struct trigger *trigger,
+			     uint64_t *ret_evicted, uint64_t *ret_missed)
+{
+	(void)domain, (void)trigger;
+	*ret_evicted = *ret_missed = 0;
+}
+
+/* --- life --------------------------------------------------------------------------- */
+
+/* One that was adopted is there already. */
+static bool kernel_fire_wants(struct domain_tracer *domain, uid_t uid)
+{
+	return uid == 0 && kernel_of(domain)->fire.fired;
+}
+
+static void kernel_fire_keep(struct domain_tracer *domain)
+{
+	if (kernel_of(domain)->fire.fired)
+		fired_keep(kernel_of(domain)->fire.fired);
+}
+
+const struct domain_trigger_ops kernel_fire_ops = {
+	.check = kernel_fire_check,
+	.watch = kernel_fire_watch,
+	.settle = kernel_fire_settle,
+	.unwatch = kernel_fire_unwatch,
+	.matched = kernel_fire_matched,
+	.count = kernel_fire_count,
+	.lost = kernel_fire_lost,
+	.kind = "kernelfired",
+	.wants = kernel_fire_wants,
+	.keep = kernel_fire_keep,
+};
+
+void kernel_fire_init(struct kernel_domain *kernel)
+{
+	list_init(&kernel->fire.watchings);
+	kernel->fire.clock.freq_hz = 1000000000u;
+	loop_timer_init(&kernel->fire.walk, kernel->recorder->config.loop, kernel_fire_walk);
+	loop_work_init(&kernel->fire.tidy, kernel_fire_tidy);
+}
+
+void kernel_fire_fini(struct kernel_domain *kernel)
+{
+	struct kernel_watching *watching, *next;
+
+	list_for_each_safe(watching, next, &kernel->fire.watchings, node) {
+		watching->trigger->watched = NULL;
+		list_remove(&watching->node);
+		kernel_fire_sent(watching);
+		free(watching);
+	}
+	if (kernel->fire.fired)
+		fired_free(kernel->fire.fired);
+	if (kernel->fire.filters.tracer)
+		event_filters_fini(&kernel->fire.filters);
+	loop_timer_cancel(&kernel->fire.walk);
+	loop_work_cancel(&kernel->fire.tidy);
+}
