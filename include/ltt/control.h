@@ -1578,6 +1578,8 @@ struct ltt_ctl_action {
  *	has their values; of a pair, those of the end.
  * @at_most, @period_us: the actions run at most that many times in each period; 0: any number.
  * @actions: in the order in which they run; @nr_actions: 1 to LTT_CTL_ACTIONS_MAX.
+ * @kind, @location, @fetch, @file, @places: of an event of LTT_CTL_KERNEL at a place, whose name is
+ *	@pattern: as for ltt_ctl_enable_event(). LTT_CTL_RULE_EVENTS: it is at none.
  */
 struct ltt_ctl_trigger_options {
 	size_t size;
@@ -1600,6 +1602,11 @@ struct ltt_ctl_trigger_options {
 	uint64_t period_us;
 	const struct ltt_ctl_action *actions;
 	size_t nr_actions;
+	enum ltt_ctl_rule_kind kind;
+	const char *location;
+	const char *fetch;
+	const char *file;
+	const char *places;
 };
 
 static inline void ltt_ctl_trigger_options_init(struct ltt_ctl_trigger_options *trigger)

@@ -285,7 +285,7 @@ char *condition_text(struct json_object *trigger)
 		"{condition=session-rotation-starts}rotation begins|"
 		"{condition=session-rotation-finishes}rotation ends|"
 		"{condition=signal}program {program_name} ends by {signals}|{condition}]"
-		"[{domain=kernel} of the kernel|][ of session {session?}|]";
+		"[ at {location?}|][{domain=kernel} of the kernel|][ of session {session?}|]";
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);

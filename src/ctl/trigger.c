@@ -55,6 +55,10 @@ struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 	if (c->condition <= LTT_CTL_IF_SILENCE)
 		json_set_str(o, "domain", words_name(&words_domain, c->domain));
 	trigger_set_text(o, ends ? "program_name" : "event", c->pattern);
+	if (c->kind != LTT_CTL_RULE_EVENTS)
+		json_set_str(o, "kind", words_name(&words_rule_kind, c->kind));
+	trigger_set_text(o, "location", c->location);
+	trigger_set_text(o, "fetch", c->fetch);
 	trigger_set_text(o, "end", c->end);
 	trigger_set_text(o, ends ? "signals" : "key_field", c->key);
 	trigger_set_text(o, "exclude", c->exclude);

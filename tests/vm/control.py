@@ -2312,6 +2312,41 @@ def test_triggers():
     run("busybox", "rmmod", "ltt")
 
 
+def test_triggers_places():
+    """Places in the kernel and in programs fire, with their values; also for a daemon that takes over."""
+    for bad, sentence in ((("--probe=nonsense", "n"), "has no such symbol"), (("--fetch=%ax", "n"), "at a place"),
+                          (("--probe=ksys_sync+999999", "n"), "has"), (("--function=nonsense", "n"), "no such symbol"),
+                          (("--userspace-probe=/bin/none:main", "n"), "/bin/none"),
+                          (("--probe=ksys_sync", "--capture=pi", "n"), "did you mean 'ip'"),
+                          (("--probe=ksys_sync", "--filter", "nonsense == 1", "n"), "nonsense")):
+        why = ctl("on", "-k", *bad, status=None)["error"]["text"]
+        check(sentence in why, f"{bad}: {why}")
+    notes = watched("/dev/shm/notes")
+    ctl("on", "-k", "--probe=ksys_sync", "--fetch=comm=$comm:string", "--capture=comm,ip", "-n", "probe", "synced")
+    ctl("on", "-k", "--function=ksys_sync", "--filter", "ip != 0", "-n", "function", "sync")
+    ctl("on", "-k", f"--userspace-probe={WORK}/hit:main", "-n", "program", "started")
+    ctl("on", "-k", "--probe=ksys_sync", "-n", "rate", "synced > 1000000/s")
+    ctl("add-trigger", "-n", "lttng", "--condition=event-rule-matches", "--type=kernel:kprobe", "--location=ksys_sync",
+        "--event-name=other", "--action=notify")
+    shown = kernel_triggers()
+    check({n: (t["matching"], t.get("problem")) for n, t in shown.items()} ==
+          {"probe": (1, None), "function": (2, None), "program": (1, None), "rate": (1, None), "lttng": (1, None)}, shown)
+    check("synced at ksys_sync of the kernel" in run("lttctl", "list-triggers").stdout, "its text")
+    for n in 1, 2:
+        os.sync()
+        hit(1)
+        for name, number in ("probe", n), ("function", 2 * n), ("program", n), ("lttng", n):
+            fired(name, number)
+        if n == 1:
+            kill("ltt-sessiond")
+    seen = notes()
+    check({n["captured"]["comm"] for n in seen if n["trigger"] == "probe"} == {"python3"} and
+          {n["event"] for n in seen} == {"synced", "sync_entry", "sync_exit", "started", "other"}, seen)
+    ctl("remove-trigger", *kernel_triggers())
+    notes.process.terminate()
+    notes.process.wait()
+
+
 def test_triggers_storm():
     """A million firings, counted to the last; a trigger that is removed meanwhile, and the module stays."""
     event = "power:cpu_frequency"
@@ -3987,7 +4022,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_storm, test_triggers_killed, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_places, test_triggers_storm, test_triggers_killed, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

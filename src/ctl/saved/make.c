@@ -401,8 +401,9 @@ static int make_trigger(struct making *m, struct json_object *session, struct js
 	struct ltt_ctl *lib = m->ctl->library;
 	struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX] = { 0 };
 	char *captures AUTO_FREE = make_joined(trigger, "captures");
+	struct ltt_ctl_places *places = NULL;
 	struct ltt_ctl_trigger_options o;
-	int code;
+	int code = 0;
 
 	ltt_ctl_trigger_options_init(&o);
 #define REPEATED(type, name, init, doc) REPEAT(type, trigger, &o, name);
@@ -412,9 +413,17 @@ static int make_trigger(struct making *m, struct json_object *session, struct js
 	o.session = make_session_name(session, o.session);
 	o.actions = actions;
 	o.nr_actions = make_actions(session, trigger, actions);
-	code = ltt_ctl_add_trigger(lib, &o, NULL);
+	if (o.kind == LTT_CTL_RULE_USER)
+		code = ltt_ctl_find_places(lib, o.location ? o.location : "", &places);
+	if (places) {
+		o.file = places->file;
+		o.places = places->text;
+	}
+	if (code == 0)
+		code = ltt_ctl_add_trigger(lib, &o, NULL);
 	if (code == LTT_CTL_EVENT_EXISTS && ltt_ctl_remove_trigger(lib, o.name, getuid()) == 0)
 		code = ltt_ctl_add_trigger(lib, &o, NULL);
+	ltt_ctl_places_free(places);
 	return make_part(m, code, session, trigger, "trigger");
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/options.h"
+#include "ctl/place.h"
 #include "ctl/trigger.h"
 #include "ctl/words.h"
 
@@ -30,6 +31,8 @@ enum add_trigger_option {
 	ADD_POLICY,
 	ADD_MAX_SIZE,
 	ADD_SIGNAL,
+	ADD_LOCATION,
+	ADD_EVENT,
 };
 
 #define ADD_EACH(name, letter, number, text, what) \
@@ -53,6 +56,8 @@ static const struct poptOption options[] = {
 	ADD_EACH("rate-policy", 0, ADD_POLICY, "every:N or once-after:N", "POLICY"),
 	ADD_EACH("max-size", 'm', ADD_MAX_SIZE, "of the snapshot", "SIZE"),
 	ADD_EACH("signal", 0, ADD_SIGNAL, "of the condition signal: SEGV,..., or any", "NAME"),
+	ADD_EACH("location", 0, ADD_LOCATION, "of --type=kernel:kprobe or kernel:uprobe", "PLACE"),
+	ADD_EACH("event-name", 0, ADD_EVENT, "of the event there", "NAME"),
 	POPT_TABLEEND,
 };
 
@@ -143,6 +148,10 @@ static int add_trigger_take_type(struct ctl *ctl, const char *text)
 	built.options.domain = LTT_CTL_KERNEL;
 	if (strcmp(text, "kernel") == 0 || strcmp(text, "kernel:tracepoint") == 0)
 		return 0;
+	if (strcmp(text, "kernel:kprobe") == 0 || strcmp(text, "kernel:uprobe") == 0) {
+		built.options.kind = text[7] == 'k' ? LTT_CTL_RULE_PROBE : LTT_CTL_RULE_USER;
+		return 0;
+	}
 	text += strncmp(text, "kernel:", 7) == 0 ? 7 : 0;
 	if (strcmp(text, "syscall") == 0 || strncmp(text, "syscall:", 8) == 0) {
 		built.calls = xstrdup(text + 7);
@@ -307,6 +316,12 @@ static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, con
 		return add_trigger_take_max(ctl, text);
 	case ADD_SIGNAL:
 		return add_trigger_take_signal(ctl, text);
+	case ADD_LOCATION:
+		o->location = xstrdup(text);
+		return 0;
+	case ADD_EVENT:
+		o->pattern = xstrdup(text);
+		return 0;
 	}
 	return 0;
 }
@@ -315,6 +330,30 @@ static enum status add_trigger_option(struct ctl *ctl, int number, const char *a
 {
 	return add_trigger_take(ctl, (enum add_trigger_option)number, argument) ? STATUS_ERROR :
 										  STATUS_OK;
+}
+
+/* The event at a place is called as the place unless it has a name. */
+static int add_trigger_find_place(struct ctl *ctl)
+{
+	struct ltt_ctl_trigger_options *o = &built.options;
+	struct place_options place = { .program = (char *)o->location };
+
+	if (o->kind == LTT_CTL_RULE_EVENTS && o->location)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--location is of --type=kernel:kprobe or kernel:uprobe");
+	if (o->kind == LTT_CTL_RULE_EVENTS)
+		return 0;
+	if (!o->location)
+		return err_set(&ctl->err, ERR_INVALID, "missing --location=PLACE of the event");
+	if (!o->pattern)
+		o->pattern = o->location;
+	if (o->kind != LTT_CTL_RULE_USER)
+		return 0;
+	if (place_find_program(ctl, &place) != 0)
+		return ctl->err.code;
+	o->file = place.found->file;
+	o->places = place.found->text;
+	return 0;
 }
 
 /* The sessions, or the commands, of the actions. */
@@ -350,6 +389,8 @@ static enum status add_trigger_check(struct ctl *ctl)
 
 	o->size = sizeof(*o);
 	o->actions = built.actions;
+	if (add_trigger_find_place(ctl) != 0)
+		return STATUS_ERROR;
 	if (o->condition == LTT_CTL_IF_EVENT && !o->pattern)
 		o->pattern = "*";
 	if (!built.has_condition)

@@ -8,6 +8,7 @@
 #include "ctl/record/loss.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
+#include "ctl/place.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/target.h"
@@ -18,13 +19,11 @@
 
 static struct {
 	struct domain_options domain;
-	char *session, *channel, *exclude, *loglevel, *loglevel_only, *probe, *function, *program,
-		*histogram, *filter, *sample, *by, *rate, *first;
+	char *session, *channel, *exclude, *loglevel, *loglevel_only, *histogram, *filter, *sample,
+		*by, *rate, *first;
 	int all, tracepoint, syscall, count, remember;
-	char *fetch; /* all of them, joined */
+	struct place_options place;
 } opt;
-
-static struct ltt_ctl_places *found; /* of opt.program */
 
 enum { FETCH };
 
@@ -44,9 +43,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("rate", 0, &opt.rate, "at most so many in a second", "N/s"),
 	OPTION_TEXT("first", 0, &opt.first, "only the first ones after each start", "N"),
 	OPTION_FLAG("syscall", 0, &opt.syscall, "with -k: system calls, entry and exit"),
-	OPTION_TEXT("probe", 0, &opt.probe, "with -k: at a place in the kernel", "PLACE"),
-	OPTION_TEXT("function", 0, &opt.function, "with -k: entry and exit of a function",
-		    "SYMBOL"),
+	OPTIONS_PLACE(opt.place, FETCH),
 	OPTION_FLAG("remember", 0, &opt.remember,
 		    "keep the first ones (of each process) for all snapshots"),
 	OPTION_FLAG("count", 0, &opt.count, "count them instead of recording; lttctl stats"),
@@ -56,21 +53,13 @@ static const struct poptOption options[] = {
 		"with --sample: all events with a value of this field, or none; with --count and "
 		"--histogram: one count for each value of a field, or of two",
 		"FIELD[,FIELD]"),
-	OPTION_EACH("fetch", 0, FETCH, 0, "record this value, too; may be repeated",
-		    "[NAME=]VALUE[:TYPE]"),
-	OPTION_TEXT("userspace-probe", 0, &opt.program,
-		    "with -k: at a function of a program or library, or where it returns, or at a "
-		    "USDT probe",
-		    "[return:]PATH:SYMBOL|sdt:PATH:PROVIDER:NAME"),
 	POPT_TABLEEND,
 };
 
 static enum status enable_event_option(struct ctl *ctl, int number, const char *argument)
 {
-	char *before AUTO_FREE = opt.fetch;
-
 	(void)ctl, (void)number;
-	opt.fetch = xasprintf("%s%s%s", before ? before : "", before ? " " : "", argument);
+	place_add_fetch(&opt.place, argument);
 	return STATUS_OK;
 }
 
@@ -297,31 +286,20 @@ static enum status enable_event_enable_all(struct ctl *ctl, struct ltt_ctl_event
 }
 
 /* The option that names a place; NULL: none does. */
-static const char *place_option(void)
-{
-	return opt.probe    ? "probe" :
-	       opt.function ? "function" :
-	       opt.program  ? "userspace-probe" :
-			      NULL;
-}
-
-static const char *given_place(void)
-{
-	return opt.probe ? opt.probe : opt.function ? opt.function : opt.program;
-}
-
 /* A probe is one event of the kernel, or two, under a name that is made up here. */
 static int check_probe(struct ctl *ctl)
 {
 	if (!opt.domain.kernel)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "probes need the kernel domain: use -k (--kernel) --%s=PLACE NAME",
-			       place_option() ? place_option() : "probe");
-	if (!place_option())
+			       place_option(&opt.place) ? place_option(&opt.place) : "probe");
+	if (!place_option(&opt.place))
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--fetch is for --probe, --function and --userspace-probe; other "
 			       "events have their fields");
-	if (!!opt.probe + !!opt.function + !!opt.program + !!opt.syscall + !!opt.tracepoint > 1)
+	if (!!opt.place.probe + !!opt.place.function + !!opt.place.program + !!opt.syscall +
+		    !!opt.tracepoint >
+	    1)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--probe, --function, --userspace-probe, --syscall and --tracepoint "
 			       "exclude each other");
@@ -332,22 +310,7 @@ static int check_probe(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "missing name of the probe's event: use lttctl enable-event -k "
 			       "--%s=%s NAME",
-			       place_option(), given_place());
-	return 0;
-}
-
-/* Looked up here: root's daemon does not read programs of users. */
-static int enable_event_find_program(struct ctl *ctl)
-{
-	int code = ltt_ctl_find_places(ctl->library, opt.program, &found);
-
-	if (ctl_done(ctl, code, &ctl->err) != 0)
-		return code;
-	if (*found->left_out)
-		print_note(ctl,
-			   "%s can't be recorded: the location is unknown, or the type is not a "
-			   "number",
-			   found->left_out);
+			       place_option(&opt.place), place_given(&opt.place));
 	return 0;
 }
 
@@ -359,7 +322,7 @@ static int check_counting(struct ctl *ctl)
 	if (opt.count && opt.histogram)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--histogram implies counting: omit --count");
-	if (place_option() || opt.fetch)
+	if (place_option(&opt.place) || opt.place.fetch)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "probes can't be counted yet, only recorded; other events can be "
 			       "counted");
@@ -380,9 +343,10 @@ static enum status enable_event_check(struct ctl *ctl)
 		return STATUS_ERROR;
 	if (status == STATUS_OK && check_sampling(ctl) != 0)
 		return STATUS_ERROR;
-	if (status == STATUS_OK && (place_option() || opt.fetch) && check_probe(ctl) != 0)
+	if (status == STATUS_OK && (place_option(&opt.place) || opt.place.fetch) &&
+	    check_probe(ctl) != 0)
 		return STATUS_ERROR;
-	if (status == STATUS_OK && opt.program && enable_event_find_program(ctl) != 0)
+	if (status == STATUS_OK && place_find_program(ctl, &opt.place) != 0)
 		return STATUS_ERROR;
 	if (status == STATUS_OK && (check_patterns(ctl) != 0 || take_loglevel(ctl, &unused) != 0))
 		return STATUS_ERROR;
@@ -391,11 +355,11 @@ static enum status enable_event_check(struct ctl *ctl)
 
 static void enable_event_take_place(struct ltt_ctl_event_options *o)
 {
-	o->kind = opt.probe    ? LTT_CTL_RULE_PROBE :
-		  opt.function ? LTT_CTL_RULE_FUNCTION :
-				 LTT_CTL_RULE_USER;
-	o->location = given_place();
-	o->fetch = opt.fetch;
+	const struct ltt_ctl_places *found = opt.place.found;
+
+	o->kind = place_kind(&opt.place);
+	o->location = place_given(&opt.place);
+	o->fetch = opt.place.fetch;
 	o->file = found ? found->file : NULL;
 	o->places = found ? found->text : NULL;
 }
@@ -407,7 +371,7 @@ static void enable_event_take_options(struct ltt_ctl_event_options *o)
 	o->channel = opt.channel;
 	o->exclude = opt.exclude;
 	o->filter = opt.filter;
-	if (place_option())
+	if (place_option(&opt.place))
 		enable_event_take_place(o);
 	if (opt.count || opt.histogram) {
 		o->kind = opt.count ? LTT_CTL_RULE_COUNT : LTT_CTL_RULE_HISTOGRAM;

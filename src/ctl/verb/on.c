@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "ctl/condition.h"
 #include "ctl/options.h"
+#include "ctl/place.h"
 #include "ctl/print/json.h"
 #include "ctl/target.h"
 #include "ctl/trigger.h"
@@ -14,11 +15,15 @@ static struct {
 	char *name, *session, *filter, *exclude, *capture, *at_most, *snapshot;
 	char **exec;
 	int notify, start, stop, rotate, kernel;
+	struct place_options place;
 } opt;
+
+enum { ON_FETCH };
 
 static const struct poptOption options[] = {
 	OPTION_TEXT("name", 'n', &opt.name, "of the trigger", "NAME"),
 	OPTION_FLAG("kernel", 'k', &opt.kernel, "the events are the kernel's"),
+	OPTIONS_PLACE(opt.place, ON_FETCH),
 	OPTION_TEXT("session", 's', &opt.session,
 		    "of the condition and of the actions, not the current", "NAME"),
 	OPTION_TEXT("filter", 'f', &opt.filter, "only events for which this holds", "EXPR"),
@@ -85,6 +90,33 @@ static int on_take_actions(struct ctl *ctl)
 	return 0;
 }
 
+static enum status on_option(struct ctl *ctl, int number, const char *argument)
+{
+	(void)ctl, (void)number;
+	place_add_fetch(&opt.place, argument);
+	return STATUS_OK;
+}
+
+/* An event at a place, under the name that the condition has. */
+static int on_take_place(struct ctl *ctl, struct ltt_ctl_trigger_options *o)
+{
+	if (!place_option(&opt.place) && !opt.place.fetch)
+		return 0;
+	if (!opt.kernel || !place_option(&opt.place) ||
+	    !!opt.place.probe + !!opt.place.function + !!opt.place.program > 1)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "an event at a place is one of the kernel: use -k with one of --probe, "
+			       "--function and --userspace-probe, and --fetch besides");
+	if (place_find_program(ctl, &opt.place) != 0)
+		return ctl->err.code;
+	o->kind = place_kind(&opt.place);
+	o->location = place_given(&opt.place);
+	o->fetch = opt.place.fetch;
+	o->file = opt.place.found ? opt.place.found->file : NULL;
+	o->places = opt.place.found ? opt.place.found->text : NULL;
+	return 0;
+}
+
 static enum status on_check(struct ctl *ctl)
 {
 	struct ltt_ctl_trigger_options *o = &built.options;
@@ -100,6 +132,8 @@ static enum status on_check(struct ctl *ctl)
 		return STATUS_ERROR;
 	if (opt.at_most &&
 	    condition_parse_limit(opt.at_most, &o->at_most, &o->period_us, &ctl->err) != 0)
+		return STATUS_ERROR;
+	if (on_take_place(ctl, o) != 0)
 		return STATUS_ERROR;
 	if (opt.kernel)
 		o->domain = LTT_CTL_KERNEL;
@@ -143,6 +177,7 @@ const struct verb verb_on = {
 	.options = options,
 	.daemon = DAEMON_STARTED,
 	.max_operands = 1,
+	.option = on_option,
 	.check = on_check,
 	.run = on_run,
 	.form = trigger_form,

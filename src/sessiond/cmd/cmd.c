@@ -325,6 +325,20 @@ struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain)
 	return cmd->sd->domains.of[domain];
 }
 
+/* A breakpoint in a program is in every process that runs the file, of any user; each event of a
+ * place in the kernel has its address, and may have any of its memory. */
+enum cmd_now command_may_probe(struct command *cmd, enum rule_kind kind)
+{
+	if (rule_chooses(kind) || cmd->caller.uid == 0)
+		return CMD_DONE;
+	return command_error(cmd, ERR_DENIED,
+			     "only root may place probes in %s: run lttctl as root (`sudo lttctl "
+			     "...`)",
+			     kind == RULE_USER ? "programs" :
+						 "the kernel, which read its memory and record its "
+						 "addresses");
+}
+
 static void show_refusal(const struct domain_refusal *refusal, void *data)
 {
 	const struct msg_refusal item = { refusal->domain, refusal->name, refusal->why,

@@ -115,6 +115,8 @@ enum cmd_now command_domain(struct command *cmd, uint8_t domain);
 bool command_are_addresses(const char *list);
 /** The tracer of a domain that command_domain() has accepted. */
 struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain);
+/** Whether the caller may name events of the kind: those at places are root's. */
+enum cmd_now command_may_probe(struct command *cmd, enum rule_kind kind);
 /** The channel that a command names, or the default one (@make: created if missing). NULL:
  *  cmd->err is set. */
 struct channel *command_channel(struct command *cmd, uint8_t domain, const char *name, bool make);

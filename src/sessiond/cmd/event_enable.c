@@ -83,13 +83,6 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 	return session_add_rule(cmd->session, channel, spec, &rule, &cmd->err) ? NULL : rule;
 }
 
-/* A breakpoint in a program is in every process that runs the file, of any user; each event of a
- * place in the kernel has its address, and may have any of its memory. */
-static bool event_enable_is_roots(const struct rule_spec *spec)
-{
-	return spec->kind == RULE_USER || spec->kind == RULE_PROBE || spec->kind == RULE_FUNCTION;
-}
-
 int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 		     struct rep_event_enable *rep)
 {
@@ -112,13 +105,8 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 	if (tracer->ops->convert_rule(tracer, &spec, &text, &cmd->err) ||
 	    rule_spec_check(&spec, &cmd->err))
 		return CMD_FAILED;
-	if (event_enable_is_roots(&spec) && cmd->caller.uid != 0)
-		return command_error(cmd, ERR_DENIED,
-				     "only root may place probes in %s: run lttctl as root (`sudo "
-				     "lttctl ...`)",
-				     spec.kind == RULE_USER ? "programs" :
-							      "the kernel, which read its memory "
-							      "and record its addresses");
+	if (command_may_probe(cmd, spec.kind) != CMD_DONE)
+		return CMD_FAILED;
 	if (tracer->ops->check_rule(tracer, cmd->session, &spec, &cmd->err))
 		return CMD_FAILED;
 	channel = rule_chooses(spec.kind) ?

@@ -2,7 +2,6 @@
 /* trigger_add: create a trigger of the caller. */
 #include "cmd.h"
 
-
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,14 +10,29 @@
 #include "sessiond/state/triggers.h"
 #include "sessiond/trigger/action_message.h"
 
-static enum cmd_now trigger_add_check_events(struct command *cmd, const struct trigger_spec *spec)
+/* @ret_text: memory that @spec has now, to be freed, or NULL. */
+static enum cmd_now trigger_add_convert(struct command *cmd, struct domain_tracer *tracer,
+					struct trigger_spec *spec, char **ret_text)
+{
+	struct rule_spec rule = trigger_rule(spec, false);
+
+	if (tracer->ops->convert_rule(tracer, &rule, ret_text, &cmd->err))
+		return CMD_FAILED;
+	spec->fetch = rule.fetch;
+	return command_may_probe(cmd, spec->kind);
+}
+
+static enum cmd_now trigger_add_check_events(struct command *cmd, struct trigger_spec *spec,
+					     char **ret_text)
 {
 	struct domain_tracer *tracer;
 
 	if (!condition_is_on_programs(spec->condition))
 		return CMD_DONE;
 	tracer = command_tracer(cmd, (uint8_t)spec->domain);
-	if (tracer->ops->available(tracer, &cmd->err))
+	if (tracer->ops->available(tracer, &cmd->err) ||
+	    (condition_is_on_events(spec->condition) &&
+	     trigger_add_convert(cmd, tracer, spec, ret_text) != CMD_DONE))
 		return CMD_FAILED;
 	if (spec->filter && *spec->filter &&
 	    filter_check_syntax(tracer->ops->filters(tracer), spec->filter, &cmd->err))
@@ -74,18 +88,19 @@ static int trigger_add_await(struct command *cmd, struct trigger *trigger, uint3
 
 int cmd_trigger_add(struct command *cmd, struct req_trigger_add *req, struct rep_trigger_add *rep)
 {
-	const struct trigger_spec spec = {
+	struct trigger_spec spec = {
 #define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)req->name,
 #include "model/trigger.def"
 	};
 	struct action_spec actions[TRIGGER_MAX_ACTIONS];
 	struct msg_trigger_action messages[TRIGGER_MAX_ACTIONS];
 	uint32_t nr = actions_from_list(req->actions, messages, actions);
+	AUTO_FREE char *text = NULL;
 	struct trigger *trigger;
 	char problem[300];
 
 	if (trigger_check(&spec, actions, nr, &cmd->err) ||
-	    trigger_add_check_events(cmd, &spec) != CMD_DONE ||
+	    trigger_add_check_events(cmd, &spec, &text) != CMD_DONE ||
 	    trigger_add(&cmd->sd->triggers, &cmd->caller, req->name, &spec, actions, nr, &trigger,
 			&cmd->err))
 		return CMD_FAILED;

@@ -21,23 +21,32 @@ static bool core_trigger_given(const char *text)
 	return text && *text;
 }
 
-static struct rule_spec core_trigger_rule(const struct trigger_spec *spec, bool end)
+static const char *core_trigger_text(const char *text)
+{
+	return text ? text : "";
+}
+
+struct rule_spec trigger_rule(const struct trigger_spec *spec, bool end)
 {
 	return (struct rule_spec){
 		.pattern = end ? spec->end : spec->pattern,
-		.exclude = !end && spec->exclude ? spec->exclude : "",
+		.exclude = end ? "" : core_trigger_text(spec->exclude),
 		.loglevel_type = end ? LOGLEVEL_ALL : spec->loglevel_type,
 		.loglevel = spec->loglevel,
-		.kind = RULE_EVENTS,
-		.location = "",
-		.fetch = "",
-		.filter = !end && spec->filter ? spec->filter : "",
+		.kind = end ? RULE_EVENTS : spec->kind,
+		.location = end ? "" : core_trigger_text(spec->location),
+		.fetch = end ? "" : core_trigger_text(spec->fetch),
+		.file = end ? "" : core_trigger_text(spec->file),
+		.places = end ? "" : core_trigger_text(spec->places),
+		.filter = end ? "" : core_trigger_text(spec->filter),
+		.sampling = "",
+		.by = "",
 	};
 }
 
 static int core_trigger_check_pair(const struct trigger_spec *spec, struct err *err)
 {
-	struct rule_spec end = core_trigger_rule(spec, true);
+	struct rule_spec end = trigger_rule(spec, true);
 
 	if (!core_trigger_given(spec->end))
 		return err_set(err, ERR_INVALID, "a pair has two events: BEGIN..END");
@@ -67,12 +76,17 @@ static uint32_t core_trigger_nr_names(const char *names)
 
 static int core_trigger_check_events(const struct trigger_spec *spec, struct err *err)
 {
-	struct rule_spec rule = core_trigger_rule(spec, false);
+	struct rule_spec rule = trigger_rule(spec, false);
 
 	if (spec->domain == DOMAIN_KERNEL && spec->condition == CONDITION_PAIR)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "pairs of events of the kernel are not there yet; single events, "
 			       "their rate and their silence are");
+	if (spec->kind == RULE_COUNT || spec->kind == RULE_HISTOGRAM)
+		return err_set(err, ERR_INVALID, "events that are counted fire no trigger");
+	if (spec->domain == DOMAIN_USER && spec->kind != RULE_EVENTS)
+		return err_set(err, ERR_INVALID,
+			       "probes need the kernel domain: use -k (--kernel)");
 	if (spec->domain != DOMAIN_USER && spec->domain != DOMAIN_KERNEL)
 		return err_set(err, ERR_INVALID, "unknown domain %u", spec->domain);
 	if (!core_trigger_given(spec->pattern))
@@ -315,8 +329,7 @@ int trigger_add(struct triggers *triggers, const struct caller *owner, const cha
 		const struct trigger_spec *spec, const struct action_spec *actions, uint32_t nr,
 		struct trigger **ret, struct err *err)
 {
-	struct rule_spec begin = core_trigger_rule(spec, false);
-	struct rule_spec end = core_trigger_rule(spec, true);
+	struct rule_spec begin = trigger_rule(spec, false), end = trigger_rule(spec, true);
 	struct trigger *trigger;
 
 	if (core_trigger_check_name(triggers, owner->uid, name, err))

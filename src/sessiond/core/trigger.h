@@ -124,6 +124,8 @@ static inline bool condition_has_events(enum condition condition)
 
 void triggers_init(struct triggers *triggers);
 void triggers_fini(struct triggers *triggers);
+/** The events of a condition on events; @end: of a pair, its end. The texts are those of @spec. */
+struct rule_spec trigger_rule(const struct trigger_spec *spec, bool end);
 /** Return: 0 or the code set in @err. */
 int trigger_check(const struct trigger_spec *spec, const struct action_spec *actions, uint32_t nr,
 		  struct err *err) MUST_CHECK;

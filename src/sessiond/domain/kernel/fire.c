@@ -27,7 +27,8 @@ struct kernel_watching {
 	struct kernel_fire *fire;
 	uint32_t next, nr;
 	int error;
-	bool sent; /* all events that there are now */
+	char module[KERNEL_MODULE_MAX]; /* of a place; empty: none */
+	bool sent;			/* all events that there are now */
 	/* A request that waits until they are sent; NULL: none does. */
 	void (*done)(void *data);
 	void *data;
@@ -40,45 +41,61 @@ static struct kernel_domain *kernel_fire_domain(struct kernel_fire *fire)
 
 /* --- checks ------------------------------------------------------------------------- */
 
-static struct rule_spec kernel_fire_rule(const struct trigger_spec *spec)
+/* The shapes of the event that a rule names: of a place, those of its parts, which belong to
+ * @probe. Return: their number; 0: the rule is about several events. */
+static uint32_t kernel_fire_shapes(struct kernel_domain *kernel, struct rule *rule,
+				   struct kernel_probe *probe, const struct shape *ret[PROBE_PARTS])
 {
-	return (struct rule_spec){
-		.pattern = spec->pattern,
-		.exclude = spec->exclude,
-		.loglevel_type = spec->loglevel_type,
-		.kind = RULE_EVENTS,
-		.location = "",
-		.fetch = "",
-		.filter = spec->filter,
-		.sampling = "",
-		.by = "",
-	};
+	struct kernel_event *event;
+	uint32_t nr = kernel_probe_parts(rule->kind);
+
+	*probe = (struct kernel_probe){ .rule = rule };
+	for (uint32_t i = 0; i < nr; i++)
+		ret[i] = kernel_probe_shape(kernel, probe, i);
+	if (!rule_chooses(rule->kind))
+		return nr;
+	event = kernel_event_find(kernel, rule->pattern);
+	ret[0] = event ? kernel_event_shape(kernel, event) : NULL;
+	return event != NULL;
 }
 
-static bool kernel_fire_suits(const struct shape *shape, const char *name)
+static void kernel_fire_shapes_end(struct kernel_domain *kernel, struct kernel_probe *probe)
 {
-	return shape_key(shape, name) >= 0;
+	for (uint32_t i = 0; i < PROBE_PARTS; i++)
+		shape_unref(&kernel->recorder->shapes, probe->shapes[i]);
+}
+
+static bool kernel_fire_has_field(const struct shape *const *shapes, uint32_t nr, const char *name)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (!shapes[i] || shape_key(shapes[i], name) >= 0)
+			return true;
+	return !nr;
 }
 
 static int kernel_fire_check_captures(struct kernel_domain *kernel, const struct trigger_spec *spec,
-				      struct err *err)
+				      const struct rule_spec *rule_spec, struct err *err)
 {
-	struct kernel_event *event = kernel_event_find(kernel, spec->pattern);
-	const struct shape *shape = event ? kernel_event_shape(kernel, event) : NULL;
+	struct rule *rule = rule_new(rule_spec);
 	AUTO_FREE char *names = xstrdup(spec->captures);
+	const struct shape *shapes[PROBE_PARTS];
+	struct kernel_probe probe;
+	uint32_t nr = kernel_fire_shapes(kernel, rule, &probe, shapes);
 	char *rest = names, *name;
 
-	while (shape && (name = strsep(&rest, ",")))
-		if (*name && !kernel_fire_suits(shape, name))
-			return kernel_stats_no_field(shape, spec->pattern, name, true, err);
-	return 0;
+	while (!err->code && (name = strsep(&rest, ",")))
+		if (*name && !kernel_fire_has_field(shapes, nr, name))
+			kernel_stats_no_field(shapes[0], spec->pattern, name, true, err);
+	kernel_fire_shapes_end(kernel, &probe);
+	rule_free(rule);
+	return err->code;
 }
 
 static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_spec *spec,
 			     uid_t uid, struct err *err)
 {
 	struct kernel_domain *kernel = kernel_of(domain);
-	const struct rule_spec rule = kernel_fire_rule(spec);
+	const struct rule_spec rule = trigger_rule(spec, false);
 
 	(void)uid;
 	if (!kmod_has(kernel->kmod, LTT_KMOD_TRIGGERS))
@@ -93,7 +110,7 @@ static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_
 			       LTT_FIRED_SLOTS);
 	if (kernel_check_rule(domain, NULL, &rule, err))
 		return err->code;
-	return kernel_fire_check_captures(kernel, spec, err);
+	return kernel_fire_check_captures(kernel, spec, &rule, err);
 }
 
 /* --- memory ------------------------------------------------------------------------- */
@@ -169,59 +186,111 @@ static void kernel_fire_add_captures(const struct trigger *trigger, const struct
 		msg->captures[msg->nr_captures++] = (uint32_t)shape_key(shape, name);
 }
 
-/* Return: 0, or negative errno of the module. EEXIST: an earlier daemon has enabled it. */
-static int kernel_fire_enable(struct kernel_watching *watching, struct kernel_event *event,
-			      uint32_t slot, const struct event_filter *filter)
+/* The id of an event in the module's channel, the same for each daemon. */
+static uint32_t kernel_fire_id(uint32_t slot, uint32_t number)
+{
+	return slot * (KERNEL_FIRE_EVENTS + 1) + number;
+}
+
+static struct ltt_kmod_fire kernel_fire_message(const struct kernel_watching *watching,
+						uint32_t slot, const struct shape *shape)
 {
 	const struct trigger *trigger = watching->trigger;
-	const struct fired *fired = watching->fire->fired;
-	const struct shape *shape = kernel_event_shape(kernel_fire_domain(watching->fire), event);
 	bool single = trigger->condition == CONDITION_EVENT;
-	struct ltt_kmod_fire fire = {
-		.size = sizeof(fire),
+	struct ltt_kmod_fire msg = {
+		.size = sizeof(msg),
 		.slot = slot,
-		.generation = (uint32_t)fired->journal->slot[slot].generation,
+		.generation = (uint32_t)watching->fire->fired->journal->slot[slot].generation,
 		.role = single ? LTT_KMOD_FIRE_EVENT : LTT_KMOD_FIRE_COUNT,
 	};
-	struct ltt_kmod_enable msg = {
-		.size = sizeof(msg),
-		.id = slot * (KERNEL_FIRE_EVENTS + 1) + event->index,
-		.fire = (uint64_t)(uintptr_t)&fire,
-	};
-	struct ltt_kmod_filter filtering;
-	int ret;
 
 	if (shape && single)
-		kernel_fire_add_captures(trigger, shape, &fire);
-	kernel_filter_fill(&filtering, msg.id, filter);
-	msg.filter = filter ? (uint64_t)(uintptr_t)&filtering : 0;
-	snprintf(msg.name, sizeof(msg.name), "%s", event->name);
-	ret = kmod_call(kernel_fire_domain(watching->fire)->kmod, fired->fd, LTT_KMOD_ENABLE, &msg);
-	return ret == -EEXIST ? 0 : ret;
+		kernel_fire_add_captures(trigger, shape, &msg);
+	return msg;
+}
+
+/* @ret_filter: NULL: none. Return: false: it never holds. */
+static bool kernel_fire_filter(struct kernel_watching *watching, struct shape *shape,
+			       const struct event_filter **ret_filter)
+{
+	const char *expression = watching->trigger->match->filter;
+
+	*ret_filter = NULL;
+	if (!*expression)
+		return true;
+	if (shape)
+		*ret_filter = event_filter_get(&watching->fire->filters, shape, expression);
+	return *ret_filter && !(*ret_filter)->never;
+}
+
+/* An earlier daemon has enabled an event that exists. */
+static void kernel_fire_note(struct kernel_watching *watching, int ret)
+{
+	if (ret < 0 && ret != -EEXIST)
+		watching->error = -ret;
+	else
+		watching->nr++;
 }
 
 static void kernel_fire_watch_event(struct kernel_watching *watching, struct kernel_event *event,
 				    uint32_t slot)
 {
 	struct kernel_domain *kernel = kernel_fire_domain(watching->fire);
-	const struct rule *rule = watching->trigger->match;
-	const struct event_filter *filter = NULL;
+	struct ltt_kmod_enable msg = { .size = sizeof(msg) };
+	const struct event_filter *filter;
+	struct ltt_kmod_filter filtering;
+	struct ltt_kmod_fire fire;
 	struct shape *shape;
-	int ret;
 
-	if (event->flags & LTT_KMOD_STATE || event->index > KERNEL_FIRE_EVENTS ||
-	    !kernel_rule_matches(rule, event))
+	if (event->flags & LTT_KMOD_STATE || event->index >= KERNEL_FIRE_EVENTS - PROBE_PARTS ||
+	    !kernel_rule_matches(watching->trigger->match, event))
 		return;
-	shape = *rule->filter ? kernel_event_shape(kernel, event) : NULL;
-	if (shape)
-		filter = event_filter_get(&watching->fire->filters, shape, rule->filter);
-	if (*rule->filter && (!filter || filter->never))
+	shape = kernel_event_shape(kernel, event);
+	if (!kernel_fire_filter(watching, shape, &filter))
 		return;
-	ret = kernel_fire_enable(watching, event, slot, filter);
-	if (ret < 0)
-		watching->error = -ret;
-	else
-		watching->nr++;
+	fire = kernel_fire_message(watching, slot, shape);
+	msg.id = kernel_fire_id(slot, event->index);
+	msg.fire = (uint64_t)(uintptr_t)&fire;
+	kernel_filter_fill(&filtering, msg.id, filter);
+	msg.filter = filter ? (uint64_t)(uintptr_t)&filtering : 0;
+	snprintf(msg.name, sizeof(msg.name), "%s", event->name);
+	kernel_fire_note(watching,
+			 kmod_call(kernel->kmod, watching->fire->fired->fd, LTT_KMOD_ENABLE, &msg));
+}
+
+static void kernel_fire_watch_part(struct kernel_watching *watching, struct kernel_probe *probe,
+				   uint32_t part, uint32_t slot)
+{
+	struct kernel_domain *kernel = kernel_fire_domain(watching->fire);
+	struct shape *shape = kernel_probe_shape(kernel, probe, part);
+	uint32_t id = kernel_fire_id(slot, KERNEL_FIRE_EVENTS - part);
+	struct kernel_place place = kernel_place_of(probe->rule);
+	struct ltt_kmod_fire fire = kernel_fire_message(watching, slot, shape);
+	AUTO_FREE struct ltt_kmod_description *description =
+		shape ? kernel_probe_describe(shape) : NULL;
+	struct kernel_probe_answer answer;
+	const struct event_filter *filter;
+	struct ltt_kmod_filter filtering;
+	struct err err = { 0 };
+
+	if (!kernel_fire_filter(watching, shape, &filter))
+		return;
+	kernel_filter_fill(&filtering, id, filter);
+	place.filter = filter ? &filtering : NULL;
+	place.description = description;
+	place.fire = &fire;
+	kernel_fire_note(watching, kernel_probe_send(kernel->kmod, watching->fire->fired->fd, id,
+						     &place, part, &answer, &err));
+	memcpy(watching->module, answer.module, sizeof(watching->module));
+}
+
+static void kernel_fire_watch_place(struct kernel_watching *watching, uint32_t slot)
+{
+	struct kernel_probe probe = { .rule = watching->trigger->match };
+
+	for (uint32_t i = 0; i < kernel_probe_parts(probe.rule->kind); i++)
+		kernel_fire_watch_part(watching, &probe, i, slot);
+	kernel_fire_shapes_end(kernel_fire_domain(watching->fire), &probe);
 }
 
 static void kernel_fire_sent(struct kernel_watching *watching)
@@ -240,6 +309,11 @@ static bool kernel_fire_walk_some(struct kernel_watching *watching, uint64_t unt
 	struct kernel_domain *kernel = kernel_fire_domain(watching->fire);
 	uint32_t slot = fired_slot_find(watching->fire->fired, watching->trigger);
 
+	if (slot != FIRED_NO_SLOT && !rule_chooses(watching->trigger->match->kind)) {
+		watching->nr = 0;
+		kernel_fire_watch_place(watching, slot);
+		slot = FIRED_NO_SLOT;
+	}
 	while (slot != FIRED_NO_SLOT && watching->next < kernel->nr_events) {
 		kernel_fire_watch_event(watching, &kernel->events[watching->next++], slot);
 		if (loop_now_ns() > until_ns)
@@ -297,6 +371,7 @@ static void kernel_fire_watch(struct domain_tracer *domain, struct trigger *trig
 		watching->error = ENOSPC;
 		return;
 	}
+	watching->error = 0;
 	watching->sent = false;
 	kernel_fire_walk(&fire->walk);
 }
@@ -352,7 +427,11 @@ static uint32_t kernel_fire_matched(struct domain_tracer *domain, const struct t
 			 LTT_FIRED_SLOTS);
 	else if (watching->error)
 		snprintf(ret_problem, len, "the kernel's module rejects events: %s",
-			 kmod_refusal(watching->error));
+			 rule_chooses(trigger->kind) ? kmod_refusal(watching->error) :
+						       kernel_probe_why(watching->error));
+	else if (*watching->module && !kernel_module_is_loaded(watching->module))
+		snprintf(ret_problem, len, "module %s is not loaded; it fires from when it is",
+			 watching->module);
 	else if (!watching->nr)
 		snprintf(ret_problem, len,
 			 "waits for its event: this kernel has none that "

@@ -181,6 +181,7 @@ int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 	request.probe.id = id;
 	request.probe.filter = (uint64_t)(uintptr_t)place->filter;
 	request.probe.description = (uint64_t)(uintptr_t)place->description;
+	request.probe.fire = (uint64_t)(uintptr_t)place->fire;
 	ret = kmod_call(kmod, module, LTT_KMOD_PROBE, &request.probe);
 	if (ret == -ERANGE)
 		err_set(err, ERR_NO_EVENT,
@@ -679,6 +680,7 @@ int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 	request->probe.id = id;
 	request->probe.filter = (uint64_t)(uintptr_t)place->filter;
 	request->probe.description = (uint64_t)(uintptr_t)place->description;
+	request->probe.fire = (uint64_t)(uintptr_t)place->fire;
 	return kmod_call(kmod, module, LTT_KMOD_USER_PROBE, &request->probe);
 }
 

@@ -19,6 +19,7 @@ struct kernel_place {
 	const char *file, *places;			/* of RULE_USER */
 	const struct ltt_kmod_filter *filter;		/* NULL: none */
 	const struct ltt_kmod_description *description; /* NULL: none */
+	const struct ltt_kmod_fire *fire;		/* of a trigger; NULL: it is none's */
 };
 
 struct kernel_place kernel_place_of(const struct rule *rule);
