@@ -114,6 +114,7 @@ lists()
 	names bench tests/bench/*.c | list BENCH_BINARIES
 	find man -type f | LC_ALL=C sort | list MAN_FILES
 	find include/ltt -name '*.h' | LC_ALL=C sort | list INCLUDE_FILES
+	find include/compat -name '*.h' | LC_ALL=C sort | list COMPAT_FILES
 	for file in src/wrappers/*.c; do
 		target "lib/libltt-$(base "$file").so" WRAPPER "$file" src/wrappers/*.h
 	done

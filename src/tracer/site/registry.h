@@ -90,6 +90,20 @@ struct point_state {
 	struct format *format;	 /* markers: owned */
 };
 
+/* --- site.c: objects ------------------------------------------------------------ */
+
+/** ltt_sites_register() for sites of the object that has @address. */
+void sites_register_of(const void *address, struct ltt_site *const *begin,
+		       struct ltt_site *const *end);
+/** Whether exit() has been called: other threads go on tracing, and nothing is unloaded. */
+bool site_is_exiting(void);
+
+/* --- joined.c: points and descriptors ---------------------------------------------- */
+
+/** The lock of their lists, which is taken before the registry's. */
+void joined_lock(void);
+void joined_unlock(void);
+
 /* --- point.c: the table of points ------------------------------------------- */
 
 /**

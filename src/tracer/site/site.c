@@ -147,6 +147,11 @@ static void watch_exit(void)
 		atexit(on_exit_begin);
 }
 
+bool site_is_exiting(void)
+{
+	return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE);
+}
+
 static bool is_usable(const struct ltt_site *site)
 {
 	return site && site->size >= LTT_SITE_LEAST && !site->owner;
@@ -252,13 +257,17 @@ static bool add_object(struct ltt_site *const *begin, struct ltt_site *const *en
 
 void ltt_sites_register(struct ltt_site *const *begin, struct ltt_site *const *end, uint32_t abi)
 {
-	const void *base;
+	if (abi == LTT_SITE_ABI && begin < end)
+		sites_register_of(begin, begin, end);
+}
+
+void sites_register_of(const void *address, struct ltt_site *const *begin,
+		       struct ltt_site *const *end)
+{
+	const void *base = site_object_base(address);
 	bool added;
 
-	if (abi != LTT_SITE_ABI || begin >= end)
-		return;
 	watch_exit();
-	base = site_object_base(begin);
 	registry_lock();
 	added = add_object(begin, end, base);
 	registry_unlock();
@@ -363,7 +372,7 @@ void ltt_sites_unregister(struct ltt_site *const *begin, struct ltt_site *const 
 	bool visited = false;
 
 	(void)end;
-	if (__atomic_load_n(&exiting, __ATOMIC_ACQUIRE)) {
+	if (site_is_exiting()) {
 		orphan_sites(begin);
 		return;
 	}
@@ -388,12 +397,14 @@ void ltt_sites_unregister(struct ltt_site *const *begin, struct ltt_site *const 
 
 void site_before_fork(void)
 {
+	joined_lock();
 	registry_lock();
 }
 
 void site_after_fork_parent(void)
 {
 	registry_unlock();
+	joined_unlock();
 }
 
 void site_after_fork_child(void)
@@ -401,4 +412,5 @@ void site_after_fork_child(void)
 	spare_after_fork_child();
 	context_after_fork_child(true);
 	registry_unlock();
+	joined_unlock();
 }
