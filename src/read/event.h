@@ -67,6 +67,18 @@ int event_next(struct view *view, const struct view_select *select, struct event
 int event_decode(struct view *view, const struct view_select *select, struct event *event)
 	MUST_CHECK;
 
+#define EVENT_UNPLANNED 2
+
+/** event_pick_new() - a pick of some values of @event, which is decoded, for event_pick() with
+ *  other events of its class. @wanted: the values, in their order. Return: to be freed with free();
+ *  NULL: these events can't be decoded in part. */
+struct plan_pick *event_pick_new(const struct event *event, const struct value *const *wanted,
+				 uint32_t nr);
+
+/** event_pick() - decode these values of the event that event_next() returned last, with
+ *  view_select.brief. Return: as event_decode(); EVENT_UNPLANNED: all of it has to be decoded. */
+int event_pick(struct view *view, const struct plan_pick *pick, struct value *values) MUST_CHECK;
+
 /** event_position() - a number of the event that event_next() returned last: the same in each
  *  reading of the same files, whatever is selected. 0: it returned none. */
 uint64_t event_position(const struct view *view);

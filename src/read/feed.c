@@ -368,8 +368,12 @@ int feed_decode(struct feed *f, struct values *values, bool has_fields,
 int feed_pick(struct feed *f, const struct plan_pick *pick, struct value *values)
 {
 	uint64_t at = f->payload_at;
-	int r = feed_decode_header(f);
+	int r;
 
+	f->reader.pos = at;
+	if (!f->packet.sc->header_is_referred && plan_take_flat(&f->reader, pick, values))
+		return 1;
+	r = feed_decode_header(f);
 	r = r ? r : feed_payload_some(f, f->payload_at, pick, values);
 	return feed_decoded(f, at, r);
 }

@@ -18,9 +18,9 @@ enum plan_kind {
 	PLAN_S8,
 	PLAN_S16,
 	PLAN_S32,
+	PLAN_ARRAY,
 	PLAN_OTHER, /* a scalar that is stored in a slot, a float, or of the other byte order */
 	PLAN_STRING,
-	PLAN_ARRAY,
 	PLAN_SEQUENCE,
 	PLAN_STRUCT,
 };
@@ -175,8 +175,19 @@ void plan_make_struct(struct arena *arena, struct ctf_type *type)
 	type->plan = plan;
 }
 
+#define PLAN_FLAT_VALUES 8u
+
+/* A value that is at the same bytes of each event. */
+struct plan_flat {
+	const struct plan_op *op;
+	uint64_t at;
+};
+
 struct plan_pick {
 	bool is_aligned; /* it begins at a byte wherever the reader is */
+	uint32_t nr_flat;    /* 0: the values have no constant places, or there are many */
+	uint64_t flat_bytes; /* up to the end of the last one */
+	struct plan_flat flat[PLAN_FLAT_VALUES];
 	struct plan_step steps[];
 };
 
@@ -210,6 +221,25 @@ static struct plan_step *pick_steps(struct plan_pick *pick, const struct plan_sc
 	return step;
 }
 
+static void pick_flat(struct plan_pick *pick)
+{
+	uint32_t nr = 0;
+	uint64_t at = 0;
+
+	for (const struct plan_step *step = pick->steps; step->op; step++) {
+		at += step->bytes;
+		if (step->op->kind == PLAN_STRING || step->op->kind == PLAN_SEQUENCE)
+			return;
+		if (step->wanted && (step->op->kind >= PLAN_OTHER || nr == PLAN_FLAT_VALUES))
+			return;
+		if (step->wanted)
+			pick->flat[nr++] = (struct plan_flat){ step->op, at };
+		at += step->op->bytes;
+	}
+	pick->nr_flat = nr;
+	pick->flat_bytes = at;
+}
+
 struct plan_pick *plan_pick_new(const struct plan_scope scopes[])
 {
 	struct plan_pick *pick;
@@ -223,6 +253,7 @@ struct plan_pick *plan_pick_new(const struct plan_scope scopes[])
 	while (end > pick->steps && !end[-1].wanted)
 		end--;
 	*end = (struct plan_step){ .op = NULL };
+	pick_flat(pick);
 	return pick;
 }
 
@@ -294,15 +325,14 @@ static inline size_t varying_size(const struct reader *r, const struct plan_op *
 	return nul ? (size_t)(nul - at) + 1 : SIZE_MAX;
 }
 
-/* Return: its bytes; SIZE_MAX: there are fewer. */
-static inline size_t fill_value(struct reader *r, const struct plan_op *op, struct value *value,
-				const uint8_t *at, size_t left)
+/* A value of a kind before PLAN_OTHER, whose bytes are there. */
+static inline void fill_constant(const struct plan_op *op, struct value *value, const uint8_t *at)
 {
-	size_t size = op->bytes;
-
 	*value = op->value;
-	if (left < size)
-		return SIZE_MAX;
+	if (op->kind == PLAN_S32) { /* threads are */
+		value->u = (uint64_t)(int64_t)(int32_t)load32(at);
+		return;
+	}
 	switch (op->kind) {
 	case PLAN_U8:
 		value->u = *at;
@@ -319,12 +349,29 @@ static inline size_t fill_value(struct reader *r, const struct plan_op *op, stru
 	case PLAN_U32:
 		value->u = load32(at);
 		break;
-	case PLAN_S32:
-		value->u = (uint64_t)(int64_t)(int32_t)load32(at);
-		break;
 	case PLAN_64:
 		value->u = load64(at);
 		break;
+	case PLAN_ARRAY:
+		value->bytes = at;
+		break;
+	}
+}
+
+/* Return: its bytes; SIZE_MAX: there are fewer. */
+static inline size_t fill_value(struct reader *r, const struct plan_op *op, struct value *value,
+				const uint8_t *at, size_t left)
+{
+	size_t size = op->bytes;
+
+	if (left < size)
+		return SIZE_MAX;
+	if (op->kind < PLAN_OTHER) {
+		fill_constant(op, value, at);
+		return size;
+	}
+	*value = op->value;
+	switch (op->kind) {
 	case PLAN_OTHER:
 		fill_other(r, op, value, at);
 		break;
@@ -336,8 +383,6 @@ static inline size_t fill_value(struct reader *r, const struct plan_op *op, stru
 	case PLAN_SEQUENCE:
 		size = varying_size(r, op, at, left);
 		value->count = (uint32_t)r->slots[op->value.type->slot];
-		/* fallthrough */
-	case PLAN_ARRAY:
 		value->bytes = at;
 		break;
 	}
@@ -408,6 +453,18 @@ static inline int take_steps(struct reader *r, const struct plan_step *step, str
 int plan_skip(struct reader *r, const struct plan *plan)
 {
 	return take_steps(r, plan->steps, NULL);
+}
+
+bool plan_take_flat(const struct reader *r, const struct plan_pick *pick, struct value *values)
+{
+	uint64_t from = (r->pos >> 3) - r->base, end = (r->end >> 3) - r->base;
+	const uint8_t *at = r->bytes + from;
+
+	if (!pick->nr_flat || (r->pos & 7) || from > end || end - from < pick->flat_bytes)
+		return false;
+	for (uint32_t i = 0; i < pick->nr_flat; i++)
+		fill_constant(pick->flat[i].op, &values[i], at + pick->flat[i].at);
+	return true;
 }
 
 int plan_take(struct reader *r, const struct plan_pick *pick, struct value *values)

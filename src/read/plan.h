@@ -54,6 +54,11 @@ void plan_make_event(struct arena *arena, const struct ctf_stream_class *sc,
 /** Decode the wanted values in their order, NULL: there are none. Return: READ_*. */
 int plan_take(struct reader *reader, const struct plan_pick *pick, struct value *values);
 
+/** plan_take_flat() - the same, if all have constant places and are in the window; nothing is read
+ *  behind @reader->pos. Return: whether they were. */
+bool plan_take_flat(const struct reader *reader, const struct plan_pick *pick,
+		    struct value *values);
+
 /** The same for an event header, and @sc->header_plan. */
 void plan_make_header(struct arena *arena, struct ctf_stream_class *sc);
 

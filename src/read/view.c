@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "find.h"
 #include "live.h"
+#include "plan.h"
 #include "verify.h"
 #include "view_priv.h"
 
@@ -489,12 +490,13 @@ static void find_task(const struct view *view, struct event *event)
 
 static int fill_brief_event(struct feed *feed, struct event *event)
 {
-	*event = (struct event){
-		.source = feed->source,
-		.ec = feed->ec,
-		.packet = &feed->packet,
-		.ns = feed->ns,
-	};
+	event->source = feed->source;
+	event->ec = feed->ec;
+	event->packet = &feed->packet;
+	event->ns = feed->ns;
+	event->stream_context = event->context = event->fields = NULL;
+	event->took = NULL;
+	event->task = (struct task){ NULL, NULL, NULL };
 	return 1;
 }
 
@@ -518,6 +520,36 @@ static int fill_event(struct view *view, const struct view_select *select, struc
 int event_decode(struct view *view, const struct view_select *select, struct event *event)
 {
 	return fill_event(view, select, view->current, event);
+}
+
+struct plan_pick *event_pick_new(const struct event *event, const struct value *const *wanted,
+				 uint32_t nr)
+{
+	const struct value *of[PLAN_SCOPES] = { event->stream_context, event->context,
+						event->fields };
+	struct plan_scope scopes[PLAN_SCOPES] = { { NULL, NULL } };
+	bool *marks[PLAN_SCOPES] = { NULL };
+	struct plan_pick *pick;
+
+	for (uint32_t i = 0; i < PLAN_SCOPES; i++) {
+		size_t values = of[i] ? (size_t)(value_behind(of[i]) - of[i]) : 0;
+
+		marks[i] = xalloc(values + 1);
+		for (uint32_t k = 0; k < nr; k++)
+			if (of[i] && wanted[k] > of[i] && wanted[k] < of[i] + values)
+				marks[i][wanted[k] - of[i]] = true;
+		scopes[i] = (struct plan_scope){ of[i] ? of[i]->type : NULL, marks[i] };
+	}
+	pick = plan_pick_new(scopes);
+	for (uint32_t i = 0; i < PLAN_SCOPES; i++)
+		free(marks[i]);
+	return pick;
+}
+
+int event_pick(struct view *view, const struct plan_pick *pick, struct value *values)
+{
+	_Static_assert(EVENT_UNPLANNED == FEED_UNPLANNED, "the same outcome");
+	return feed_pick(view->current, pick, values);
 }
 
 static void count_event(struct view *view, struct feed *feed)

@@ -201,31 +201,13 @@ struct query_cell query_events_value(const struct value *value, bool number, str
 	return query_events_json(value, pen);
 }
 
-static struct query_cell query_events_task(const struct value *value)
-{
-	if (!value)
-		return (struct query_cell){ .type = QUERY_NULL };
-	return query_cell_integer((int64_t)value->u);
-}
-
 /* Of a trace of one process, the number is in its environment. */
 static struct query_cell query_events_pid(const struct event *event)
 {
-	const struct ctf_env *env;
+	const struct ctf_env *env = trace_class_env_find(event->source->tc, "vpid");
 
-	if (event->task.pid)
-		return query_events_task(event->task.pid);
-	env = trace_class_env_find(event->source->tc, "vpid");
-	return env && !env->text ? query_cell_integer(env->number) : query_events_task(NULL);
-}
-
-static struct query_cell query_events_procname(const struct event *event)
-{
-	const struct value *name = event->task.procname;
-
-	if (name)
-		return query_cell_text((const char *)name->bytes, value_text_length(name));
-	return query_cell_string(trace_class_env(event->source->tc, "procname"));
+	return env && !env->text ? query_cell_integer(env->number) :
+				   (struct query_cell){ .type = QUERY_NULL };
 }
 
 static const struct value *query_events_member(struct query_column *column,
@@ -243,11 +225,47 @@ static const struct value *query_events_member(struct query_column *column,
 	return value;
 }
 
-struct query_cell query_events_cell(struct query_column *column, const struct event *event,
-				    struct pen *pen)
+const struct value *query_events_find_value(struct query_column *column, const struct event *event)
 {
-	const struct value *value;
+	switch (column->role) {
+	case QUERY_PID:
+		return event->task.pid;
+	case QUERY_TID:
+		return event->task.tid;
+	case QUERY_PROCNAME:
+		return event->task.procname;
+	case QUERY_FIELDS:
+		return event->fields;
+	case QUERY_FIELD:
+	case QUERY_FIELD_VALUE:
+	case QUERY_FIELD_ERROR:
+		return query_events_member(column, event);
+	default:
+		return NULL;
+	}
+}
 
+struct query_cell query_events_cell_of(const struct query_column *column, const struct value *value,
+				       struct pen *pen)
+{
+	switch (column->role) {
+	case QUERY_PID:
+	case QUERY_TID:
+		return query_cell_integer((int64_t)value->u);
+	case QUERY_PROCNAME:
+		return query_cell_text((const char *)value->bytes, value_text_length(value));
+	case QUERY_FIELDS:
+		return query_events_json(value, pen);
+	case QUERY_FIELD_ERROR:
+		return query_events_error(value->type, value->u);
+	default:
+		return query_events_value(value, column->role == QUERY_FIELD_VALUE, pen);
+	}
+}
+
+struct query_cell query_events_cell_without(const struct query_column *column,
+					    const struct event *event)
+{
 	switch (column->role) {
 	case QUERY_TS:
 		return query_cell_integer(event->ns);
@@ -259,18 +277,18 @@ struct query_cell query_events_cell(struct query_column *column, const struct ev
 		return query_cell_integer((int64_t)event->packet->cpu);
 	case QUERY_PID:
 		return query_events_pid(event);
-	case QUERY_TID:
-		return query_events_task(event->task.tid);
 	case QUERY_PROCNAME:
-		return query_events_procname(event);
-	case QUERY_FIELDS:
-		return event->fields ? query_events_json(event->fields, pen) :
-				       (struct query_cell){ .type = QUERY_NULL };
+		return query_cell_string(trace_class_env(event->source->tc, "procname"));
 	default:
-		value = query_events_member(column, event);
-		if (value && column->role == QUERY_FIELD_ERROR)
-			return query_events_error(value->type, value->u);
-		return value ? query_events_value(value, column->role == QUERY_FIELD_VALUE, pen) :
-			       (struct query_cell){ .type = QUERY_NULL };
+		return (struct query_cell){ .type = QUERY_NULL };
 	}
+}
+
+struct query_cell query_events_cell(struct query_column *column, const struct event *event,
+				    struct pen *pen)
+{
+	const struct value *value = query_events_find_value(column, event);
+
+	return value ? query_events_cell_of(column, value, pen) :
+		       query_events_cell_without(column, event);
 }

@@ -8,11 +8,13 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "events.h"
 #include "functions.h"
 #include "groups_form.h"
 #include "read/event.h"
 
-#define GROUPS_RECENT 64u /* groups that are found without a hash */
+#define GROUPS_CLASSES_BITS 6u
+#define GROUPS_RECENT_BITS 8u /* of the number of groups that are found without their keys */
 
 /* --- the loop ------------------------------------------------------------------------------ */
 
@@ -31,20 +33,64 @@ struct group {
 	struct groups_state states[];
 };
 
-/** @buckets: 2^@bits. @quick: the role of the only key; QUERY_TS: there are more. @recent: by the
- *  number of such a key. @has_functions: with a column. @unfit: SQLite has to do it. */
+/** The kinds of places of a cell in an event. */
+enum groups_place_kind {
+	GROUPS_FIXED, /* it is the same one in all events of a class */
+	GROUPS_TIME,
+	GROUPS_PROCESSOR,
+	GROUPS_NUMBER, /* of a value */
+	GROUPS_LABEL,  /* made of the number of a value */
+	GROUPS_STRING, /* the text of a value */
+	GROUPS_OTHER,
+};
+
+/** The place of the cell of a column. @cell: GROUPS_FIXED. @value: of the kinds behind it. */
+struct groups_place {
+	enum groups_place_kind kind;
+	struct query_cell cell;
+	const struct value *value;
+};
+
+/** A class of events. @settled: its places are those of all its events. @pick: of their values, to
+ *  @values; NULL: there are none, or the whole event is decoded. @varying: keys that are not the
+ *  same in all events; without any, @group is that of all, if it is known. @nr_numbers: of the
+ *  first ones. @of: the meaning of their numbers: the class, or NULL: they are the keys.
+ *  @has_strings: among them. */
+struct groups_class {
+	struct groups_class *next;
+	const struct ctf_event_class *ec;
+	bool settled, has_strings;
+	struct group *group;
+	const void *of;
+	uint32_t varying[GROUPS_KEYS], nr_varying, nr_numbers;
+	struct plan_pick *pick;
+	struct value *values;
+	struct groups_place places[]; /* by the number of the column */
+};
+
+/** The group of events of which the varying keys have this number; exact, but for strings. */
+struct groups_recent {
+	uint64_t number;
+	const void *of;
+	struct group *group;
+};
+
+/** @columns: that are read; @needs_values: some are values. @class: of the event; @known: by the
+ *  address of its class; @odd: of events that the pick of their class can't decode.
+ *  @buckets: 2^@bits. @pens: of keys. @has_functions: with a column. @unfit: SQLite has to
+ *  do it. */
 struct groups {
 	const struct groups_statement *statement;
 	struct query_cursor *scan;
 	const struct event *event;
+	uint32_t columns[GROUPS_ITEMS + GROUPS_KEYS + GROUPS_COMPARES], nr_columns;
+	bool needs_values;
+	struct groups_class *classes, *class, *odd, *known[1u << GROUPS_CLASSES_BITS];
 	struct group *all, **buckets, *last;
 	unsigned int bits;
 	uint64_t nr, bytes;
-	struct {
-		uint64_t key;
-		struct group *group;
-	} recent[GROUPS_RECENT];
-	enum query_role quick;
+	struct groups_recent recent[1u << GROUPS_RECENT_BITS];
+	struct pen pens[GROUPS_KEYS], pen;
 	bool has_functions, unfit;
 };
 
@@ -154,40 +200,299 @@ static struct group *groups_find(struct groups *g, const struct query_cell *keys
 	return group ? group : groups_add(g, keys, hash);
 }
 
-/* The cells that most statements have need no call. */
-static inline struct query_cell groups_value(const struct groups *g, uint32_t column)
-{
-	const struct event *event = g->event;
+/* --- the places of cells ------------------------------------------------------------------- */
 
-	switch (g->statement->table->columns[column].role) {
+static struct query_column *groups_column(const struct groups *g, uint32_t column)
+{
+	return &g->statement->table->columns[column];
+}
+
+static enum groups_place_kind groups_field_kind(enum query_role role, const struct value *value)
+{
+	enum type_kind kind = value->type->kind;
+
+	if (role == QUERY_FIELD_ERROR)
+		return kind == TYPE_INT ? GROUPS_LABEL : GROUPS_OTHER;
+	if (kind == TYPE_INT || (kind == TYPE_ENUM && role == QUERY_FIELD_VALUE))
+		return GROUPS_NUMBER;
+	if (kind == TYPE_ENUM)
+		return GROUPS_LABEL;
+	return kind == TYPE_STRING || value_is_text(value) ? GROUPS_STRING : GROUPS_OTHER;
+}
+
+static enum groups_place_kind groups_place_kind(enum query_role role, const struct value *value)
+{
+	switch (role) {
 	case QUERY_TS:
-		return (struct query_cell){ .integer = event->ns, .type = QUERY_INTEGER };
+		return GROUPS_TIME;
 	case QUERY_CPU:
-		return (struct query_cell){ .integer = (int64_t)event->packet->cpu,
-					    .type = QUERY_INTEGER };
-	case QUERY_NAME:
-		return (struct query_cell){ .text = event->ec->name,
-					    .len = event->ec->name_len,
-					    .type = QUERY_TEXT };
+		return GROUPS_PROCESSOR;
+	case QUERY_PROCNAME:
+		return value ? GROUPS_STRING : GROUPS_FIXED;
+	case QUERY_FIELDS:
+		return value ? GROUPS_OTHER : GROUPS_FIXED;
+	case QUERY_PID:
+	case QUERY_TID:
+		return value ? GROUPS_NUMBER : GROUPS_FIXED;
 	default:
-		return query_scan_cell(g->scan, column);
+		return value ? groups_field_kind(role, value) : GROUPS_FIXED;
 	}
 }
 
-/* Names, processors and threads are looked up by a number: the name of a class has one address
- * while the trace is read. Return: whether there is one. */
-static bool groups_number(const struct groups *g, uint64_t *ret)
+/* In the present event. */
+static void groups_locate(struct groups *g, struct groups_class *class)
 {
-	const struct event *event = g->event;
+	for (uint32_t i = 0; i < g->nr_columns; i++) {
+		struct query_column *column = groups_column(g, g->columns[i]);
+		struct groups_place *place = &class->places[g->columns[i]];
 
-	if (g->quick == QUERY_NAME)
-		*ret = (uintptr_t)event->ec->name >> 3;
-	else if (g->quick == QUERY_CPU)
-		*ret = event->packet->cpu;
-	else if (g->quick == QUERY_TID && event->task.tid)
-		*ret = event->task.tid->u;
-	else
+		place->value = query_events_find_value(column, g->event);
+		place->kind = groups_place_kind(column->role, place->value);
+		if (place->kind == GROUPS_FIXED)
+			place->cell = query_events_cell_without(column, g->event);
+	}
+}
+
+static int groups_compare_values(const void *a, const void *b)
+{
+	const struct value *x = *(const struct value *const *)a,
+			   *y = *(const struct value *const *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A value that others belong to can't be decoded alone. */
+static uint32_t groups_wanted(const struct groups *g, const struct groups_class *class,
+			      const struct value **wanted, bool *ret_all)
+{
+	uint32_t nr = 0;
+
+	*ret_all = true;
+	for (uint32_t i = 0; i < g->nr_columns; i++) {
+		const struct value *value = class->places[g->columns[i]].value;
+
+		if (value)
+			wanted[nr++] = value;
+		if (value && value->type->kind != TYPE_STRING && !type_is_scalar(value->type) &&
+		    !value_is_packed(value))
+			*ret_all = false;
+	}
+	qsort(wanted, nr, sizeof(*wanted), groups_compare_values);
+	return nr;
+}
+
+/* So that only the wanted values of the next events are decoded, if they always have one place. */
+static void groups_settle(struct groups *g, struct groups_class *class)
+{
+	const struct value *wanted[ARRAY_SIZE(g->columns)];
+	bool all;
+	uint32_t nr = groups_wanted(g, class, wanted, &all), rank = 0;
+
+	if (!all)
+		return;
+	class->pick = nr ? event_pick_new(g->event, wanted, nr) : NULL;
+	class->settled = !nr || class->pick;
+	if (!class->pick)
+		return;
+	class->values = xalloc(nr * sizeof(*class->values));
+	for (uint32_t i = 0; i < nr; i++) {
+		if (i && wanted[i] == wanted[i - 1])
+			continue;
+		for (uint32_t k = 0; k < g->nr_columns; k++)
+			if (class->places[g->columns[k]].value == wanted[i])
+				class->places[g->columns[k]].value = &class->values[rank];
+		rank++;
+	}
+}
+
+static struct groups_class *groups_new_class(struct groups *g)
+{
+	uint32_t nr = g->statement->table->nr_columns;
+	struct groups_class *class = xalloc(sizeof(*class) + nr * sizeof(*class->places));
+
+	class->ec = g->event->ec;
+	return class;
+}
+
+/* The name of a thread seldom distinguishes two: it has a number if it is the only key. */
+static bool groups_has_number(const struct groups *g, uint32_t key)
+{
+	return groups_column(g, g->statement->keys[key])->role != QUERY_PROCNAME;
+}
+
+static void groups_add_keys(const struct groups *g, struct groups_class *class)
+{
+	const struct groups_statement *s = g->statement;
+
+	for (int numbered = 1; numbered >= 0; numbered--) {
+		for (uint32_t i = 0; i < s->nr_keys; i++) {
+			enum groups_place_kind kind = class->places[s->keys[i]].kind;
+
+			if (groups_has_number(g, i) != numbered)
+				continue;
+			if (kind != GROUPS_FIXED)
+				class->varying[class->nr_varying++] = i;
+			if (kind != GROUPS_NUMBER && kind != GROUPS_PROCESSOR)
+				class->of = class;
+			class->has_strings |= kind == GROUPS_STRING;
+		}
+		class->nr_numbers = class->nr_numbers ? class->nr_numbers : class->nr_varying;
+	}
+}
+
+/* Return: 1; 0: the event can't be decoded; negative errno. */
+static int groups_add_class(struct groups *g)
+{
+	int r = g->needs_values ? query_scan_decode(g->scan) : 1;
+	struct groups_class *class;
+
+	if (r <= 0)
+		return r;
+	class = groups_new_class(g);
+	class->next = g->classes;
+	g->classes = g->class = class;
+	groups_locate(g, class);
+	groups_settle(g, class);
+	groups_add_keys(g, class);
+	return 1;
+}
+
+/* Return: as groups_add_class(). */
+static int groups_find_class(struct groups *g, struct groups_class **known)
+{
+	int r;
+
+	g->class = g->classes;
+	while (g->class && g->class->ec != g->event->ec)
+		g->class = g->class->next;
+	r = g->class ? 1 : groups_add_class(g);
+	*known = g->class;
+	return r;
+}
+
+static int groups_decode_all(struct groups *g)
+{
+	int r = query_scan_decode(g->scan);
+
+	if (!g->odd)
+		g->odd = groups_new_class(g);
+	if (g->class->settled)
+		g->class = g->odd; /* for this event alone */
+	if (r > 0)
+		groups_locate(g, g->class);
+	return r;
+}
+
+/* Find the cells of the present event. Return: as groups_add_class(). */
+static inline int groups_find_cells(struct groups *g)
+{
+	uintptr_t address = (uintptr_t)g->event->ec;
+	struct groups_class **known =
+		&g->known[(address >> 5 ^ address >> 11) % ARRAY_SIZE(g->known)];
+	int r = 1;
+
+	g->class = *known;
+	if (!g->class || g->class->ec != g->event->ec) {
+		r = groups_find_class(g, known);
+		if (r <= 0)
+			return r;
+	}
+	if (g->class->pick)
+		r = query_scan_pick(g->scan, g->class->pick, g->class->values);
+	return r == EVENT_UNPLANNED || !g->class->settled ? groups_decode_all(g) : r;
+}
+
+static struct query_cell groups_value(struct groups *g, uint32_t column, struct pen *pen)
+{
+	const struct groups_place *place = &g->class->places[column];
+
+	switch (place->kind) {
+	case GROUPS_FIXED:
+		return place->cell;
+	case GROUPS_TIME:
+		return (struct query_cell){ .integer = g->event->ns, .type = QUERY_INTEGER };
+	case GROUPS_PROCESSOR:
+		return (struct query_cell){ .integer = (int64_t)g->event->packet->cpu,
+					    .type = QUERY_INTEGER };
+	case GROUPS_NUMBER:
+		return (struct query_cell){ .integer = (int64_t)place->value->u,
+					    .type = QUERY_INTEGER };
+	case GROUPS_STRING:
+		return (struct query_cell){ .text = (const char *)place->value->bytes,
+					    .len = (uint32_t)value_text_length(place->value),
+					    .type = QUERY_TEXT };
+	default:
+		return query_events_cell_of(groups_column(g, column), place->value, pen);
+	}
+}
+
+/* --- the group of an event ----------------------------------------------------------------- */
+
+/* By its ends: paths have the same begins. */
+static uint64_t groups_text_number(const char *text, size_t len)
+{
+	uint64_t from = 0, to = 0;
+
+	if (len >= sizeof(from)) {
+		memcpy(&from, text, sizeof(from));
+		memcpy(&to, text + len - sizeof(to), sizeof(to));
+	} else if (len) {
+		memcpy(&from, text, len);
+	}
+	return (from ^ (to << 29 | to >> 35)) + len;
+}
+
+/* Return: false: it has none. */
+static inline bool groups_number(struct groups *g, const struct groups_place *place, uint64_t *ret)
+{
+	switch (place->kind) {
+	case GROUPS_PROCESSOR:
+		*ret = g->event->packet->cpu;
+		return true;
+	case GROUPS_NUMBER:
+	case GROUPS_LABEL:
+		*ret = place->value->u;
+		return true;
+	case GROUPS_STRING:
+		*ret = groups_text_number((const char *)place->value->bytes,
+					  value_text_length(place->value));
+		return true;
+	default:
 		return false;
+	}
+}
+
+/* The numbers of one or two varying keys. Return: false: they have no exact one. */
+static inline bool groups_numbers(struct groups *g, uint64_t *ret)
+{
+	const struct groups_statement *s = g->statement;
+	const struct groups_class *class = g->class;
+	uint64_t first, second;
+
+	if (!groups_number(g, &class->places[s->keys[class->varying[0]]], ret))
+		return false;
+	if (class->nr_numbers == 1)
+		return true;
+	first = *ret;
+	if (class->nr_numbers > 2 ||
+	    !groups_number(g, &class->places[s->keys[class->varying[1]]], &second))
+		return false;
+	*ret = first << 32 | (second & UINT32_MAX);
+	return class->has_strings || (first | second) <= UINT32_MAX;
+}
+
+/* With a string, each varying key is compared. */
+static bool groups_has_keys(struct groups *g, const struct group *group)
+{
+	const struct groups_class *class = g->class;
+
+	for (uint32_t i = 0; i < class->nr_varying; i++) {
+		uint32_t key = class->varying[i];
+		struct query_cell cell = groups_value(g, g->statement->keys[key], &g->pens[key]);
+
+		if (!groups_are_equal(&group->keys[key], &cell, 1))
+			return false;
+	}
 	return true;
 }
 
@@ -197,7 +502,7 @@ static struct group *groups_of_keys(struct groups *g)
 	struct query_cell keys[GROUPS_KEYS];
 
 	for (uint32_t i = 0; i < s->nr_keys; i++) {
-		keys[i] = groups_value(g, s->keys[i]);
+		keys[i] = groups_value(g, s->keys[i], &g->pens[i]);
 		g->unfit |= keys[i].type == QUERY_REAL;
 	}
 	g->last = groups_find(g, keys);
@@ -206,46 +511,60 @@ static struct group *groups_of_keys(struct groups *g)
 
 static struct group *groups_of_event(struct groups *g)
 {
-	uint64_t number, slot;
-	struct group *group;
+	struct groups_class *class = g->class;
+	struct groups_recent *recent;
+	uint64_t number;
 
 	if (!g->statement->nr_keys)
 		return g->all;
-	if (!groups_number(g, &number))
+	if (!class->settled)
 		return groups_of_keys(g);
-	slot = number % GROUPS_RECENT;
-	if (g->recent[slot].group && g->recent[slot].key == number)
-		return g->recent[slot].group;
-	group = groups_of_keys(g);
-	g->recent[slot].key = number;
-	g->recent[slot].group = group;
-	return group;
+	if (!class->nr_varying) {
+		class->group = class->group ? class->group : groups_of_keys(g);
+		return class->group;
+	}
+	if (!groups_numbers(g, &number))
+		return groups_of_keys(g);
+	recent = &g->recent[(number ^ (uintptr_t) class->of) * 0x9e3779b97f4a7c15u >>
+			    (64 - GROUPS_RECENT_BITS)];
+	if (recent->group && recent->number == number && recent->of == class->of &&
+	    (!class->has_strings || groups_has_keys(g, recent->group)))
+		return recent->group;
+	*recent = (struct groups_recent){ number, class->of, groups_of_keys(g) };
+	return recent->group;
 }
 
 static void groups_take(struct groups *g, const struct groups_item *item,
 			struct groups_state *state)
 {
+	const struct groups_place *place = &g->class->places[item->column];
 	struct query_cell cell;
+	int64_t number;
 
-	cell = groups_value(g, item->column);
-	if (cell.type == QUERY_NULL)
-		return;
-	g->unfit |= item->function != GROUPS_COUNT && cell.type != QUERY_INTEGER;
+	if (place->kind == GROUPS_NUMBER) {
+		number = (int64_t)place->value->u;
+	} else {
+		cell = groups_value(g, item->column, &g->pen);
+		if (cell.type == QUERY_NULL)
+			return;
+		g->unfit |= item->function != GROUPS_COUNT && cell.type != QUERY_INTEGER;
+		number = cell.integer;
+	}
 	if (item->function == GROUPS_SUM)
-		g->unfit |= __builtin_add_overflow(state->value, cell.integer, &state->value);
+		g->unfit |= __builtin_add_overflow(state->value, number, &state->value);
 	else if (item->function == GROUPS_MIN)
-		state->value = state->any ? MIN(state->value, cell.integer) : cell.integer;
+		state->value = state->any ? MIN(state->value, number) : number;
 	else if (item->function == GROUPS_MAX)
-		state->value = state->any ? MAX(state->value, cell.integer) : cell.integer;
+		state->value = state->any ? MAX(state->value, number) : number;
 	else if (item->function == GROUPS_QUANTILE)
-		query_numbers_add(g->statement->query, &state->numbers, (double)cell.integer);
+		query_numbers_add(g->statement->query, &state->numbers, (double)number);
 	g->unfit |= state->numbers.failed;
 	state->any++;
 }
 
 static bool groups_holds(struct groups *g, const struct query_compare *compare)
 {
-	struct query_cell cell = groups_value(g, compare->column);
+	struct query_cell cell = groups_value(g, compare->column, &g->pen);
 
 	if (cell.type == QUERY_NULL)
 		return false;
@@ -270,62 +589,100 @@ static bool groups_holds(struct groups *g, const struct query_compare *compare)
 	}
 }
 
-static void groups_take_event(struct groups *g)
+/* Return: 1; 0: the event can't be decoded; negative errno. */
+static int groups_take_event(struct groups *g)
 {
 	const struct groups_statement *s = g->statement;
+	int r = g->nr_columns ? groups_find_cells(g) : 1;
 	struct group *group;
 
+	if (r <= 0)
+		return r;
 	for (uint32_t i = 0; i < s->nr_compares; i++)
 		if (!groups_holds(g, &s->compares[i]))
-			return;
+			return 1;
 	group = groups_of_event(g);
 	if (!group)
-		return;
+		return 1;
 	group->rows++;
 	for (uint32_t i = 0; g->has_functions && i < s->nr_items; i++)
-		if (s->items[i].function != GROUPS_COLUMN && s->items[i].function != GROUPS_ROWS)
+		if (s->items[i].function >= GROUPS_COUNT && s->items[i].first == i)
 			groups_take(g, &s->items[i], &group->states[i]);
+	return 1;
 }
 
-static uint64_t groups_used(const struct groups_statement *s)
+static void groups_add_column(struct groups *g, uint32_t column)
 {
-	uint64_t used = 0;
+	enum query_role role = groups_column(g, column)->role;
+
+	for (uint32_t i = 0; i < g->nr_columns; i++)
+		if (g->columns[i] == column)
+			return;
+	g->columns[g->nr_columns++] = column;
+	g->needs_values |=
+		role != QUERY_TS && role != QUERY_NAME && role != QUERY_HOST && role != QUERY_CPU;
+}
+
+static void groups_add_columns(struct groups *g)
+{
+	const struct groups_statement *s = g->statement;
 
 	for (uint32_t i = 0; i < s->nr_items; i++)
 		if (s->items[i].function != GROUPS_ROWS)
-			used |= UINT64_C(1) << MIN(s->items[i].column, 63u);
+			groups_add_column(g, s->items[i].column);
 	for (uint32_t i = 0; i < s->nr_keys; i++)
-		used |= UINT64_C(1) << MIN(s->keys[i], 63u);
+		groups_add_column(g, s->keys[i]);
 	for (uint32_t i = 0; i < s->nr_compares; i++)
-		used |= UINT64_C(1) << MIN(s->compares[i].column, 63u);
-	return used;
+		groups_add_column(g, s->compares[i].column);
 }
 
 static int groups_read(struct groups *g)
 {
 	const struct groups_statement *s = g->statement;
-	int rc = SQLITE_ROW;
+	uint64_t used = 0, events = 0;
+	int rc = SQLITE_ROW, r = 1;
 
-	g->scan = query_scan_new(s->table, groups_used(s), s->compares, s->nr_compares);
+	groups_add_columns(g);
+	for (uint32_t i = 0; i < g->nr_columns; i++)
+		used |= UINT64_C(1) << MIN(g->columns[i], 63u);
+	g->scan = query_scan_new(s->table, used, s->compares, s->nr_compares);
 	if (!g->scan)
 		return SQLITE_ERROR;
 	g->event = query_scan_event(g->scan);
-	g->quick = s->nr_keys == 1 ? s->table->columns[s->keys[0]].role : QUERY_TS;
 	for (uint32_t i = 0; i < s->nr_items; i++)
 		g->has_functions |= s->items[i].function >= GROUPS_COUNT;
 	if (!s->nr_keys)
 		groups_add(g, NULL, 0);
-	while (!g->unfit && (rc = query_scan_next(g->scan)) == SQLITE_ROW)
-		groups_take_event(g);
+	for (; r >= 0 && !g->unfit && (rc = query_scan_next(g->scan)) == SQLITE_ROW; events++)
+		r = groups_take_event(g);
 	query_scan_free(g->scan);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+	s->query->grouped += g->unfit ? 0 : events;
+	return r < 0 ? SQLITE_NOMEM : rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static void groups_free_class(struct groups_class *class)
+{
+	if (!class)
+		return;
+	free(class->pick);
+	free(class->values);
+	free(class);
 }
 
 static void groups_fini(struct groups *g)
 {
 	struct query *query = g->statement->query;
+	struct groups_class *class;
 	struct group *group;
 
+	while ((class = g->classes)) {
+		g->classes = class->next;
+		groups_free_class(class);
+	}
+	groups_free_class(g->odd);
+	for (uint32_t i = 0; i < GROUPS_KEYS; i++)
+		pen_fini(&g->pens[i]);
+	pen_fini(&g->pen);
 	while ((group = g->all)) {
 		g->all = group->all;
 		for (uint32_t i = 0; i < g->statement->nr_items; i++)
@@ -341,7 +698,7 @@ static void groups_fini(struct groups *g)
 static struct query_cell groups_cell(const struct groups_statement *s,
 				     const struct groups_item *item, struct group *group)
 {
-	struct groups_state *state = &group->states[item - s->items];
+	struct groups_state *state = &group->states[item->first];
 	struct query_cell cell = { .type = QUERY_INTEGER };
 	uint32_t key;
 
@@ -448,7 +805,7 @@ static char *groups_statement_of(const struct groups_statement *s, const struct 
 char *query_groups(struct query *query, const char *text, const char **ret_behind, int *ret_rc)
 {
 	struct groups_statement s = { .query = query, .word = { text, 0 } };
-	struct groups g = { .statement = &s };
+	struct groups g = { .statement = &s, .pen = { 0 } };
 	struct query_table *table;
 	char *statement = NULL;
 

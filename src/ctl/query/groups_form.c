@@ -164,6 +164,9 @@ static void groups_parse_items(struct groups_statement *s)
 		if (s->bad)
 			return;
 		groups_parse_item(s, item);
+		while (s->items[item->first].function != item->function ||
+		       s->items[item->first].column != item->column)
+			item->first++;
 		if (!groups_pass(s, "as"))
 			continue;
 		item->alias = groups_name(s->word);

@@ -25,11 +25,12 @@ struct groups_word {
 	size_t len;
 };
 
-/** @shown: its text, for the name of the column of the result; @alias: NULL: it has none. */
+/** @shown: its text, for the name of the column of the result; @alias: NULL: it has none.
+ *  @first: the first item of the same function and column: quantiles differ in @part alone. */
 struct groups_item {
 	enum groups_function function;
 	double part;
-	uint32_t column;
+	uint32_t column, first;
 	struct groups_word shown, alias;
 };
 

@@ -31,7 +31,7 @@ struct query_vtab {
  * struct query_cursor - of a table in a statement.
  * @filters: how often it was begun. @used: the columns that the statement reads; the last bit
  *      stands for all others.
- * @view, @event: of a reading; NULL: of rows in memory.
+ * @view, @event: of a reading; NULL: of rows in memory. @of_table: a class of its events.
  * @cached: all rows of the table, from the second reading on, with the position of the event as a
  *      column behind the others.
  * @rows: that are read; @row: the present one; @hashed: they are those of one hash.
@@ -49,6 +49,7 @@ struct query_cursor {
 	char *names;
 	bool decodes;
 	struct event event;
+	const void *of_table;
 	struct pen pen;
 	struct query_rows *cached, *rows;
 	uint64_t row;
@@ -467,6 +468,7 @@ static int query_begin_reading(struct query_cursor *cursor)
 	struct query *query = cursor->table->query;
 
 	query->reads++;
+	cursor->of_table = NULL;
 	for (uint32_t i = 0; i < cursor->table->nr_columns; i++)
 		cursor->table->columns[i].of = NULL; /* another view may have the address */
 	if (show_open(query->path, false, NULL, NULL, &cursor->view, &query->err) != 0)
@@ -475,28 +477,39 @@ static int query_begin_reading(struct query_cursor *cursor)
 }
 
 /* Names are patterns for the reader, and two classes may differ in case alone. */
-static bool query_is_of_table(const struct query_cursor *cursor)
+static bool query_is_of_table(struct query_cursor *cursor)
 {
 	const char *event = cursor->table->event;
 
-	return !event || !cursor->decodes || strcmp(cursor->event.ec->name, event) == 0;
+	if (!event || !cursor->decodes || cursor->of_table == cursor->event.ec)
+		return true;
+	if (strcmp(cursor->event.ec->name, event) != 0)
+		return false;
+	cursor->of_table = cursor->event.ec;
+	return true;
+}
+
+int query_scan_next(struct query_cursor *scan)
+{
+	struct event *event = scan->decodes ? &scan->event : NULL;
+	int r;
+
+	do
+		r = event_next(scan->view, &scan->select, event);
+	while (r > 0 && !query_is_of_table(scan));
+	if (scan->table->query->interrupted)
+		return SQLITE_INTERRUPT;
+	if (r < 0)
+		return query_fail(scan->table, "the trace can't be read");
+	return r ? SQLITE_ROW : SQLITE_DONE;
 }
 
 static int query_read(struct query_cursor *cursor)
 {
-	struct query *query = cursor->table->query;
-	struct event *event = cursor->decodes ? &cursor->event : NULL;
-	int r;
+	int rc = query_scan_next(cursor);
 
-	do {
-		r = event_next(cursor->view, &cursor->select, event);
-		if (query->interrupted)
-			return SQLITE_INTERRUPT;
-	} while (r > 0 && !query_is_of_table(cursor));
-	cursor->eof = r <= 0;
-	if (r < 0)
-		return query_fail(cursor->table, "the trace can't be read");
-	return SQLITE_OK;
+	cursor->eof = rc != SQLITE_ROW;
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 struct query_cursor *query_scan_new(struct query_table *table, uint64_t used,
@@ -508,17 +521,11 @@ struct query_cursor *query_scan_new(struct query_table *table, uint64_t used,
 	scan->used = used;
 	pen_init(&scan->pen, NULL);
 	query_narrow(scan, compares, nr);
+	scan->select.brief = true;
 	if (query_begin_reading(scan) == SQLITE_OK)
 		return scan;
 	query_close(&scan->base);
 	return NULL;
-}
-
-int query_scan_next(struct query_cursor *scan)
-{
-	int rc = query_read(scan);
-
-	return rc != SQLITE_OK ? rc : scan->eof ? SQLITE_DONE : SQLITE_ROW;
 }
 
 const struct event *query_scan_event(const struct query_cursor *scan)
@@ -526,9 +533,14 @@ const struct event *query_scan_event(const struct query_cursor *scan)
 	return &scan->event;
 }
 
-struct query_cell query_scan_cell(struct query_cursor *scan, uint32_t column)
+int query_scan_decode(struct query_cursor *scan)
 {
-	return query_events_cell(&scan->table->columns[column], &scan->event, &scan->pen);
+	return event_decode(scan->view, &scan->select, &scan->event);
+}
+
+int query_scan_pick(struct query_cursor *scan, const struct plan_pick *pick, struct value *values)
+{
+	return event_pick(scan->view, pick, values);
 }
 
 void query_scan_free(struct query_cursor *scan)

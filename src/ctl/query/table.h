@@ -13,9 +13,11 @@
 #include "sqlite.h"
 
 struct event;
+struct plan_pick;
 struct query;
 struct query_table;
 struct symbols;
+struct value;
 struct view;
 
 enum query_role {
@@ -82,7 +84,8 @@ struct query_compare {
  * @empty: a table that was used, of which the trace has no events; NULL: none.
  * @symbols: NULL: no function was named yet.
  * @interrupted: set by a signal handler. @declaring: a table is being declared to SQLite.
- * @stores: the statements are our own. @groups: tables of results (groups.h); @nr_groups: so far.
+ * @stores: the statements are our own. @groups: tables of results (groups.h); @nr_groups: so far,
+ *      of @grouped events.
  */
 struct query {
 	const struct sqlite *sql;
@@ -96,7 +99,7 @@ struct query {
 	volatile int interrupted;
 	bool declaring, stores;
 	struct query_table *groups;
-	uint64_t nr_groups;
+	uint64_t nr_groups, grouped;
 	struct err err; /* of the last failure in a table */
 	char *place;	/* of the last error in a statement: its line, and a mark below; or NULL */
 };
@@ -120,12 +123,14 @@ struct query_cursor;
  *  Return: NULL with query->err set. */
 struct query_cursor *query_scan_new(struct query_table *table, uint64_t used,
 				    const struct query_compare *compares, uint32_t nr);
-/** Return: SQLITE_ROW, SQLITE_DONE or an error of SQLite. */
+/** The next event, without values. Return: SQLITE_ROW, SQLITE_DONE or an error of SQLite. */
 int query_scan_next(struct query_cursor *scan) MUST_CHECK;
 /** The event; the same one in all calls. */
 const struct event *query_scan_event(const struct query_cursor *scan);
-/** A cell of the event, until the next call. */
-struct query_cell query_scan_cell(struct query_cursor *scan, uint32_t column);
+/** Decode the event, all of it or some values. Return: as event_decode() and event_pick(). */
+int query_scan_decode(struct query_cursor *scan) MUST_CHECK;
+int query_scan_pick(struct query_cursor *scan, const struct plan_pick *pick,
+		    struct value *values) MUST_CHECK;
 void query_scan_free(struct query_cursor *scan);
 /** Take note of a view that was read. */
 void query_note_view(struct query *query, struct view *view);

@@ -319,6 +319,11 @@ static enum status query_verb_note(struct ctl *ctl, const struct query *query)
 	if (query->empty)
 		print_note(ctl, "the trace has no events for the table \"%s\"; %s",
 			   query->empty->name, query->empty->missing);
+	if (query->nr_groups)
+		print_verbose(ctl,
+			      "%" PRIu64 " statement%s counted %" PRIu64
+			      " events without SQLite's aggregation",
+			      query->nr_groups, text_plural(query->nr_groups), query->grouped);
 	if (query->reads > 2)
 		print_note(ctl,
 			   "the trace was read %" PRIu64
