@@ -37,9 +37,12 @@ static int relay_settle(struct sink *sink)
 	return relay_conn_drain(sink->link);
 }
 
-/* A stream that the relay does not know on this connection would lose its position. */
+/* A stream that the relay does not know on this connection would lose its position. A clear whose
+ * outcome is not known is made again, not only answered: so all that was sent before the last one
+ * is removed, and counted. */
 static int relay_turn(struct sink *sink, const char *name, bool clear)
 {
+	AUTO_FREE char *once = clear ? relay_conn_name_clear(name) : NULL;
 	struct relay_conn_turned turned = { 0 };
 	struct sink_stream *out;
 	int ret;
@@ -47,7 +50,7 @@ static int relay_turn(struct sink *sink, const char *name, bool clear)
 	list_for_each(out, &sink->streams, node)
 		if (!relay_conn_knows(sink->link, &relay_stream_of(out)->place))
 			return -EAGAIN;
-	ret = relay_conn_turn(sink->link, name, clear, &turned);
+	ret = relay_conn_turn(sink->link, once ? once : name, clear, &turned);
 	list_for_each(out, &sink->streams, node)
 		out->opened = turned.made;
 	sink->turned_bytes = turned.bytes;

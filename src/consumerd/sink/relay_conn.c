@@ -878,14 +878,15 @@ int relay_conn_beacon(struct relay_conn *link, uint64_t time)
 	return relay_conn_call(link, &enc, &dec);
 }
 
+char *relay_conn_name_clear(const char *name)
+{
+	return xasprintf("%s" RELAY_CONN_ONCE "%llx", name, (unsigned long long)realtime_ns());
+}
+
 int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
 		    struct relay_conn_turned *ret_turned)
 {
-	/* A clear whose outcome is not known is made again, not only answered: so all that was sent
-	 * before the last one is removed, and counted. */
-	AUTO_FREE char *once =
-		clear ? xasprintf("%s.%llx", name, (unsigned long long)realtime_ns()) : NULL;
-	struct req_rel_turn req = { clear ? once : name, clear };
+	struct req_rel_turn req = { name, clear };
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_turn rep;
 	struct encoder enc;

@@ -149,7 +149,12 @@ struct relay_conn_turned {
 	bool made;	/* false: it had made the same turn before */
 	uint64_t bytes; /* of the archive */
 };
-/** Turn to the next chunk, on the connection on which all streams were opened. */
+#define RELAY_CONN_ONCE "." /* before the last part of a clear's name at the relay */
+/** The name of a clear that is made, whatever the relay has made before. Return: its caller frees
+ *  it. */
+char *relay_conn_name_clear(const char *name);
+/** Turn to the next chunk, on the connection on which all streams were opened. A turn with the name
+ *  of the last one is not made again. */
 int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
 		    struct relay_conn_turned *ret_turned) MUST_CHECK;
 

@@ -55,7 +55,7 @@ struct spool {
 struct spool_mark {
 	struct list_node node;
 	uint64_t number; /* from 1 */
-	char *name;
+	char *name; /* at the relay */
 	bool clear;
 };
 

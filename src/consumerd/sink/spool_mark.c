@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * spool_mark.c - turns in the order of a spool's packets. A mark is a hidden file in the spool, of
- * one line: `rotate NAME` or `clear NAME`. The numbers of the streams' files begin with that of the
- * newest mark when they were made, so all packets in files of its number or a later one are behind
- * a mark. It is removed when the relay has made the turn. A relay that is sent the same turn once
- * more does nothing.
+ * one line: `rotate NAME` or `clear NAME`, of relay_conn_name_clear(). The numbers of the streams'
+ * files begin with that of the newest mark when they were made, so all packets in files of its
+ * number or a later one are behind a mark. It is removed when the relay has made the turn. A relay
+ * that is sent the same turn once more does nothing: the streams go on behind one empty packet.
  */
 #include "spool.h"
 
@@ -52,6 +52,15 @@ static struct spool_mark *mark_make(uint64_t number, const char *text)
 	mark->clear = clear;
 	mark->name = xasprintf("%.*s", (int)(end - name), name);
 	return mark;
+}
+
+/* The session daemon repeats a turn until it is answered. */
+static bool mark_is_of(const struct spool_mark *mark, const char *name)
+{
+	const char *end = mark->clear ? strstr(mark->name, RELAY_CONN_ONCE) : NULL;
+	size_t len = end ? (size_t)(end - mark->name) : strlen(mark->name);
+
+	return strncmp(mark->name, name, len) == 0 && !name[len];
 }
 
 static void mark_free(struct spool_mark *mark)
@@ -147,13 +156,14 @@ void spool_free_marks(struct spool *spool)
 
 int spool_add_mark(struct spool *spool, const char *name, bool clear)
 {
-	AUTO_FREE char *text = xasprintf("%s%s\n", clear ? CLEAR : ROTATE, name);
+	AUTO_FREE char *once = clear ? relay_conn_name_clear(name) : NULL;
+	AUTO_FREE char *text = xasprintf("%s%s\n", clear ? CLEAR : ROTATE, once ? once : name);
 	struct spool_mark *mark;
 	struct spooled *sp;
 	int ret = 0;
 
 	list_for_each(mark, &spool->marks, node)
-		if (strcmp(mark->name, name) == 0) /* it is repeated */
+		if (mark_is_of(mark, name))
 			return 0;
 	list_for_each(sp, &spool->streams, node)
 		if (sp->unplaced)

@@ -556,7 +556,8 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 	ret = stream_place(s, &s->reader, cut);
 	if (ret < 0)
 		return ret;
-	s->archived = s->out->archived;
+	if (!s->out->sink->link)
+		s->archived = s->out->archived;
 	stream_publish(s);
 	return 0;
 }
