@@ -321,6 +321,7 @@ static void spool_remove(struct spool *spool)
 		chunk_trace_release(dir);
 		chunk_trace_remove(dir);
 	}
+	spool_forget_rotated(spool);
 	unlinkat(spool->dir_fd, SPOOLFACTS_FILE, 0);
 }
 

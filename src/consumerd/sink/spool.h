@@ -39,6 +39,7 @@ struct spool {
 	bool offline;		  /* and the relay is waited for: no request can be sent */
 	bool sending;		  /* a packet is sent from its ring: it has no copy yet */
 	struct list_node marks; /* struct spool_mark: turns that the relay has not made, in order */
+	char *rotated;		/* name of the last rotation that it has made; NULL: none */
 	uint64_t last_mark;	/* number of the newest that there was, or is made */
 	bool leftover;		/* the spool of an earlier session: it is sent, nothing is added */
 	bool unfinished;	/* it did not end: the events in its buffers are lost */
@@ -149,12 +150,14 @@ void spool_pass_mark(struct spooled *sp);
 void spool_end(struct spooled *sp);
 
 /** Turn behind all packets in the files: each stream goes on with an empty packet. Return: 0: it is
- *  stored, or was before, or negative errno. */
+ *  stored, or was before, or is a rotation that the relay has made, or negative errno. */
 int spool_add_mark(struct spool *spool, const char *name, bool clear) MUST_CHECK;
 /** Find the marks of an earlier consumer. Return: 0, or negative errno: one can't be read, and none
  *  is taken. */
 int spool_find_marks(struct spool *spool) MUST_CHECK;
 void spool_free_marks(struct spool *spool);
+/** Remove the mark of the last rotation. */
+void spool_forget_rotated(const struct spool *spool);
 /** Whether the next packet in the files is behind a turn that the relay has not made. */
 bool spool_is_behind_mark(const struct spooled *sp);
 /** Have the relay make the oldest turn, as it has all packets before. Return: 1; 0: there is none;

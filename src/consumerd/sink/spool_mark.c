@@ -5,6 +5,8 @@
  * files begin with that of the newest mark when they were made, so all packets in files of its
  * number or a later one are behind a mark. It is removed when the relay has made the turn. A relay
  * that is sent the same turn once more does nothing: the streams go on behind one empty packet.
+ * The mark of the last rotation that was made is kept under another name: one that is repeated, as
+ * its answer did not reach the session daemon, has moved nothing that was recorded since.
  */
 #include "spool.h"
 
@@ -22,6 +24,7 @@
 #include "store/append.h"
 
 #define MARK_PREFIX ".turn-"
+#define ROTATED_FILE ".rotated"
 #define MARK_NAME_BYTES 32
 #define ROTATE "rotate "
 #define CLEAR "clear "
@@ -70,12 +73,18 @@ static void mark_free(struct spool_mark *mark)
 	free(mark);
 }
 
-static void mark_remove(const struct spool *spool, struct spool_mark *mark)
+/* @rotated: by a rotation that was made. */
+static void mark_remove(struct spool *spool, struct spool_mark *mark, bool rotated)
 {
 	char file[MARK_NAME_BYTES];
 
 	mark_file(mark->number, file);
-	unlinkat(spool->dir_fd, file, 0);
+	if (rotated) {
+		free(spool->rotated);
+		spool->rotated = xstrdup(mark->name);
+	}
+	if (!rotated || renameat(spool->dir_fd, file, spool->dir_fd, ROTATED_FILE) < 0)
+		unlinkat(spool->dir_fd, file, 0);
 	mark_free(mark);
 }
 
@@ -100,19 +109,30 @@ static int mark_write(const struct spool *spool, uint64_t number, const char *te
 	return ret;
 }
 
-/* Without its line the turn was not acknowledged. Return: 0, or negative errno: it stays. */
-static int mark_read(struct spool *spool, const char *file, uint64_t number)
+/* Without its line the turn was not acknowledged: *@ret is NULL. Return: 0, or negative errno. */
+static int mark_read(const struct spool *spool, const char *file, uint64_t number,
+		     struct spool_mark **ret)
 {
 	AUTO_FD int fd = chunk_read_file(spool->dir_fd, file);
 	char text[PATH_MAX] = "";
-	struct spool_mark *mark, *at;
 
 	if (fd < 0)
 		return fd;
 	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
 		return -errno;
+	*ret = mark_make(number, text);
+	return 0;
+}
+
+/* Return: 0, or negative errno: it stays. */
+static int mark_find(struct spool *spool, const char *file, uint64_t number)
+{
+	struct spool_mark *mark, *at;
+	int ret = mark_read(spool, file, number, &mark);
+
+	if (ret < 0)
+		return ret;
 	spool->last_mark = MAX(spool->last_mark, number);
-	mark = mark_make(number, text);
 	if (!mark) {
 		log_warn("a turn in the spool of '%s' is damaged, and is removed",
 			 relay_conn_config(spool->sink.link)->name);
@@ -126,6 +146,18 @@ static int mark_read(struct spool *spool, const char *file, uint64_t number)
 	return 0;
 }
 
+static int find_rotated(struct spool *spool)
+{
+	struct spool_mark *mark = NULL;
+	int ret = mark_read(spool, ROTATED_FILE, 0, &mark);
+
+	if (mark) {
+		spool->rotated = mark->name;
+		free(mark);
+	}
+	return ret == -ENOENT ? 0 : ret;
+}
+
 int spool_find_marks(struct spool *spool)
 {
 	AUTO_DIR DIR *dir = dir_open(spool->dir_fd, ".");
@@ -136,9 +168,11 @@ int spool_find_marks(struct spool *spool)
 	while (ret == 0 && (errno = 0, entry = dir_next(dir)))
 		if (strncmp(entry->d_name, MARK_PREFIX, strlen(MARK_PREFIX)) == 0 &&
 		    parse_u64(entry->d_name + strlen(MARK_PREFIX), &number) == 0)
-			ret = mark_read(spool, entry->d_name, number);
+			ret = mark_find(spool, entry->d_name, number);
 	if (ret == 0 && errno)
 		ret = -errno;
+	if (ret == 0)
+		ret = find_rotated(spool);
 	if (ret < 0)
 		spool_free_marks(spool);
 	if (ret < 0 || first_mark(spool))
@@ -152,6 +186,13 @@ void spool_free_marks(struct spool *spool)
 
 	list_for_each_safe(mark, tmp, &spool->marks, node)
 		mark_free(mark);
+	free(spool->rotated);
+	spool->rotated = NULL;
+}
+
+void spool_forget_rotated(const struct spool *spool)
+{
+	unlinkat(spool->dir_fd, ROTATED_FILE, 0);
 }
 
 int spool_add_mark(struct spool *spool, const char *name, bool clear)
@@ -162,6 +203,8 @@ int spool_add_mark(struct spool *spool, const char *name, bool clear)
 	struct spooled *sp;
 	int ret = 0;
 
+	if (!clear && spool->rotated && strcmp(spool->rotated, name) == 0)
+		return 0;
 	list_for_each(mark, &spool->marks, node)
 		if (mark_is_of(mark, name))
 			return 0;
@@ -204,11 +247,11 @@ int spool_send_mark(struct spool *spool)
 		list_for_each(sp, &spool->streams, node)
 			spool_pass_mark(sp);
 	spool->sink.turned_bytes = turned.bytes;
-	mark_remove(spool, mark);
+	mark_remove(spool, mark, !mark->clear);
 	return 1;
 }
 
 void spool_give_up_mark(struct spool *spool)
 {
-	mark_remove(spool, first_mark(spool));
+	mark_remove(spool, first_mark(spool), false);
 }
