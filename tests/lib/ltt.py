@@ -14,6 +14,7 @@ Leaving the `with` ends every process that still runs; the daemons have to end w
 seconds after SIGTERM.
 """
 import contextlib
+import glob
 import json
 import os
 import re
@@ -88,7 +89,7 @@ def until(condition, seconds=5, what="the condition"):
             return value
         waited = time.monotonic() - begin
         if waited > seconds * PATIENCE:
-            fail(f"waited {waited:.0f} s in vain for {what}")
+            fail(f"waited {waited:.0f} s in vain for {what() if callable(what) else what}")
         # Whatever is waited for may need this processor: a condition is often a program, and one with a
         # sanitizer takes a tenth of a second.
         time.sleep(min(0.1, max(0.005 if SLOW == 1 else 0.05, waited / 10)))
@@ -276,6 +277,19 @@ def own_group(controller):
     return None
 
 
+def members(group):
+    """Of a control group, and which state each is in."""
+    found = []
+    with open(f"{group}/cgroup.procs") as f:
+        pids = f.read().split()
+    for pid in pids:
+        for path in glob.glob(f"/proc/{pid}/task/*"):
+            with contextlib.suppress(OSError):
+                with open(f"{path}/stat") as stat, open(f"{path}/wchan") as wchan:
+                    found.append(f"{path} {' '.join(stat.read().split()[1:3])} {wchan.read()}")
+    return found or pids
+
+
 @contextlib.contextmanager
 def memory_group(limit_bytes):
     """A memory group with this limit; its directory."""
@@ -296,7 +310,9 @@ def memory_group(limit_bytes):
         try:
             yield path
         finally:
-            until(lambda: not open(f"{path}/cgroup.procs").read(), 5, "the group to be empty")
+            with open(f"{path}/{limit}", "r+") as f:  # the end of a process that was killed may need some
+                f.write("-1" if controller else "max")
+            until(lambda: not members(path), 20, lambda: f"the group to be empty: {members(path)}")
             os.rmdir(path)
         return
     skip("no memory control group can be made here")
