@@ -6,6 +6,8 @@
 void clock_finish(struct ctf_clock *clock)
 {
 	clock->base_ns = clock_base_ns(clock->freq, clock->offset_s, clock->offset);
+	if (clock->freq && clock->freq != NS_PER_S && clock->freq < UINT64_MAX / NS_PER_S)
+		clock->inverse = UINT64_MAX / clock->freq;
 }
 
 /* @floor: never a time before the segment's. */

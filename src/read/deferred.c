@@ -195,17 +195,12 @@ bool deferred_decode(struct deferred_decoder *decoder, struct deferred_part *par
 		result = deferred_read(decoder, part, at, ec, scopes);
 	if (result != READ_OK)
 		return false;
-	*ret = (struct event){
-		.source = packet->source,
-		.ec = ec,
-		.packet = &packet->packet,
-		.ns = ns,
-		.stream_context = deferred_value(decoder, scopes[0]),
-		.context = deferred_value(decoder, scopes[1]),
-		.fields = deferred_value(decoder, scopes[2]),
-		.task = { deferred_value(decoder, ec->task_at[0]),
-			  deferred_value(decoder, ec->task_at[1]),
-			  deferred_value(decoder, ec->task_at[2]) },
-	};
+	event_init(ret, packet->source, ec, &packet->packet, ns);
+	ret->stream_context = deferred_value(decoder, scopes[0]);
+	ret->context = deferred_value(decoder, scopes[1]);
+	ret->fields = deferred_value(decoder, scopes[2]);
+	ret->task.procname = deferred_value(decoder, ec->task_at[0]);
+	ret->task.pid = deferred_value(decoder, ec->task_at[1]);
+	ret->task.tid = deferred_value(decoder, ec->task_at[2]);
 	return true;
 }

@@ -31,6 +31,19 @@ struct event {
 	struct task task;
 };
 
+/** Without values. */
+static inline void event_init(struct event *event, const struct source *source,
+			      struct ctf_event_class *ec, struct packet *packet, int64_t ns)
+{
+	event->source = source;
+	event->ec = ec;
+	event->packet = packet;
+	event->ns = ns;
+	event->stream_context = event->context = event->fields = NULL;
+	event->took = NULL;
+	event->task.procname = event->task.pid = event->task.tid = NULL;
+}
+
 /** Seconds and nanoseconds of a time that may be negative. */
 static inline int64_t seconds_of(int64_t ns)
 {

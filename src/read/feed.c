@@ -235,13 +235,8 @@ static void give_up_packet(struct feed *f)
 	f->in_packet = false;
 }
 
-void feed_set_time(struct feed *f, uint64_t clock)
+void feed_report_backwards(struct feed *f)
 {
-	int64_t last = f->ns;
-
-	f->ns = clock_ns(f->clock, clock);
-	if (f->ns >= last || f->reported_backwards)
-		return;
 	f->reported_backwards = true;
 	report(f->source->reporter, "%s/%s: its timestamps go backwards", f->source->label,
 	       f->name);
@@ -250,19 +245,11 @@ void feed_set_time(struct feed *f, uint64_t clock)
 /* The next event of the present packet. Return: 1, 0: there is none. */
 static int feed_next_in_packet(struct feed *f)
 {
-	const struct feed_mark *mark;
 	int r = f->mark == f->nr_marks ? feed_mark_more(f) : READ_OK;
 
 	if (r == READ_DAMAGED)
 		give_up_packet(f);
-	if (r || f->mark == f->nr_marks)
-		return MIN(r, 0);
-	mark = &f->marks[f->mark++];
-	f->event_at = f->payload_at = mark->at;
-	f->ec = mark->ec;
-	f->reader.clock = mark->clock;
-	feed_set_time(f, mark->clock);
-	return 1;
+	return r ? MIN(r, 0) : feed_next_marked(f);
 }
 
 void feed_receive(struct feed *f, uint8_t *bytes, size_t len)

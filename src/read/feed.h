@@ -7,6 +7,7 @@
 #ifndef READ_FEED_H
 #define READ_FEED_H
 
+#include "clock.h"
 #include "packet.h"
 #include "seek.h"
 #include "tally.h"
@@ -96,6 +97,34 @@ int feed_peek(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
  * more, and the file is closed; negative errno: out of memory.
  */
 int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST_CHECK;
+
+/** The first event that is earlier than the one before it is reported. */
+void feed_report_backwards(struct feed *feed);
+
+/** Set the feed's time to @clock, that of an event. */
+static inline void feed_set_time(struct feed *feed, uint64_t clock)
+{
+	int64_t last = feed->ns;
+
+	feed->ns = clock_ns(feed->clock, clock);
+	if (feed->ns < last && !feed->reported_backwards)
+		feed_report_backwards(feed);
+}
+
+/** The part of feed_next() that most events need. Return: whether the next event was there. */
+static inline bool feed_next_marked(struct feed *feed)
+{
+	const struct feed_mark *mark = &feed->marks[feed->mark];
+
+	if (!feed->in_packet || feed->mark == feed->nr_marks)
+		return false;
+	feed->mark++;
+	feed->event_at = feed->payload_at = mark->at;
+	feed->ec = mark->ec;
+	feed->reader.clock = mark->clock;
+	feed_set_time(feed, mark->clock);
+	return true;
+}
 
 /** The next packet of a live stream; @bytes: passed on. */
 void feed_receive(struct feed *feed, uint8_t *bytes, size_t len);

@@ -120,13 +120,26 @@ static int check_sum(struct feed *f)
 	return crc == f->packet.crc32c ? READ_OK : feed_damaged(f, "its checksum is wrong");
 }
 
+/* All of it at once, if the window is large enough: else its begin is read again after its end. Bytes
+ * that can't be read are reported where they are needed. */
+static void load_packet(struct feed *f)
+{
+	const uint8_t *bytes;
+	size_t len;
+
+	if (f->packet.size <= f->window.preferred)
+		(void)!window_get(&f->window, f->packet.offset, f->packet.size, &bytes, &len);
+}
+
 static int check_packet(struct feed *f, uint64_t *ret_events)
 {
 	uint64_t at = f->packet.head_bits, expected, events = 0;
-	int result = has_checksum(f) ? check_sum(f) : READ_OK;
+	int result;
 	bool counts = !f->source->from_relay; /* a tunnel adds packets of its own */
 	const char *why = counts ? tally_contradiction(f->tally, &f->packet) : NULL;
 
+	load_packet(f);
+	result = has_checksum(f) ? check_sum(f) : READ_OK;
 	if (!result && why)
 		result = feed_damaged(f, "%s", why);
 	result = result ? result : feed_fill(f, 0, FILL_LEAST);

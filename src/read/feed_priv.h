@@ -23,10 +23,6 @@ int feed_payload_skip(struct feed *feed, uint64_t at) MUST_CHECK;
 const char *feed_read_error(int error);
 int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
 
-/** feed.c: set the feed's time to @clock, that of an event; the first one that is earlier than the
- *  event before it is reported. */
-void feed_set_time(struct feed *feed, uint64_t clock);
-
 /** feed_check.c: check the whole packet, and mark its first events. Return: as above. */
 int feed_check(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
 /** Mark the events behind the last marks; none is left if the packet ends there. */

@@ -3,11 +3,6 @@
 
 #include "base/mem.h"
 
-static inline bool merge_is_before(const struct feed *a, const struct feed *b)
-{
-	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
-}
-
 void merge_add(struct merge *m, struct feed *feed)
 {
 	size_t i = m->nr++;
@@ -21,7 +16,7 @@ void merge_add(struct merge *m, struct feed *feed)
 	m->heap[i] = feed;
 }
 
-void merge_fix_first(struct merge *m)
+void merge_move_first(struct merge *m)
 {
 	struct feed *feed = m->heap[0];
 	size_t i = 0, child;

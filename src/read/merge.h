@@ -14,14 +14,28 @@ struct merge {
 };
 
 void merge_add(struct merge *merge, struct feed *feed);
-/** Restore the order after the first feed's time has changed. */
-void merge_fix_first(struct merge *merge);
+void merge_move_first(struct merge *merge);
 void merge_remove_first(struct merge *merge);
 void merge_fini(struct merge *merge);
 
 static inline struct feed *merge_first(const struct merge *merge)
 {
 	return merge->nr ? merge->heap[0] : NULL;
+}
+
+static inline bool merge_is_before(const struct feed *a, const struct feed *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
+}
+
+/** Restore the order after the first feed's time has changed. */
+static inline void merge_fix_first(struct merge *merge)
+{
+	struct feed *const *heap = merge->heap;
+
+	if ((merge->nr > 1 && merge_is_before(heap[1], heap[0])) ||
+	    (merge->nr > 2 && merge_is_before(heap[2], heap[0])))
+		merge_move_first(merge);
 }
 
 #endif

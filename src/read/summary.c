@@ -104,9 +104,9 @@ static struct view_name view_summary_name(const struct source *source,
 
 	return (struct view_name){
 		.name = ec->name,
-		.events = ec->count,
+		.events = *ec->count,
 		.sampled = sampling ? sampling->how : NULL,
-		.about = sampling ? ec->count * sampling->one_in : ec->count,
+		.about = sampling ? *ec->count * sampling->one_in : *ec->count,
 		.one_in = sampling ? sampling->one_in : 1,
 	};
 }
@@ -139,7 +139,7 @@ static void collect_names(const struct view *view, struct view_summary *sum)
 		const struct ctf_event_class *ec = view->sources[i]->tc->events;
 
 		for (; ec; ec = ec->next) {
-			if (!ec->count)
+			if (!*ec->count)
 				continue;
 			if (!(nr & (nr - 1))) /* full at each power of two */
 				names = xrealloc(names, MAX(2 * nr, 1u) * sizeof(*names));

@@ -106,6 +106,7 @@ struct ctf_clock {
 	int64_t offset_s;
 	int64_t offset;
 	int64_t base_ns; /* of both offsets */
+	uint64_t inverse; /* 2^64 / freq, by which clock.h divides; 0: it does not */
 	const struct ctf_clock_change *changes;
 	size_t nr_changes;
 	bool indirect; /* clock_indirect_ns() converts: it has changes, or is a guest's */
@@ -188,7 +189,7 @@ struct ctf_event_class {
 	const struct ctf_type *fields;
 	const struct ctf_field *result; /* of a system call: negative ones have names; or NULL */
 	const struct plan_pick *skipped; /* how an event is, plan.h; NULL: by its types */
-	uint64_t count; /* events of it that were selected */
+	uint64_t *count; /* events of it that were selected */
 	enum ctf_selected selected;
 	enum ctf_needed needed;
 	bool task_is_known;

@@ -427,11 +427,13 @@ static int view_await_feeds(struct view *view)
 /* The feed with the earliest event; those not yet open are opened on the way. */
 static int earliest(struct view *view, const struct view_select *select, struct feed **ret_feed)
 {
+	struct feed *current = TAKE(view->current);
 	int r = 0;
 
-	if (view->current)
+	if (current && feed_next_marked(current))
+		merge_fix_first(&view->merge);
+	else if (current)
 		r = view_advance(view, select);
-	view->current = NULL;
 	while (!r && (!view->live || (r = view_await_feeds(view)) > 0) &&
 	       merge_first(&view->merge) && !merge_first(&view->merge)->in_packet)
 		r = view_advance(view, select);
@@ -490,13 +492,7 @@ static void find_task(const struct view *view, struct event *event)
 
 static int fill_brief_event(struct feed *feed, struct event *event)
 {
-	event->source = feed->source;
-	event->ec = feed->ec;
-	event->packet = &feed->packet;
-	event->ns = feed->ns;
-	event->stream_context = event->context = event->fields = NULL;
-	event->took = NULL;
-	event->task = (struct task){ NULL, NULL, NULL };
+	event_init(event, feed->source, feed->ec, &feed->packet, feed->ns);
 	return 1;
 }
 
@@ -557,7 +553,7 @@ static void count_event(struct view *view, struct feed *feed)
 	if (!view->events++)
 		view->first_ns = feed->ns;
 	view->last_ns = feed->ns;
-	feed->ec->count++;
+	++*feed->ec->count;
 }
 
 #define POSITION_BITS 44 /* for 2 TiB of a file */

@@ -34,12 +34,16 @@ static void test_cycles(void)
 					  24000000, 19000000001, (1ull << 62) - 1 };
 
 	for (size_t i = 0; i < sizeof(freqs) / sizeof(freqs[0]); i++) {
+		struct ctf_clock clock = { .freq = freqs[i] };
+
+		clock_finish(&clock);
 		for (int k = 0; k < 10000; k++) {
 			uint64_t v = random64() >> (random64() % 64);
 			unsigned __int128 ns = (unsigned __int128)v * 1000000000 / freqs[i];
 
 			if (ns < INT64_MAX)
 				CHECK_IS(clock_cycles_to_ns(freqs[i], v), ==, (int64_t)ns);
+			CHECK_IS(clock_ns(&clock, v), ==, clock_cycles_to_ns(freqs[i], v));
 		}
 	}
 }

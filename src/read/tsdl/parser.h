@@ -47,6 +47,8 @@ struct tsdl {
 	uint32_t nesting;
 	uint32_t braces;
 	uint64_t budget;
+	uint64_t *counts; /* for the next classes of events */
+	uint32_t nr_counts;
 	char error[200];
 };
 

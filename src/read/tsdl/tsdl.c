@@ -331,11 +331,28 @@ static bool is_plain(const char *name)
 	return !*name;
 }
 
+#define COUNTS 32u
+#define COUNTS_APART 128u /* bytes between them and all else */
+
+/* It is written at each event, while other threads read the class: not in one line of memory. */
+static uint64_t *new_count(struct tsdl *p)
+{
+	if (!p->nr_counts) {
+		size_t size = COUNTS * sizeof(*p->counts) + 2 * COUNTS_APART;
+
+		p->counts = (uint64_t *)((char *)arena_alloc(p->arena, size) + COUNTS_APART);
+		p->nr_counts = COUNTS;
+	}
+	p->nr_counts--;
+	return p->counts++;
+}
+
 static int event_block(struct tsdl *p)
 {
 	struct ctf_event_class *ec = arena_alloc(p->arena, sizeof(*ec));
 	int r;
 
+	ec->count = new_count(p);
 	ec->loglevel = -1;
 	ec->name = "";
 	ec->text = p->tok.text;
