@@ -11,8 +11,12 @@
 
 #define TEAM_EVENTS 1024u	       /* of a batch */
 #define TEAM_BYTES ((uint64_t)1 << 20) /* of the parts of packets that a batch has, but for one */
+#define TEAM_PARTS 256u		       /* of a batch */
+#define TEAM_LINE 64u		       /* bytes that CPUs share or do not */
 #define TEAM_MOST 16u		       /* threads */
-#define TEAM_BATCHES 3u		       /* batches at a time, for each thread */
+/* Of all batches: more than a packet has, so that others have work while it is checked. */
+#define TEAM_QUEUED_MOST 64u
+#define TEAM_QUEUED_BYTES (4 * TEAM_BYTES)
 #define TEAM_ALONE_MOST 4096u	       /* then most events are not for a team */
 
 /** An event of a batch. @part: of the batch's. */
@@ -25,22 +29,32 @@ struct team_event {
 
 enum team_state { TEAM_FREE, TEAM_QUEUED, TEAM_TAKEN, TEAM_DONE };
 
+/** The memory of a batch's text. */
+struct team_text {
+	struct team_text *next;
+	struct pen pen;
+};
+
 /**
- * struct team_batch - owned by the caller's thread, but for the time in which it is TEAM_TAKEN.
+ * struct team_batch - owned by the caller's thread until it is TEAM_QUEUED, by a thread while it is
+ *	TEAM_TAKEN, and by that which writes it.
  * @last_ns, @any: of the event before it. @width, @ret_width: of the column of tasks, before it (as
- *	far as it was known then) and behind it.
+ *	far as it was known then) and behind it. @before, @behind: no thread waits for lines of
+ *	memory as another one fills the batch beside it.
  */
 struct team_batch {
+	char before[TEAM_LINE];
 	struct team_batch *next;
 	enum team_state state;
-	uint32_t nr, nr_parts, size_parts;
+	uint32_t nr, nr_parts;
 	struct team_event events[TEAM_EVENTS];
-	struct deferred_part *parts;
+	struct deferred_part parts[TEAM_PARTS];
 	uint64_t bytes;
 	int64_t last_ns;
 	bool any;
 	uint32_t width, ret_width;
-	struct pen text;
+	struct team_text *text; /* NULL: not formatted yet */
+	char behind[TEAM_LINE];
 };
 
 /** A thread's own printer and decoder. */
@@ -60,9 +74,12 @@ struct team_stream {
 
 /**
  * struct team
- * @lock: protects the list of batches from @first to @last, in their order, their states, and
- *	@ends; all else is the caller's.
- * @filled: the batch that is being filled; @number: of it. @free: unused ones.
+ * @lock: protects the list of batches from @first to @last, in their order, their states, and all
+ *	up to @texts; all else is the caller's.
+ * @writes: a thread writes the batch that was the first one; only it uses the printer's pen then.
+ * @nr_batches, @bytes: of those that are not written yet. @free, @texts: unused ones.
+ * @filled: the batch that is being filled; @number: of it. @events: its events; they go to it at
+ *	once, as other CPUs have its memory, and each line of that is waited for.
  */
 struct team {
 	struct printer *printer;
@@ -70,10 +87,16 @@ struct team {
 	pthread_mutex_t lock;
 	pthread_cond_t queued, done;
 	struct team_batch *first, *last;
-	bool ends;
-	struct team_batch *filled, *free;
-	uint64_t number;
+	bool ends, writes;
 	uint32_t nr_batches;
+	uint64_t bytes;
+	int error;
+	struct team_batch *free;
+	struct team_text *texts;
+	struct team_batch *filled;
+	uint64_t number;
+	bool failed;
+	struct team_event events[TEAM_EVENTS];
 	struct team_hand hands[TEAM_MOST]; /* the first one is the caller's */
 	uint32_t nr_hands, nr_wanted;
 	struct team_stream *streams;
@@ -99,7 +122,7 @@ static void team_format(struct team_hand *hand, struct team_batch *batch)
 	struct printer *p = &hand->printer;
 	struct event event;
 
-	p->pen = batch->text;
+	p->pen = batch->text->pen;
 	p->pen.used = 0;
 	p->any = batch->any;
 	p->last_ns = batch->last_ns;
@@ -110,7 +133,7 @@ static void team_format(struct team_hand *hand, struct team_batch *batch)
 				    &event))
 			hand->team->print(p, &event);
 	batch->ret_width = p->task_width;
-	batch->text = p->pen;
+	batch->text->pen = p->pen;
 	for (uint32_t i = 0; i < batch->nr_parts; i++) {
 		free(batch->parts[i].bytes);
 		batch->parts[i].bytes = NULL;
@@ -118,19 +141,74 @@ static void team_format(struct team_hand *hand, struct team_batch *batch)
 	}
 }
 
-/* The oldest one that no thread has taken; the lock is held. */
+/* The lock is held, as by all below. */
+static struct team_text *team_take_text(struct team *team)
+{
+	struct team_text *text = team->texts;
+
+	if (text) {
+		team->texts = text->next;
+		return text;
+	}
+	text = xalloc(sizeof(*text));
+	pen_init(&text->pen, NULL);
+	return text;
+}
+
+static void team_write(struct team_hand *hand, struct team_batch *batch)
+{
+	struct printer *p = hand->team->printer;
+	const struct pen *text = &batch->text->pen;
+
+	if (batch->width != p->task_width) { /* one before it has a wider task */
+		batch->width = p->task_width;
+		team_format(hand, batch);
+	}
+	pen_write(&p->pen, text->buf, text->used);
+	for (uint32_t i = 0; i < batch->nr_parts; i++)
+		deferred_packet_unref(batch->parts[i].packet);
+}
+
+/* Write those that are done, but not while another thread does; it goes on then. */
+static void team_write_done(struct team_hand *hand)
+{
+	struct team *team = hand->team;
+	struct team_batch *batch;
+
+	while (!team->writes && (batch = team->first) && batch->state == TEAM_DONE) {
+		team->first = batch->next;
+		team->writes = true;
+		pthread_mutex_unlock(&team->lock);
+		team_write(hand, batch);
+		pthread_mutex_lock(&team->lock);
+		team->writes = false;
+		team->printer->task_width = batch->ret_width;
+		team->error = team->printer->pen.error;
+		team->nr_batches--;
+		team->bytes -= batch->bytes;
+		batch->text->next = team->texts;
+		team->texts = TAKE(batch->text);
+		batch->next = team->free;
+		team->free = batch;
+		pthread_cond_signal(&team->done);
+	}
+}
+
+/* The oldest one that no thread has taken. */
 static struct team_batch *team_take(struct team *team)
 {
 	struct team_batch *batch = team->first;
 
 	while (batch && batch->state != TEAM_QUEUED)
 		batch = batch->next;
-	if (batch)
+	if (batch) {
 		batch->state = TEAM_TAKEN;
+		batch->text = team_take_text(team);
+	}
 	return batch;
 }
 
-/* The lock is held, but not while the batch is formatted. */
+/* The lock is not held while the batch is formatted. */
 static void team_work(struct team_hand *hand, struct team_batch *batch)
 {
 	struct team *team = hand->team;
@@ -139,7 +217,7 @@ static void team_work(struct team_hand *hand, struct team_batch *batch)
 	team_format(hand, batch);
 	pthread_mutex_lock(&team->lock);
 	batch->state = TEAM_DONE;
-	pthread_cond_signal(&team->done);
+	team_write_done(hand);
 }
 
 static void *team_run(void *priv)
@@ -199,14 +277,15 @@ static void team_grow(struct team *team)
 
 static struct team_batch *team_new_batch(struct team *team)
 {
-	struct team_batch *batch = team->free;
+	struct team_batch *batch;
 
-	if (batch) {
+	pthread_mutex_lock(&team->lock);
+	batch = team->free;
+	if (batch)
 		team->free = batch->next;
-	} else {
+	pthread_mutex_unlock(&team->lock);
+	if (!batch)
 		batch = xalloc(sizeof(*batch));
-		pen_init(&batch->text, NULL);
-	}
 	batch->next = NULL;
 	batch->nr = batch->nr_parts = 0;
 	batch->bytes = 0;
@@ -216,53 +295,20 @@ static struct team_batch *team_new_batch(struct team *team)
 	return batch;
 }
 
-static void team_free_batch(struct team_batch *batch)
-{
-	pen_fini(&batch->text);
-	free(batch->parts);
-	free(batch);
-}
-
-/* Write the first one, which is done and not in the list any more. */
-static void team_write(struct team *team, struct team_batch *batch)
-{
-	struct printer *p = team->printer;
-
-	if (batch->width != p->task_width) { /* one before it has a wider task */
-		batch->width = p->task_width;
-		team_format(&team->hands[0], batch);
-	}
-	p->task_width = batch->ret_width;
-	pen_write(&p->pen, batch->text.buf, batch->text.used);
-	for (uint32_t i = 0; i < batch->nr_parts; i++)
-		deferred_packet_unref(batch->parts[i].packet);
-	team->nr_batches--;
-	batch->next = team->free;
-	team->free = batch;
-}
-
-/* Write those that are done; until at most @most are left, help or wait. */
+/* Until at most @most are left, help or wait. */
 static void team_settle(struct team *team, uint32_t most)
 {
 	struct team_batch *batch;
 
 	pthread_mutex_lock(&team->lock);
-	while ((batch = team->first)) {
-		if (batch->state == TEAM_DONE) {
-			team->first = batch->next;
-			pthread_mutex_unlock(&team->lock);
-			team_write(team, batch);
-			pthread_mutex_lock(&team->lock);
-		} else if (team->nr_batches <= most) {
-			break;
-		} else {
-			batch = team_take(team);
-			if (batch)
-				team_work(&team->hands[0], batch);
-			else
-				pthread_cond_wait(&team->done, &team->lock);
-		}
+	while (team->nr_batches > most || (team->nr_batches && team->bytes > TEAM_QUEUED_BYTES)) {
+		batch = team_take(team);
+		if (batch)
+			team_work(&team->hands[0], batch);
+		else
+			pthread_cond_wait(&team->done, &team->lock);
 	}
+	team->failed = team->error != 0;
 	pthread_mutex_unlock(&team->lock);
 }
 
@@ -273,8 +319,9 @@ static void team_submit(struct team *team)
 	if (!batch)
 		return;
 	team_grow(team);
-	batch->width = team->printer->task_width;
+	memcpy(batch->events, team->events, batch->nr * sizeof(*batch->events));
 	pthread_mutex_lock(&team->lock);
+	batch->width = team->printer->task_width;
 	batch->state = TEAM_QUEUED;
 	if (team->first)
 		team->last->next = batch;
@@ -282,9 +329,10 @@ static void team_submit(struct team *team)
 		team->first = batch;
 	team->last = batch;
 	team->nr_batches++;
+	team->bytes += batch->bytes;
 	pthread_cond_signal(&team->queued);
 	pthread_mutex_unlock(&team->lock);
-	team_settle(team, TEAM_BATCHES * team->nr_hands);
+	team_settle(team, TEAM_QUEUED_MOST);
 }
 
 /* The part of the event's packet in the batch. Return: false: its file can't be opened. */
@@ -311,11 +359,6 @@ static bool team_find_part(struct team *team, struct view *view, print_packet_fn
 			return false;
 	}
 	if (stream->batch != team->number) {
-		if (batch->nr_parts == batch->size_parts) {
-			batch->size_parts = 2 * batch->size_parts + 4;
-			batch->parts =
-				xrealloc(batch->parts, batch->size_parts * sizeof(*batch->parts));
-		}
 		stream->batch = team->number;
 		stream->part = batch->nr_parts++;
 		batch->parts[stream->part] =
@@ -346,10 +389,10 @@ static bool team_defer(struct team *team, struct view *view, const struct event 
 	part = &batch->parts[number];
 	batch->bytes += (at >> 3) - part->last;
 	part->last = at >> 3;
-	batch->events[batch->nr++] = (struct team_event){ event->ec, event->ns, at, number };
+	team->events[batch->nr++] = (struct team_event){ event->ec, event->ns, at, number };
 	team->printer->any = true;
 	team->printer->last_ns = event->ns;
-	if (batch->nr == TEAM_EVENTS || batch->bytes > TEAM_BYTES)
+	if (batch->nr == TEAM_EVENTS || batch->nr_parts == TEAM_PARTS || batch->bytes > TEAM_BYTES)
 		team_submit(team);
 	return true;
 }
@@ -367,12 +410,14 @@ static int team_print_alone(struct team *team, struct view *view, const struct v
 	team_settle(team, 0);
 	if (r > 0)
 		team->print(team->printer, &event);
+	team->failed = team->printer->pen.error != 0;
 	return MIN(r, 0);
 }
 
 static void team_fini(struct team *team)
 {
 	struct team_batch *batch;
+	struct team_text *text;
 
 	pthread_mutex_lock(&team->lock);
 	team->ends = true;
@@ -384,7 +429,12 @@ static void team_fini(struct team *team)
 		team_hand_fini(&team->hands[i]);
 	while ((batch = team->free)) {
 		team->free = batch->next;
-		team_free_batch(batch);
+		free(batch);
+	}
+	while ((text = team->texts)) {
+		team->texts = text->next;
+		pen_fini(&text->pen);
+		free(text);
 	}
 	for (uint32_t i = 0; i < team->nr_streams; i++)
 		deferred_packet_unref(team->streams[i].packet);
@@ -411,7 +461,7 @@ int team_print(struct view *view, const struct view_select *select, struct print
 	pthread_cond_init(&team->done, NULL);
 	team_grow(team);
 	brief.brief = true;
-	while (!printer->pen.error && (r = event_next(view, &brief, &event)) > 0) {
+	while (!team->failed && (r = event_next(view, &brief, &event)) > 0) {
 		if (team->nr_alone < TEAM_ALONE_MOST && team_defer(team, view, &event, packet))
 			continue;
 		r = team_print_alone(team, view, select);
