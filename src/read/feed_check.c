@@ -120,7 +120,7 @@ static int check_sum(struct feed *f)
 	return crc == f->packet.crc32c ? READ_OK : feed_damaged(f, "its checksum is wrong");
 }
 
-/* All of it at once, if the window is large enough: else its begin is read again after its end. Bytes
+/* All of it at once, if the window is large enough: else its begin is read once more, later. Bytes
  * that can't be read are reported where they are needed. */
 static void load_packet(struct feed *f)
 {
