@@ -18,6 +18,7 @@
 #   src/libread/**    libltt-read, with src/read
 #   src/libctl/**, src/ctl/**                lttctl, with src/read, src/analyse and src/show
 #   src/viewer/**     with src/read/**, src/analyse/**, src/show/**: ltt-view, a static program
+#   src/s3/**         the client of object stores, of ltt-archive
 #   src/tools/**      prototool, which is not installed
 #   tests/unit/*.c    one program each; tests/unit/*.cc likewise (C++)
 #   tests/unit/part/NAME.*.c  more files of the unit test NAME
@@ -83,7 +84,7 @@ target()
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in common tracer lttng sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl viewer tools; do
+	for folder in common tracer lttng sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl s3 viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
 	found src/read | list READ_FILES
@@ -91,7 +92,7 @@ lists()
 	# A unit test may use any module: the daemons but their main().
 	{
 		found src/common src/model src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
-			src/libctl src/read src/analyse src/show tests/unit/lib tests/fuzz/lib
+			src/s3 src/libctl src/read src/analyse src/show tests/unit/lib tests/fuzz/lib
 		find src/ctl -name durable.c
 		# the readers of saved sessions
 		find src/ctl/saved/ -name '*.[ch]' ! -name 'make.*' ! -name 'files.*'

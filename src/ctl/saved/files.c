@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "io/paths.h"
 #include "io/walk.h"
-#include "xml.h"
+#include "xml/xml.h"
 
 #define SUFFIX_LTTNG ".lttng"
 #define SYSTEM_DIR PATHS_SYSTEM_CONFIG "/sessions"

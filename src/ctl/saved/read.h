@@ -9,9 +9,9 @@
 
 #include <json-c/json.h>
 
-#include "problems.h"
+#include "xml/problems.h"
 #include "shape.h"
-#include "xml.h"
+#include "xml/xml.h"
 
 #define SAVED_LINE "line" /* in each object of a record: where it begins in the file */
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "ctl/print/json.h"
-#include "libxml.h"
+#include "xml/libxml.h"
 #include "shape.h"
 
 struct writer {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * problems.h - all that is wrong in a file of saved sessions, so that the user learns it at once.
+ * problems.h - all that is wrong in an XML document, so that the user learns it at once.
  * A problem is a sentence that begins with file, line and element.
  */
-#ifndef SAVED_PROBLEMS_H
-#define SAVED_PROBLEMS_H
+#ifndef XML_PROBLEMS_H
+#define XML_PROBLEMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * their tags are limited; one with a document type definition, which can define entities, is
  * rejected before the definition is read, so nothing is expanded or fetched.
  */
-#ifndef SAVED_XML_H
-#define SAVED_XML_H
+#ifndef XML_XML_H
+#define XML_XML_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* libxml.h - the functions of libxml2 that saved sessions need. Used by one thread. */
-#ifndef SAVED_LIBXML_H
-#define SAVED_LIBXML_H
+/* libxml.h - the functions of libxml2 that saved sessions and object stores need. Any thread. */
+#ifndef XML_LIBXML_H
+#define XML_LIBXML_H
 
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
