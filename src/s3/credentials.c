@@ -119,7 +119,7 @@ static int read_files(struct account *account, bool first, struct err *err)
 		profile_fini(&account->profile);
 		account->profile = profile;
 		profile = (struct profile){ 0 };
-		if (!account->fetched)
+		if (!account->fetched_s)
 			credentials_fini(&account->current);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
@@ -153,6 +153,8 @@ static bool take_credentials(struct account *account, const char *key, const cha
 {
 	if (!key || !secret)
 		return false;
+	credentials_fini(&account->current);
+	account->fetched_s = 0;
 	account->current = (struct credentials){ xstrdup(key), xstrdup(secret), copy(token), 0 };
 	return true;
 }
@@ -171,9 +173,14 @@ static int no_credentials(const struct account *account, struct err *err)
 		       profile_name());
 }
 
-static bool expires_soon(const struct credentials *credentials)
+/* Those of a short life are fetched four times in it. */
+static bool expires_soon(const struct account *account)
 {
-	return credentials->expires_s && time(NULL) + CREDENTIALS_AHEAD_S >= credentials->expires_s;
+	int64_t now = time(NULL), expires_s = account->current.expires_s;
+	int64_t each_s = MIN((expires_s - account->fetched_s) / 4, CREDENTIALS_EACH_S);
+
+	return expires_s && now + CREDENTIALS_AHEAD_S >= expires_s &&
+	       (now >= account->fetched_s + each_s || now < account->fetched_s);
 }
 
 /* Those that are there serve until they expire, if the service does not answer before. */
@@ -186,12 +193,12 @@ static int fetch(struct account *account, struct http *http, struct err *err)
 	if (result == METADATA_FETCHED) {
 		credentials_fini(&account->current);
 		account->current = fetched;
-		account->fetched = true;
+		account->fetched_s = time(NULL);
 		return 0;
 	}
 	if (account->current.key && time(NULL) < account->current.expires_s)
 		return 0;
-	if (result == METADATA_NONE && !account->fetched)
+	if (result == METADATA_NONE && !account->fetched_s)
 		return no_credentials(account, err);
 	return err_set(err, ERR_NO_ANSWER, "%s", why.text);
 }
@@ -202,8 +209,7 @@ int account_refresh(struct account *account, struct http *http, bool rejected, s
 
 	if (rc != 0)
 		return rc;
-	if (account->current.key && !(account->fetched && rejected) &&
-	    !expires_soon(&account->current))
+	if (account->current.key && !(account->fetched_s && rejected) && !expires_soon(account))
 		return 0;
 	if (!account->settings->credentials_file &&
 	    take_credentials(account, variable("AWS_ACCESS_KEY_ID"),

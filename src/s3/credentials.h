@@ -13,7 +13,8 @@
 #include "profile.h"
 #include "s3.h"
 
-#define CREDENTIALS_AHEAD_S 300 /* they are fetched anew so long before they expire */
+#define CREDENTIALS_AHEAD_S 300 /* they are fetched anew so long before they expire, */
+#define CREDENTIALS_EACH_S 30	/* but no more often than this */
 
 /** struct credentials - @token: NULL: of a user. @expires_s: Unix time; 0: never. */
 struct credentials {
@@ -28,14 +29,14 @@ struct file_mark {
 
 /**
  * struct account - @current: key is NULL: there are none yet. @profile: of the files as last read.
- * @fetched: @current is from the metadata service.
+ * @fetched_s: when @current was fetched from the metadata service; 0: it is of another place.
  */
 struct account {
 	const struct s3_settings *settings;
 	struct credentials current;
 	struct profile profile;
 	struct file_mark marks[2];
-	bool fetched;
+	int64_t fetched_s;
 };
 
 /** Read environment and files. */

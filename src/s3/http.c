@@ -263,7 +263,10 @@ enum http_result http_send(struct http *http, const struct http_request *request
 	ret->status = (unsigned int)status;
 	ret->length = length > 0 ? (uint64_t)length : 0;
 	curl_slist_free_all(t.headers);
-	if (code != CURLE_OK && !*http->reason)
+	if (code == CURLE_WRITE_ERROR)
+		snprintf(http->reason, sizeof(http->reason), "an answer of more than %llu bytes",
+			 (unsigned long long)request->max_bytes);
+	else if (code != CURLE_OK && !*http->reason)
 		snprintf(http->reason, sizeof(http->reason), "%s", curl_easy_strerror(code));
 	return http_judge(code);
 }

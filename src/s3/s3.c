@@ -205,6 +205,7 @@ static const struct {
 	{ 401, NULL, ERR_DENIED, "correct the credentials" },
 	{ 403, NULL, ERR_DENIED, "grant the access key these rights on the bucket" },
 	{ 404, NULL, ERR_INVALID, "correct the bucket and the name" },
+	{ 416, NULL, ERR_INVALID, "read within the object" },
 	{ 413, NULL, ERR_OUTPUT, "raise the store's limit for the size of an object" },
 	{ 501, NULL, ERR_OUTPUT, "use a store that has this operation" },
 };
@@ -303,7 +304,7 @@ static bool may_mend(struct s3 *s3, struct call *call, const char *code)
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(stale) && !call->renewed; i++)
-		if (strcmp(code, stale[i]) == 0 && s3->account.fetched)
+		if (strcmp(code, stale[i]) == 0 && s3->account.fetched_s)
 			return call->renewed = true;
 	return false;
 }

@@ -429,7 +429,8 @@ class Metadata(Store):
             self.server.store.requests.append(f"PUT {self.path}")
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             good = self.path == "/latest/api/token" and self.headers.get("X-aws-ec2-metadata-token-ttl-seconds")
-            self.reply(*((200, "a-token") if good and not self.server.store.down else (404 if good else 400, "")))
+            status = 503 if self.server.store.down else 200 if good else 400
+            self.reply(status, "a-token" if status == 200 else "")
 
         def do_GET(self):
             self.server.store.requests.append(f"GET {self.path}")
