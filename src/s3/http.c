@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "credentials.h"
 
+#define PART_BYTES (256L << 10) /* of one system call, at most */
+
 struct transfer {
 	const struct http_request *request;
 	struct http_answer *answer;
@@ -194,6 +196,8 @@ static void http_options(CURL *curl, const struct http_request *request, struct 
 	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, PART_BYTES);
+	curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, PART_BYTES);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)request->connect_s);
 	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)request->stall_s);

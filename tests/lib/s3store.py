@@ -19,6 +19,7 @@ import datetime
 import email.utils
 import hashlib
 import hmac
+import http.client
 import http.server
 import json
 import os
@@ -72,6 +73,23 @@ def sign(secret, date, region, text):
     for part in (date, region, "s3", "aws4_request"):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def send(url, method, path, body=b""):
+    """A signed request to any store. Return (status, body)."""
+    stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    headers = {"host": urllib.parse.urlsplit(url).netloc, "x-amz-content-sha256": hashlib.sha256(body).hexdigest(), "x-amz-date": stamp}
+    names, scope = ";".join(headers), f"{stamp[:8]}/{REGION}/s3/aws4_request"
+    lines = "".join(f"{n}:{v}\n" for n, v in headers.items())
+    request = "\n".join([method, encode(path, "/"), "", lines, names, headers["x-amz-content-sha256"]])
+    text = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(request.encode()).hexdigest()])
+    headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={KEY}/{scope}, SignedHeaders={names}, "
+                                f"Signature={sign(SECRET, stamp[:8], REGION, text)}")
+    connection = http.client.HTTPConnection(headers["host"], timeout=60)
+    with contextlib.closing(connection):
+        connection.request(method, encode(path, "/"), body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
 
 
 class Refused(Exception):
