@@ -13,7 +13,8 @@
 #include "base/mem.h"
 #include "credentials.h"
 
-#define PART_BYTES (256L << 10) /* of one system call, at most */
+#define PART_BYTES (256L << 10)	   /* of one system call, at most */
+#define BODY_AT_ONCE (16ull << 20) /* of memory for an answer that has not come yet */
 
 struct transfer {
 	const struct http_request *request;
@@ -107,6 +108,9 @@ static size_t http_on_header(char *line, size_t one, size_t len, void *arg)
 		t->answer->retry_after_s = (unsigned int)MIN(strtoul(value, NULL, 10), 3600ul);
 	else if (http_header(line, len, "date", value, sizeof(value)))
 		t->answer->date_s = MAX(curl_getdate(value, NULL), 0);
+	else if (*t->request->method == 'G' &&
+		 http_header(line, len, "content-length", value, sizeof(value)))
+		buf_reserve(&t->answer->body, (size_t)MIN(strtoull(value, NULL, 10), BODY_AT_ONCE));
 	else if (http_header(line, len, "x-amz-bucket-region", value, sizeof(value)))
 		memcpy(t->answer->region, value, sizeof(value));
 	return len;
@@ -212,6 +216,9 @@ static void http_options(CURL *curl, const struct http_request *request, struct 
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "ltt-control/" LTT_VERSION);
 	if (request->ca_file)
 		curl_easy_setopt(curl, CURLOPT_CAINFO, request->ca_file);
+	/* A folder is read beside the file, each time, and would be trusted beside @ca_file. */
+	if (request->ca_file || curl_version_info(CURLVERSION_NOW)->cainfo)
+		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
 	if (request->near)
 		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
 }

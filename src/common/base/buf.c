@@ -5,7 +5,7 @@
 
 #include "mem.h"
 
-static void buf_room(struct buf *buf, size_t len)
+void buf_reserve(struct buf *buf, size_t len)
 {
 	if (buf->size - buf->len >= len)
 		return;
@@ -15,7 +15,7 @@ static void buf_room(struct buf *buf, size_t len)
 
 void buf_append(struct buf *buf, const void *data, size_t len)
 {
-	buf_room(buf, len);
+	buf_reserve(buf, len);
 	if (len)
 		memcpy(buf->data + buf->len, data, len);
 	buf->len += len;
@@ -23,7 +23,7 @@ void buf_append(struct buf *buf, const void *data, size_t len)
 
 const char *buf_text(struct buf *buf)
 {
-	buf_room(buf, 1);
+	buf_reserve(buf, 1);
 	buf->data[buf->len] = '\0';
 	return (const char *)buf->data;
 }

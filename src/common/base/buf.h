@@ -12,6 +12,8 @@ struct buf {
 
 /** Callers limit sizes that a peer influences; a failure ends the process (base/mem.h). */
 void buf_append(struct buf *buf, const void *data, size_t len);
+/** Have room for @len more bytes. */
+void buf_reserve(struct buf *buf, size_t len);
 /** The bytes as a string: a NUL behind them, which is not counted. */
 const char *buf_text(struct buf *buf);
 void buf_fini(struct buf *buf);
