@@ -49,6 +49,10 @@ static const struct row relay_rows[] = {
 #include "rows.h"
 #include "proto/relay.def"
 };
+static const struct row archive_rows[] = {
+#include "rows.h"
+#include "proto/archive.def"
+};
 static const struct row state_rows[] = {
 #include "rows.h"
 #include "sessiond/state/state.def"
@@ -70,6 +74,8 @@ static const struct table {
 	  NR(keeper_rows) },
 	{ "relay", "The consumer and a relay (TCP, each message behind its length as u32)",
 	  relay_rows, NR(relay_rows) },
+	{ "archive", "A relay and its archive process (a socketpair, each message behind its length as u32)",
+	  archive_rows, NR(archive_rows) },
 	{ "state", NULL, state_rows, NR(state_rows) },
 };
 
@@ -78,7 +84,7 @@ static const char intro[] =
 	"\n"
 	"Made from `src/common/proto/*.def` by `prototool manual` (`make doc`): do not edit.\n"
 	"\n"
-	"Every conversation but the relay's runs over Unix SOCK_SEQPACKET sockets, one message a packet of at\n"
+	"Every conversation but the relay's two runs over Unix SOCK_SEQPACKET sockets, one message a packet of at\n"
 	"most 65,536 bytes and 4 descriptors. A message begins with `u16 type`, `u16 flags`\n"
 	"(1: the last answer to a command, 2: an item of an answer), `u32 serial` (chosen by the\n"
 	"asker, repeated in the answers); then come its fields in order, packed, little-endian.\n"
