@@ -25,6 +25,8 @@
 #include "io/lockfile.h"
 #include "io/logplace.h"
 #include "io/paths.h"
+#include "io/program.h"
+#include "relayd/archive/spawner.h"
 #include "relayd/store/repair.h"
 #include "relayd/store/retention.h"
 
@@ -37,6 +39,7 @@ static struct {
 	char **quotas; /* allocated by popt; NULL: none */
 	char *keep_age, *keep_size, *keep_free, *check_every;
 	char *sync;
+	char *store;
 	int daemonize, background;
 	int verbose, version;
 } opt;
@@ -94,6 +97,8 @@ static const struct poptOption options[] = {
 	  "interval of these checks (default: 1m)", "PERIOD" },
 	{ "sync", 0, POPT_ARG_STRING, &opt.sync, 0,
 	  "sync data to the disk before it is acknowledged: none (default), packet or PERIOD", "WHEN" },
+	{ "store", 0, POPT_ARG_STRING, &opt.store, 0,
+	  "put the sessions into a store, too: s3://BUCKET/PREFIX or file:///DIR", "URL" },
 	{ "daemonize", 'd', POPT_ARG_NONE, &opt.daemonize, 0,
 	  "run in the background; return once it accepts connections", NULL },
 	{ "background", 'b', POPT_ARG_NONE, &opt.background, 0,
@@ -202,6 +207,24 @@ static int relayd_parse_sync(uint32_t *ret_us)
 	return 0;
 }
 
+/* Return: 0 or negative errno. */
+static int relayd_find_archive(char **ret)
+{
+	if (!opt.store)
+		return 0;
+	if (strncmp(opt.store, "s3://", 5) != 0 && strncmp(opt.store, "file:///", 8) != 0) {
+		log_error("--store=%s: this is not the URL of a store, such as "
+			  "s3://BUCKET/PREFIX or file:///DIR",
+			  opt.store);
+		return -EINVAL;
+	}
+	*ret = program_find(NULL, "LTT_ARCHIVE", "ltt-archive", LTT_WAY_TO_HELPERS);
+	if (access(*ret, X_OK) == 0)
+		return 0;
+	log_error("--store needs %s, which can't be run: %s; install it", *ret, strerror(errno));
+	return -errno;
+}
+
 /* --- where the traces go ------------------------------------------------------------- */
 
 static char *default_output(void)
@@ -268,7 +291,8 @@ struct house {
 	struct relquotas quotas;
 	uint32_t sync_us;
 	struct retention retention;
-	int ready_fd; /* of go_to_background() */
+	char *archive; /* path of ltt-archive; NULL: there is no store */
+	int ready_fd;  /* of go_to_background() */
 };
 
 /* New keys, or others: for new connections, and for those that there are. */
@@ -418,8 +442,6 @@ static int build(struct house *h, int out_fd)
 			  max_fds, RELAY_FDS_LEAST);
 	else if (ret < 0)
 		log_error("%s", strerror(-ret));
-	else
-		retention_init(&h->retention, &h->relay, &h->rules);
 	h->relay.out_path = find_path(out_fd);
 	h->relay.by_session = h->relay.peers.by_session = opt.by_session;
 	relpeers_limit(&h->relay.peers, &h->quotas);
@@ -429,12 +451,30 @@ static int build(struct house *h, int out_fd)
 	return ret;
 }
 
+/* Return: 0 or negative errno. */
+static int relayd_start_archiver(struct house *h)
+{
+	const struct spawner_command command = { h->archive, opt.store, h->relay.out_path };
+	int ret;
+
+	if (!opt.store)
+		return 0;
+	ret = spawner_start(&command);
+	return ret < 0 ? ret : archiver_new(&h->relay.archiver, h->loop, ret);
+}
+
 static int relayd_serve(struct house *h)
 {
 	int ret;
 
 	if (opt.daemonize)
 		let_go_of_files();
+	ret = relayd_start_archiver(h);
+	if (ret < 0) {
+		log_error("can't start a process for ltt-archive: %s", strerror(-ret));
+		return ret;
+	}
+	retention_init(&h->retention, &h->relay, &h->rules);
 	confine(&(struct confine){ CONFINE_RELAY, 0, 0 });
 	ret = viewers_start(&h->viewers);
 	if (ret == 0)
@@ -483,7 +523,8 @@ static int relayd_run(int out_fd, int ready_fd)
 
 	notify_init(&h.notify);
 	if (listeners_check(&listen) < 0 || relayd_parse_rules(&h.rules) < 0 ||
-	    relayd_parse_quotas(&h.quotas) < 0 || relayd_parse_sync(&h.sync_us) < 0)
+	    relayd_parse_quotas(&h.quotas) < 0 || relayd_parse_sync(&h.sync_us) < 0 ||
+	    relayd_find_archive(&h.archive) < 0)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;
@@ -499,8 +540,10 @@ static int relayd_run(int out_fd, int ready_fd)
 	relworkers_stop(&h.relay); /* they call the others */
 	repairer_free(h.relay.repairer);
 	retention_fini(&h.retention);
+	h.relay.archiver = archiver_free(h.relay.archiver);
 	viewers_fini(&h.viewers); /* they read the relay's state */
 	relay_fini(&h.relay);
+	free(h.archive);
 	if (h.ring.keys)
 		keyring_fini(&h.ring);
 	notify_fini(&h.notify);

@@ -12,6 +12,7 @@
 #include "io/notify.h"
 #include "io/tcp.h"
 #include "keyring.h"
+#include "relayd/archive/archiver.h"
 #include "relayd/sender/relpeer.h"
 #include "relayd/sender/worker.h"
 #include "relayd/viewer/live.h"
@@ -67,6 +68,7 @@ struct relay {
 	struct loop_work round_over;
 	struct notify *notify;	     /* owned by main(); NULL: no service manager (tests) */
 	struct retention *retention; /* owned by main(); NULL: no session is removed */
+	struct archiver *archiver;   /* owned by main(); NULL: there is no store */
 	struct repairer *repairer;   /* owned by main(); NULL: no session is repaired */
 };
 

@@ -18,6 +18,7 @@
 #include "io/confine.h"
 #include "io/listener.h"
 #include "io/logplace.h"
+#include "io/program.h"
 #include "options.h"
 #include "sessiond.h"
 #include "sessiond/peers/apps.h"
@@ -63,38 +64,12 @@ static void take_app(struct listener *listener, int fd)
 		log_debug("an application was refused: %s", strerror(-ret));
 }
 
-/* --- the other programs -------------------------------------------------------- */
-
-/* Beside our own program (a build folder), else where it is installed: on the way from there. */
-static char *sessiond_find_program(const char *wish, const char *variable, const char *name,
-				   const char *way)
-{
-	const char *env = variable ? getenv(variable) : NULL;
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash, *path;
-
-	if (wish)
-		return xstrdup(wish);
-	if (env && *env)
-		return xstrdup(env);
-	self[n > 0 ? n : 0] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	path = xasprintf("%s/%s", self, name);
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	return xasprintf("%s/%s/%s", self, way, name);
-}
-
 static int sessiond_start(struct program *p, struct err *err)
 {
-	AUTO_FREE char *consumer = sessiond_find_program(p->options.consumerd_path, "LTT_CONSUMERD",
-							 "ltt-consumerd", LTT_WAY_TO_HELPERS);
+	AUTO_FREE char *consumer = program_find(p->options.consumerd_path, "LTT_CONSUMERD",
+						"ltt-consumerd", LTT_WAY_TO_HELPERS);
 	AUTO_FREE char *keeper =
-		sessiond_find_program(NULL, "LTT_KEEPERD", "ltt-keeperd", LTT_WAY_TO_HELPERS);
+		program_find(NULL, "LTT_KEEPERD", "ltt-keeperd", LTT_WAY_TO_HELPERS);
 	int ret = access(consumer, X_OK) < 0 ?
 			  -errno :
 			  sessiond_set_up(&p->sd, p->dir.path, consumer, keeper);
@@ -109,7 +84,7 @@ static int sessiond_start(struct program *p, struct err *err)
  * since stays so. */
 static void sessiond_autoload(struct program *p)
 {
-	AUTO_FREE char *lttctl = sessiond_find_program(NULL, NULL, "lttctl", LTT_WAY_TO_CTL);
+	AUTO_FREE char *lttctl = program_find(NULL, NULL, "lttctl", LTT_WAY_TO_CTL);
 
 	autoload_init(&p->autoload, p->sd.loop, lttctl, p->dir.path, &p->sd.loading);
 	if (!p->options.no_load && !p->sd.continued)

@@ -16,6 +16,7 @@
 
 /* Largest packet that may be sent in parts. */
 #define RELAY_PARTS_MAX (16u << 20)
+#define RELAY_DURABLE_MAX 40u /* streams in one rel_durable */
 #define RELAY_SUM_BYTES 4u /* checksum after a body */
 
 #endif

@@ -297,8 +297,10 @@ static void finish_body(struct relconn *conn)
 		} else {
 			stream->refused = false;
 			relpeer_commit(conn->peer, conn->body_bytes);
-			if (!stream->received)
+			if (!stream->received) {
 				relconn_keep_stream(conn, stream);
+				archived_note(conn->session->archived);
+			}
 		}
 	}
 	if (err->code == ERR_OUTPUT)

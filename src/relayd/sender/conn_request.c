@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* conn_request.c - requests of a peer, except packets: decoded, executed, and answered. */
 
+#include "base/mem.h"
 #include "conn.h"
 
 #include "base/realtime.h"
@@ -23,7 +24,7 @@ static int is_bad(struct err *err)
 static int on_rel_hello(const struct relconn_request *rq, struct req_rel_hello *req,
 			struct err *err)
 {
-	struct rep_rel_hello rep = { LTT_VERSION, RELAY_PROTOCOL };
+	struct rep_rel_hello rep = { LTT_VERSION, RELAY_PROTOCOL, rq->conn->relay->archiver != NULL };
 
 	(void)req;
 	if (chan_is_viewer(&rq->conn->chan))
@@ -156,8 +157,48 @@ static int on_rel_turn(const struct relconn_request *rq, struct req_rel_turn *re
 	rq->conn->unkept |= broken;
 	if (err->code)
 		return err->code;
+	archived_note(rq->conn->session->archived);
 	begin_answer(rq);
 	rep_rel_turn_encode(rq->enc, &rep);
+	return 0;
+}
+
+static void add_durable(const struct relsession *session, uint32_t id, struct encoder *list)
+{
+	const struct relstream *stream = relsession_find_stream(session, id);
+	struct msg_rel_stream_durable durable = { .stream = id };
+	AUTO_FREE char *file = NULL;
+
+	if (!stream)
+		return;
+	file = xasprintf("%s_%u", stream->config.channel, stream->file.cpu);
+	if (archived_durable(session->archived, stream->config.trace->path, file, &durable.seq))
+		msg_rel_stream_durable_add(list, &durable);
+}
+
+static int on_rel_durable(const struct relconn_request *rq, struct req_rel_durable *req,
+			  struct err *err)
+{
+	const struct relsession *session = rq->conn->session;
+	char problem[ARCHIVER_PROBLEM_BYTES];
+	uint8_t buf[RELCONN_ANSWER_BYTES];
+	struct rep_rel_durable rep = { .problem = problem };
+	struct msg_rel_stream_id stream;
+	struct encoder list;
+
+	if (!session->archived)
+		return err_set(err, ERR_STATE, "this relay has no store for the session");
+	if (req->streams.nr > RELAY_DURABLE_MAX)
+		return err_set(err, ERR_INVALID, "more than %u streams", RELAY_DURABLE_MAX);
+	if (req->flush)
+		archived_flush(session->archived);
+	encoder_init(&list, buf, sizeof(buf));
+	while (msg_rel_stream_id_next(&req->streams, &stream))
+		add_durable(session, stream.stream, &list);
+	rep.streams = encoder_list(&list);
+	archived_problem(session->archived, problem);
+	begin_answer(rq);
+	rep_rel_durable_encode(rq->enc, &rep);
 	return 0;
 }
 

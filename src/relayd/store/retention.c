@@ -175,6 +175,19 @@ static uint64_t free_bytes(int fd)
 	return fstatvfs(fd, &st) < 0 ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
 }
 
+/* Sessions of an earlier relay are put into the store, too, and nothing is removed before. */
+static void retention_check_store(const struct retention *r, struct kept_list *list)
+{
+	struct archiver *archiver = r->relay->archiver;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		struct kept_session *s = &list->sessions[i];
+
+		s->waits = !archiver_has(archiver, s->path, s->over, s->is_archive);
+	}
+	archiver_sweep(archiver);
+}
+
 /* Data is refused if less would be free than the options require: more has to be freed. @need:
  * it has been. */
 static void retention_check(struct retention *r, bool need)
@@ -187,6 +200,7 @@ static void retention_check(struct retention *r, bool need)
 	if (need && rules.keep_free)
 		rules.keep_free = MAX(rules.keep_free, room + 1);
 	kept_scan(r->relay->out_fd, now_s, &list);
+	retention_check_store(r, &list);
 	kept_evaluate(&list, &rules, now_s, room);
 	for (size_t i = 0; i < list.nr; i++)
 		if (list.sessions[i].why)
@@ -243,7 +257,7 @@ void retention_init(struct retention *r, struct relay *relay, const struct reten
 	pthread_condattr_t attr;
 
 	*r = (struct retention){ .relay = relay, .rules = *rules };
-	if (!rules->age_s && !rules->size && !rules->keep_free)
+	if (!rules->age_s && !rules->size && !rules->keep_free && !relay->archiver)
 		return;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

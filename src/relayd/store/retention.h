@@ -28,6 +28,7 @@ struct kept_session {
 	uint64_t last_s; /* time of the last write, CLOCK_REALTIME */
 	bool over;	 /* its sender will not reconnect */
 	bool is_archive;
+	bool waits;	 /* for the store, which does not have all of it */
 	const char *why; /* reason for its removal, the end of a sentence; NULL: it is kept */
 };
 
@@ -50,7 +51,7 @@ struct retention {
 /** Initialise; no thread is started. */
 void retention_init(struct retention *retention, struct relay *relay,
 		    const struct retention_rules *rules);
-/** Start the thread, if there are rules. Return: 0 or negative errno. */
+/** Start the thread, if there are rules or a store. Return: 0 or negative errno. */
 int retention_start(struct retention *retention) MUST_CHECK;
 /** Allowed also if the thread was not started. */
 void retention_fini(struct retention *retention);

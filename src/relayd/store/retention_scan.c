@@ -133,7 +133,7 @@ void kept_evaluate(struct kept_list *list, const struct retention_rules *rules, 
 	for (size_t i = 0; i < list->nr; i++) {
 		struct kept_session *s = &list->sessions[i];
 
-		if (!s->over)
+		if (!s->over || s->waits)
 			continue;
 		if (rules->age_s && s->last_s + rules->age_s < now_s)
 			s->why = "it is older than the age that was asked for (--keep-age)";

@@ -362,6 +362,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	idmap_add(&conn->worker->bases, &session->base_node, idmap_hash_text(session->base));
 	if (req->live_us)
 		relay_session_show(session, req);
+	session->archived = archiver_receive(relay->archiver, session->path, session->id);
 	log_info("%s: receiving", session->path);
 	relay_count_sessions(relay, 1);
 	return *req->snapshot ? relay_session_hide(session, req->snapshot, err) : 0;
@@ -440,6 +441,7 @@ void relsession_free(struct relsession *session)
 	if (relsession_is_snapshot(session))
 		relay_session_drop_snapshot(session);
 	chunk_fini(&session->chunk);
+	archived_leave(session->archived, session->ended);
 	live_session_close(session->live, session->ended);
 	relay_session_refund(session->relay, session->conn->peer, RELQUOTA_SESSIONS);
 	idmap_remove(&session->base_node);
@@ -541,6 +543,7 @@ int relsession_metadata(struct relsession *session, const struct req_rel_metadat
 	}
 	relpeer_commit(session->conn->peer, req->text.len);
 	live_metadata(session->live, dir);
+	archived_note(session->archived);
 	*ret_bytes = dir->metadata_bytes;
 	relconn_keep(session->conn, NULL, dir->metadata_fd);
 	return 0;

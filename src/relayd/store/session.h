@@ -27,6 +27,7 @@ struct relsession {
 	struct list_node streams;
 	struct idmap trace_ids, trace_paths;   /* of the chunk's traces */
 	struct idmap stream_ids, stream_files; /* of streams */
+	struct archived *archived;	       /* NULL: the relay has no store */
 	struct live_session *live;	       /* NULL: viewers may not follow it */
 	bool ended;			       /* its sender has reported its end */
 };
