@@ -299,6 +299,7 @@ struct ltt_ctl_totals {
  * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size, @snapshots, @scope,
  *	@relay_clear, @own_daemons: as in struct ltt_ctl_create_options.
  * @spooled: bytes in the spool.
+ * @undurable: bytes in the spool of data that the relay has, until its store has it, too.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
  * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
  * @clock_change: the last jump of the traces' clock, or change of its rate; "": none.
@@ -347,6 +348,7 @@ struct ltt_ctl_session {
 	uint64_t keep_us, keep_size;
 	uint32_t chunk, archives;
 	int own_daemons;
+	uint64_t undurable;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. @loading: not 0: the

@@ -699,7 +699,10 @@ static bool is_adopting(const struct output *output)
 static void answer_stats(const struct request *rq, const struct output *output,
 			 const struct err *err)
 {
-	struct rep_con_stats rep = { .spooled = worker_spooled(output->worker) };
+	struct rep_con_stats rep = {
+		.spooled = worker_spooled(output->worker),
+		.undurable = worker_undurable(output->worker),
+	};
 	struct encoder enc;
 	uint8_t buf[64];
 

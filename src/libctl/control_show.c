@@ -36,6 +36,7 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 		.scoped = m->scoped,
 		.link = (enum ltt_ctl_link)m->link,
 		.spooled = m->spooled,
+		.undurable = m->undurable,
 		.clock_offset_ns = m->clock_offset_ns,
 		.clock_error_ns = m->clock_error_ns,
 		.clock_change = m->clock_change,

@@ -10,7 +10,7 @@ import schema
 XSD = f"{os.environ['TOP']}/doc/ltt-sessions.xsd"
 OWN = f"{os.environ['LTT_HOME']}/.config/ltt/sessions"
 # of this life of the session, or derived from its time
-PASSING = {"id", "created_ns", "recording_ns", "applications", "problem", "spooled", "clock_offset_ns",
+PASSING = {"id", "created_ns", "recording_ns", "applications", "problem", "spooled", "undurable", "clock_offset_ns",
            "clock_error_ns", "clock_change", "totals", "used", "memory", "size", "points", "points_never"}
 
 

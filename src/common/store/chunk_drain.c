@@ -13,8 +13,18 @@
 
 static void chunk_drain_count(struct chunk_drain *d, int64_t bytes)
 {
+	uint64_t *sum = &d->sums->waiting;
+
 	d->waiting += (uint64_t)bytes;
-	__atomic_store_n(d->all_waiting, *d->all_waiting + (uint64_t)bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(sum, *sum + (uint64_t)bytes, __ATOMIC_RELAXED);
+}
+
+static void chunk_drain_count_kept(struct chunk_drain *d, int64_t bytes)
+{
+	uint64_t *sum = &d->sums->kept;
+
+	d->kept += (uint64_t)bytes;
+	__atomic_store_n(sum, *sum + (uint64_t)bytes, __ATOMIC_RELAXED);
 }
 
 void chunk_drain_add(struct chunk_drain *d, uint64_t bytes)
@@ -22,9 +32,10 @@ void chunk_drain_add(struct chunk_drain *d, uint64_t bytes)
 	chunk_drain_count(d, (int64_t)bytes);
 }
 
-void chunk_drain_init(struct chunk_drain *d, struct chunk_stream *stream, uint64_t *all_waiting)
+void chunk_drain_init(struct chunk_drain *d, struct chunk_stream *stream,
+		      struct chunk_drain_sums *sums)
 {
-	*d = (struct chunk_drain){ .stream = stream, .fd = -1, .all_waiting = all_waiting };
+	*d = (struct chunk_drain){ .stream = stream, .fd = -1, .sums = sums };
 }
 
 static uint64_t size_at(int dir_fd, const char *name)
@@ -34,8 +45,10 @@ static uint64_t size_at(int dir_fd, const char *name)
 	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Go to the oldest file from @from on. Return: 0; or negative errno: it is not known. */
-static int go_to_file(struct chunk_drain *d, uint64_t from, uint64_t *ret_bytes)
+/* The oldest file from @from on; the stream's next number: there is none. @ret_bytes: in all from
+ * there on. Return: 0; or negative errno: it is not known. */
+static int find_file(const struct chunk_drain *d, uint64_t from, uint64_t *ret_number,
+		     uint64_t *ret_bytes)
 {
 	int dir_fd = d->stream->config->trace->fd;
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
@@ -44,10 +57,10 @@ static int go_to_file(struct chunk_drain *d, uint64_t from, uint64_t *ret_bytes)
 
 	if (!dir)
 		return -errno;
-	d->number = d->stream->number;
+	*ret_number = d->stream->number;
 	while ((entry = dir_next(dir)))
 		if (chunk_stream_number_of(d->stream, entry->d_name, &number) && number >= from) {
-			d->number = MIN(d->number, number);
+			*ret_number = MIN(*ret_number, number);
 			bytes += size_at(dir_fd, entry->d_name);
 		}
 	*ret_bytes = bytes;
@@ -57,36 +70,61 @@ static int go_to_file(struct chunk_drain *d, uint64_t from, uint64_t *ret_bytes)
 int chunk_drain_find(struct chunk_drain *d)
 {
 	uint64_t bytes = 0;
-	int ret = go_to_file(d, 0, &bytes);
+	int ret = find_file(d, 0, &d->number, &bytes);
 
+	d->first = d->number;
 	chunk_drain_add(d, bytes);
 	return ret;
 }
 
-/* Remove the file that was read, and go on with the next: there may be numbers without one. Return:
- * 0; or negative errno: the current one is such a number. */
-static int leave_file(struct chunk_drain *d)
+/* Return: bytes of the packets that were in it. */
+static uint64_t drain_remove_file(const struct chunk_drain *d, uint64_t number)
 {
 	const struct stream_config *config = d->stream->config;
 	const struct chunk_trace *trace = config->trace;
 	struct chunk_stream_names names;
+	uint64_t bytes, all;
+
+	if (chunk_stream_names(d->stream, number, &names) < 0)
+		return 0;
+	bytes = size_at(trace->fd, names.stream);
+	all = bytes + size_at(trace->index_fd, names.index);
+	unlinkat(trace->index_fd, names.index, 0);
+	unlinkat(trace->fd, names.stream, 0);
+	config->disk->used -= MIN(config->disk->used, all);
+	return bytes;
+}
+
+/* There may be numbers without a file. Return: 0; or negative errno: the number is such a one. */
+static int drain_next_file(const struct chunk_drain *d, uint64_t *number)
+{
+	struct chunk_stream_names names;
 	uint64_t bytes;
+
+	++*number;
+	if (*number < d->stream->number &&
+	    chunk_stream_names(d->stream, *number, &names) == 0 &&
+	    !chunk_has(d->stream->config->trace->fd, names.stream))
+		return find_file(d, *number, number, &bytes);
+	return 0;
+}
+
+/* Go on with the file after the one that was read, which is removed unless it is kept. Return: 0;
+ * or negative errno: the current number has no file. */
+static int leave_file(struct chunk_drain *d)
+{
+	int ret;
 
 	d->fd = close_fd(d->fd);
 	d->passed = 0;
 	if (d->number + 1 == d->stream->number)
 		chunk_stream_close(d->stream);
-	if (chunk_stream_names(d->stream, d->number++, &names) < 0)
-		return 0;
-	bytes = size_at(trace->fd, names.stream) + size_at(trace->index_fd, names.index);
-	unlinkat(trace->index_fd, names.index, 0);
-	unlinkat(trace->fd, names.stream, 0);
-	config->disk->used -= MIN(config->disk->used, bytes);
-	if (d->number < d->stream->number &&
-	    chunk_stream_names(d->stream, d->number, &names) == 0 &&
-	    !chunk_has(trace->fd, names.stream))
-		return go_to_file(d, d->number, &bytes);
-	return 0;
+	if (!d->keeps)
+		(void)drain_remove_file(d, d->number);
+	ret = drain_next_file(d, &d->number);
+	if (!d->keeps)
+		d->first = d->number;
+	return ret;
 }
 
 /* Entries lie in the order of their packets. */
@@ -145,6 +183,12 @@ static int read_whole(const struct chunk_drain *d, uint64_t at, uint64_t room,
 	return CHUNK_DRAIN_PACKET;
 }
 
+/* A kept file may grow, until it has its size or is released. */
+static bool drain_may_grow(const struct chunk_drain *d)
+{
+	return d->keeps && d->number + 1 == d->stream->number;
+}
+
 /* Return: as chunk_drain_next(); 0: the file has nothing more that makes sense. */
 static int read_packet(struct chunk_drain *d, struct packet_header *ret, void **ret_body)
 {
@@ -176,6 +220,8 @@ int chunk_drain_next(struct chunk_drain *d, struct packet_header *ret, void **re
 
 		if (result != 0 || d->sent)
 			return result;
+		if (drain_may_grow(d) && fd_bytes(d->fd) <= d->passed)
+			break;
 		result = leave_file(d);
 		if (result < 0)
 			return result;
@@ -190,16 +236,128 @@ void chunk_drain_pass(struct chunk_drain *d, uint64_t bytes)
 
 	d->passed += bytes;
 	chunk_drain_count(d, -(int64_t)MIN(bytes, d->waiting));
-	if (fstat(d->fd, &st) == 0 && (uint64_t)st.st_size <= d->passed)
+	if (d->keeps)
+		chunk_drain_count_kept(d, (int64_t)bytes);
+	if (!drain_may_grow(d) && fstat(d->fd, &st) == 0 && (uint64_t)st.st_size <= d->passed)
 		(void)!leave_file(d); /* or with the next packet */
 	if (d->number >= d->stream->number)
 		chunk_drain_count(d, -(int64_t)d->waiting);
 }
 
+/* --- kept files ------------------------------------------------------------------------------ */
+
+/* Whether all packets of the file were passed on. */
+static bool drain_has_passed(const struct chunk_drain *d, uint64_t number)
+{
+	return number < d->number ||
+	       (number == d->number && !d->sent && d->fd >= 0 && fd_bytes(d->fd) <= d->passed);
+}
+
+/* The number of the last packet in a file, by its index. @ret: its header; unchanged if it is
+ * damaged. Return: whether the index has it. */
+static bool drain_find_last(const struct chunk_drain *d, uint64_t number, uint64_t *ret_seq,
+			    struct packet_header *ret)
+{
+	const struct chunk_trace *trace = d->stream->config->trace;
+	struct chunk_stream_names names;
+	AUTO_FD int fd = -1, index_fd = -1;
+	struct packet_header last;
+	struct index_entry entry;
+	uint64_t nr;
+
+	if (chunk_stream_names(d->stream, number, &names) < 0)
+		return false;
+	index_fd = chunk_open_file(trace->index_fd, names.index);
+	fd = chunk_open_file(trace->fd, names.stream);
+	nr = index_fd < 0 ? 0 : index_entries(fd_bytes(index_fd));
+	if (!nr || fd < 0 ||
+	    pread(index_fd, &entry, sizeof(entry), (off_t)index_offset(nr - 1)) !=
+		    (ssize_t)sizeof(entry))
+		return false;
+	*ret_seq = be64toh(entry.packet_seq_num);
+	if (pread(fd, &last, sizeof(last), (off_t)be64toh(entry.offset)) ==
+		    (ssize_t)sizeof(last) &&
+	    last.packet_seq_num == *ret_seq)
+		*ret = last;
+	return true;
+}
+
+/* One without an index goes with the next. Return: whether any can go; the last of them, and its
+ * last packet. */
+static bool drain_find_released(const struct chunk_drain *d, uint64_t seq, uint64_t *ret_number,
+				struct packet_header *ret_last)
+{
+	struct packet_header last = *ret_last;
+	uint64_t number = d->first, its;
+	bool any = false;
+
+	while (number < d->stream->number && drain_has_passed(d, number)) {
+		if (drain_find_last(d, number, &its, &last)) {
+			if (its > seq)
+				break;
+			*ret_number = number;
+			*ret_last = last;
+			any = true;
+		}
+		if (drain_next_file(d, &number) < 0)
+			break;
+	}
+	return any;
+}
+
+bool chunk_drain_release(struct chunk_drain *d, uint64_t seq, struct packet_header *ret_last)
+{
+	uint64_t until;
+
+	if (!drain_find_released(d, seq, &until, ret_last))
+		return false;
+	if (until == d->number)
+		(void)!leave_file(d);
+	while (d->first <= until) {
+		chunk_drain_count_kept(d, -(int64_t)MIN(drain_remove_file(d, d->first), d->kept));
+		if (drain_next_file(d, &d->first) < 0)
+			break;
+	}
+	if (d->first == d->number && !d->passed)
+		chunk_drain_count_kept(d, -(int64_t)d->kept);
+	return true;
+}
+
+int chunk_drain_rewind(struct chunk_drain *d, uint64_t *ret)
+{
+	struct chunk_stream_names names;
+	struct packet_header first;
+	uint64_t bytes = 0;
+	AUTO_FD int fd = -1;
+	int error;
+
+	d->fd = close_fd(d->fd);
+	d->passed = d->sent = 0;
+	error = find_file(d, 0, &d->number, &bytes);
+	d->first = d->number;
+	chunk_drain_count_kept(d, -(int64_t)d->kept);
+	chunk_drain_count(d, (int64_t)(bytes - d->waiting));
+	*ret = UINT64_MAX;
+	if (error == 0 && d->number < d->stream->number &&
+	    chunk_stream_names(d->stream, d->number, &names) == 0)
+		fd = chunk_open_file(d->stream->config->trace->fd, names.stream);
+	if (fd >= 0 && pread(fd, &first, sizeof(first), 0) == (ssize_t)sizeof(first))
+		*ret = first.packet_seq_num;
+	return error;
+}
+
 void chunk_drain_close(struct chunk_drain *d, bool remove)
 {
+	if (remove)
+		d->keeps = false;
+	while (remove && d->first < d->number) {
+		(void)drain_remove_file(d, d->first);
+		if (drain_next_file(d, &d->first) < 0)
+			break;
+	}
 	while (remove && d->number < d->stream->number && leave_file(d) == 0)
 		;
 	d->fd = close_fd(d->fd);
 	chunk_drain_count(d, -(int64_t)d->waiting);
+	chunk_drain_count_kept(d, -(int64_t)d->kept);
 }

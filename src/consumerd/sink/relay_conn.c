@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/realtime.h"
 #include "consumerd/now.h"
@@ -50,6 +52,7 @@ struct relay_conn {
 	struct tcp_addr addr;	 /* which of them is tried, or used, */
 	char at[RELAYURL_BYTES]; /* in words */
 	bool secured;		 /* it was spoken to by TLS */
+	bool store;		 /* it has one */
 	const char *problem;	 /* why there is no address, a phrase; NULL: there is one */
 	struct wire wire;
 	uint32_t epoch;
@@ -326,6 +329,21 @@ static int relay_conn_call(struct relay_conn *link, const struct encoder *enc, s
 
 /* --- connecting ------------------------------------------------------------------ */
 
+static void relay_conn_note_store(struct relay_conn *link, bool store)
+{
+	if (store && !link->store && (!link->config.spool || link->config.snapshot))
+		log_warn("%s: the relay at %s has a store, but no copy is kept here: with the "
+			 "relay's disk, data is lost that the store does not have yet%s",
+			 link->config.name, link->at,
+			 link->config.snapshot ? "" : "; give the session a spool (--spool)");
+	link->store = store;
+}
+
+bool relay_conn_has_store(const struct relay_conn *link)
+{
+	return link->store;
+}
+
 static int send_hello(struct relay_conn *link)
 {
 	struct req_rel_hello req = { LTT_VERSION, RELAY_PROTOCOL };
@@ -343,6 +361,7 @@ static int send_hello(struct relay_conn *link)
 		return ret;
 	if (rep_rel_hello_decode(&dec, &rep) < 0)
 		return relay_conn_fail(link, -EBADMSG, NULL);
+	relay_conn_note_store(link, rep.store);
 	if (rep.protocol >= RELAY_PROTOCOL)
 		return 0;
 	err_set(&err, ERR_UNSUPPORTED,
@@ -901,6 +920,45 @@ int relay_conn_turn(struct relay_conn *link, const char *name, bool clear,
 	if (ret == 0)
 		*ret_turned = (struct relay_conn_turned){ rep.made, rep.bytes };
 	return ret;
+}
+
+/* Of the requested streams. */
+static void take_durable(struct relay_conn_durable *streams, unsigned int nr,
+			 const struct msg_rel_stream_durable *one)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		if (streams[i].id == one->stream) {
+			streams[i].known = true;
+			streams[i].seq = one->seq;
+		}
+}
+
+int relay_conn_durable(struct relay_conn *link, struct relay_conn_durable *streams, unsigned int nr,
+		       bool flush, char ret_problem[RELAY_CONN_PROBLEM_BYTES])
+{
+	uint8_t buf[RELAY_CONN_SMALL_BYTES], ids[RELAY_CONN_SMALL_BYTES / 2];
+	struct req_rel_durable req = { .flush = flush };
+	struct msg_rel_stream_durable one;
+	struct rep_rel_durable rep;
+	struct encoder enc;
+	struct decoder dec;
+	int ret;
+
+	encoder_init(&enc, ids, sizeof(ids));
+	for (unsigned int i = 0; i < nr; i++)
+		msg_rel_stream_id_add(&enc, &(struct msg_rel_stream_id){ streams[i].id });
+	req.streams = encoder_list(&enc);
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_durable);
+	req_rel_durable_encode(&enc, &req);
+	ret = relay_conn_call(link, &enc, &dec);
+	if (ret < 0)
+		return ret;
+	if (rep_rel_durable_decode(&dec, &rep) < 0)
+		return relay_conn_fail(link, -EBADMSG, NULL);
+	while (msg_rel_stream_durable_next(&rep.streams, &one))
+		take_durable(streams, nr, &one);
+	snprintf(ret_problem, RELAY_CONN_PROBLEM_BYTES, "%s", rep.problem);
+	return 0;
 }
 
 bool relay_conn_stream_end(struct relay_conn *link, const struct relay_conn_place *place)

@@ -15,6 +15,7 @@
 
 #define RELAY_CONN_ID_BYTES 16
 #define RELAY_CONN_MAX_POSTED 8u /* packets in flight */
+#define RELAY_CONN_PROBLEM_BYTES 200u
 
 /** The relay, as the session daemon describes it; owns its strings. */
 struct relay_conn_config {
@@ -58,6 +59,8 @@ void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t 
 /** Whether it sends a snapshot, which the relay drops if the connection ends before
  *  relay_conn_end(). */
 bool relay_conn_is_snapshot(const struct relay_conn *link);
+/** Whether the relay, at the last connection, puts its data into a store: relay_conn_durable(). */
+bool relay_conn_has_store(const struct relay_conn *link);
 /** Whether viewers may follow the session at the relay. */
 bool relay_conn_is_live(const struct relay_conn *link);
 /** The reason why the last request failed, a sentence. */
@@ -109,6 +112,18 @@ int relay_conn_stream(struct relay_conn *link, const struct stream_config *confi
  *  checksum may be 0: it is computed here. */
 int relay_conn_packet(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
 		      const void *body) MUST_CHECK;
+
+/** A stream at the relay, and the packets of it in the relay's store. */
+struct relay_conn_durable {
+	uint32_t id; /* of the stream */
+	bool known;  /* the store has a packet of it, */
+	uint64_t seq; /* and all up to this number */
+};
+/** Receive which packets of @nr streams, RELAY_DURABLE_MAX at most, are in the relay's store.
+ *  @flush: the relay does not collect more data first. @ret_problem: why the store takes none; "": it
+ *  does. */
+int relay_conn_durable(struct relay_conn *link, struct relay_conn_durable *streams, unsigned int nr,
+		       bool flush, char ret_problem[RELAY_CONN_PROBLEM_BYTES]) MUST_CHECK;
 
 /** The outcome of a packet: 0: it is stored; or negative errno. No request may be made on the
  *  connection from this callback. */

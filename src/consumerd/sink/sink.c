@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "consumerd/now.h"
 
 struct sink *sink_new(const struct sink_config *config, const struct sink_host *host)
 {
@@ -66,9 +67,25 @@ bool sink_attaches_all(const struct sink *sink)
 	return sink->live && !sink_state(sink).behind;
 }
 
+void sink_flush_store(struct sink *sink)
+{
+	if (sink->ops->way == SINK_SPOOLS)
+		spool_sink_flush(sink);
+}
+
+bool sink_keeps_trace(const struct sink *sink, const struct chunk_trace *trace)
+{
+	return sink->ops->way == SINK_SPOOLS && spool_sink_keeps_trace(sink, trace);
+}
+
+/* Where all packets go by the files, those before the beacon are sent now. */
 int sink_beacon(struct sink *sink, uint64_t time)
 {
-	if (!sink->link || sink_state(sink).behind)
+	if (!sink->link)
+		return 0;
+	if (sink_state(sink).behind)
+		(void)!sink_drain(sink, now_ns());
+	if (sink_state(sink).behind)
 		return 0;
 	return sink_link_result(sink, relay_conn_beacon(sink->link, time));
 }
@@ -97,7 +114,7 @@ void sink_note_gap(struct sink *sink)
 /* Data that stays in a spool is not the end for the relay: it can be sent later. */
 void sink_begin_end(struct sink *sink, bool failing)
 {
-	if (sink->link && (failing || sink_state(sink).trouble || sink->waiting))
+	if (sink->link && (failing || sink_state(sink).trouble || sink_waiting(sink)))
 		relay_conn_shutdown(sink->link);
 	sink->failed |= failing;
 	sink->ending = true;

@@ -9,7 +9,7 @@
 
 #include "consumerd/ring/reader.h"
 #include "relay_conn.h"
-#include "store/chunk_stream.h"
+#include "store/chunk_drain.h"
 #include "trace/packet.h"
 
 struct sink;
@@ -77,6 +77,7 @@ enum sink_drained {
 /** How a sink is. */
 struct sink_state {
 	bool behind;	     /* data waits in it for its relay */
+	bool keeps;	     /* it has copies of data that the relay's store does not have yet */
 	bool turns;	     /* so do turns */
 	uint64_t due_ns;     /* when to call sink_drain() again; UINT64_MAX: never */
 	int trouble;	     /* negative errno of the relay while the output works without it */
@@ -163,7 +164,8 @@ struct sink {
 	bool failed;		  /* the chunk is not marked as whole: see there, sink_note_gap() */
 	uint64_t turned_bytes;	  /* of the archive that the relay made last */
 	bool turn_made;		  /* the last turn was made, or stored, by this call */
-	uint64_t waiting;	  /* bytes that the relay has not received; atomic */
+	struct chunk_drain_sums spooled; /* bytes in the spool; kept: until the relay's store has
+					  * them */
 	struct list_node streams; /* struct sink_stream */
 	struct splicer splicer;	  /* of the streams whose packets are spliced */
 };
@@ -215,6 +217,9 @@ struct sink *spool_sink_new(const struct sink_config *config, const struct sink_
 void spool_sink_link_failed(struct sink *sink, int error);
 /** See sink_drain(), sink_state(). */
 int spool_sink_drain(struct sink *sink, uint64_t now) MUST_CHECK;
+/** See sink_flush_store(), sink_keeps_trace(). */
+void spool_sink_flush(struct sink *sink);
+bool spool_sink_keeps_trace(const struct sink *sink, const struct chunk_trace *trace);
 struct sink_state spool_sink_state(const struct sink *sink);
 
 /** The stream's files. @out: a stream of a file sink. */
@@ -240,11 +245,20 @@ int sink_drain(struct sink *sink, uint64_t now) MUST_CHECK;
 struct sink_state sink_state(const struct sink *sink);
 /** See relay_conn_clock(). Any thread. */
 void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
-/** Bytes that wait for the relay. Any thread. */
+/** Bytes that wait for the relay; likewise copies of those that it has, until they are in its
+ *  store. Any thread. */
 static inline uint64_t sink_waiting(const struct sink *sink)
 {
-	return __atomic_load_n(&sink->waiting, __ATOMIC_RELAXED);
+	return __atomic_load_n(&sink->spooled.waiting, __ATOMIC_RELAXED);
 }
+static inline uint64_t sink_kept(const struct sink *sink)
+{
+	return __atomic_load_n(&sink->spooled.kept, __ATOMIC_RELAXED);
+}
+/** The relay's store is awaited: its relay does not collect more data first. */
+void sink_flush_store(struct sink *sink);
+/** Whether the sink has copies of packets of this trace. */
+bool sink_keeps_trace(const struct sink *sink, const struct chunk_trace *trace);
 /** A stream ends whose last losses no packet counts. */
 void sink_note_gap(struct sink *sink);
 /** Called before the streams are closed. @failing: the output does not work. */

@@ -255,9 +255,15 @@ struct sink_state spool_sink_state(const struct sink *sink)
 	const struct spool *spool = spool_of(sink);
 	uint64_t due_ns = spool->error ? spool->retry_ns : 0;
 
+	if (!spool->fills)
+		due_ns = spool->sink.spooled.kept ? MAX(due_ns, spool->poll_ns) : UINT64_MAX;
+	else if (awaits_streams(spool))
+		due_ns = UINT64_MAX;
+
 	return (struct sink_state){
 		.behind = spool->fills,
-		.due_ns = spool->fills && !awaits_streams(spool) ? due_ns : UINT64_MAX,
+		.keeps = spool->sink.spooled.kept,
+		.due_ns = due_ns,
 		.turns = !list_empty(&spool->marks),
 		.trouble = spool->error,
 		.problem = spool->error ? spool->problem : "",
@@ -334,13 +340,20 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 	if (how == SINK_ENDED) {
 		if (!spool->unfinished)
 			note_end(spool);
-		if (spool->sink.waiting)
+		if (sink_waiting(sink))
 			err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
-				(unsigned long long)spool->sink.waiting,
+				(unsigned long long)sink_waiting(sink),
 				spool->error ? spool->problem :
 					       "they could not be sent in time");
+		else if (sink_kept(sink))
+			err_set(err, ERR_OUTPUT,
+				"%llu bytes of the trace stay in the spool, too, until they are in "
+				"the relay's store: %s",
+				(unsigned long long)sink_kept(sink),
+				*spool->store_problem ? spool->store_problem :
+							"it does not have them yet");
 		(void)!relay_conn_end(spool->sink.link, spool->unfinished);
-		if (!spool->fills)
+		if (!spool->fills && !sink_kept(sink))
 			spool_remove(spool);
 	}
 	list_for_each_safe(sp, tmp, &spool->streams, node)
@@ -488,13 +501,16 @@ static int spool_write(struct sink_stream *out, const struct packet_header *head
 
 	if (ret < 0)
 		return ret;
-	if (!sp->spool->fills) {
+	if (!sp->spool->fills && !sp->spool->keeps) {
 		ret = spool_send(sp, header, body);
 		if (ret <= 0)
 			return ret < 0 ? ret : SINK_SENDING;
 	}
 	ret = spool_add(sp, header, body, sink_stream_source(out));
-	return ret < 0 ? ret : SINK_STORED;
+	if (ret < 0)
+		return ret;
+	sp->spool->fills |= sp->spool->keeps;
+	return SINK_STORED;
 }
 
 static int spool_close(struct sink_stream *out, enum sink_end how)
@@ -508,6 +524,22 @@ static int spool_close(struct sink_stream *out, enum sink_end how)
 	else if (how == SINK_ABANDONED)
 		sp->ended = true;
 	return 0;
+}
+
+void spool_sink_flush(struct sink *sink)
+{
+	spool_of(sink)->flush = true;
+	spool_of(sink)->poll_ns = 0;
+}
+
+bool spool_sink_keeps_trace(const struct sink *sink, const struct chunk_trace *trace)
+{
+	const struct spooled *sp;
+
+	list_for_each(sp, &spool_of(sink)->streams, node)
+		if (sp->relay_config.trace == trace && sp->drain.kept)
+			return true;
+	return false;
 }
 
 static const struct sink_ops spool_ops = {

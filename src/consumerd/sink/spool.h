@@ -13,6 +13,10 @@
  * Damage in the files costs the packets that it is in, and is counted: as lost to the output, in an
  * empty packet that replaces the damaged one and in all later ones.
  *
+ * If the relay puts its data into a store, all packets go by the files, and stay there until they
+ * are in the store: a relay may lose its disk. On the next connection the spool goes on with the
+ * first packet that neither the relay nor its store has.
+ *
  * A turn of the session has its place among the packets: the relay makes it when it has all that
  * are before, and then receives the others.
  *
@@ -37,6 +41,12 @@ struct spool {
 	struct list_node streams; /* struct spooled */
 	bool fills;		  /* packets go to the files: the connection failed, or is slow */
 	bool offline;		  /* and the relay is waited for: no request can be sent */
+	bool store_known;	  /* by a connection */
+	bool keeps;		  /* its relay has a store: copies stay until they are there */
+	bool flush;		  /* the store is awaited */
+	uint64_t poll_ns;	  /* time of the next rel_durable */
+	char store_problem[RELAY_CONN_PROBLEM_BYTES]; /* why it takes no data; "": it does */
+	unsigned int nr_streams;
 	bool sending;		  /* a packet is sent from its ring: it has no copy yet */
 	struct list_node marks; /* struct spool_mark: turns that the relay has not made, in order */
 	char *rotated;		/* name of the last rotation that it has made; NULL: none */
@@ -79,6 +89,10 @@ struct spool_note {
 	struct packet_header acked;
 	uint64_t missed;     /* @out.missed */
 	uint64_t missed_end; /* sequence number after the last packet counted there */
+
+	/* While copies are kept: the last packet before them. */
+	struct packet_header base;
+	uint64_t base_durable; /* 1: it is in the relay's store, with all before */
 };
 
 /** One stream in the spool. It outlives the worker's stream while some of it waits. */
@@ -144,6 +158,10 @@ int spool_attach(struct spooled *sp) MUST_CHECK;
 void spool_taken(struct spooled *sp);
 /** Go on behind a turn with an empty packet, and set @out.opened. Return: 0 or negative errno. */
 int spool_add_opening(struct spooled *sp) MUST_CHECK;
+/** The relay has a store, or has none: copies are kept, or not. */
+void spool_set_keeps(struct spool *spool, bool keeps);
+/** All packets of the stream up to @seq are in the store: remove the copies. */
+void spooled_release(struct spooled *sp, uint64_t seq);
 /** The relay has made that packet. */
 void spool_pass_mark(struct spooled *sp);
 /** End the stream: no packet will be added. */

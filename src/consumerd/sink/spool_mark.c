@@ -246,6 +246,9 @@ int spool_send_mark(struct spool *spool)
 	if (turned.made)
 		list_for_each(sp, &spool->streams, node)
 			spool_pass_mark(sp);
+	if (mark->clear) /* all that was sent */
+		list_for_each(sp, &spool->streams, node)
+			spooled_release(sp, UINT64_MAX);
 	spool->sink.turned_bytes = turned.bytes;
 	mark_remove(spool, mark, !mark->clear);
 	return 1;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 
 #define BACKOFF_MIN_NS 50000000ull
 #define BACKOFF_MAX_NS 2000000000ull
+#define POLL_NS 1000000000ull	 /* between two requests for the state of the relay's store */
+#define POLL_SOON_NS 50000000ull /* if it is awaited */
 #define DRAIN_NS 20000000u   /* for which the worker's other duties may wait */
 #define NOTE_END_BYTES 4096u /* of a body, at either end, that identify it in a note */
 #define NOTE_MAGIC 0x326f6f6cu
@@ -94,12 +97,15 @@ static bool spooled_is_header(const struct chunk_trace *trace, const struct pack
 	       h->packet_size / 8 >= sizeof(*h);
 }
 
+/* That of an earlier version is shorter. */
 static bool read_note(const struct chunk_trace *trace, int fd, struct spool_note *ret)
 {
-	return pread(fd, ret, sizeof(*ret), 0) == (ssize_t)sizeof(*ret) &&
+	*ret = (struct spool_note){ 0 };
+	return pread(fd, ret, sizeof(*ret), 0) >= (ssize_t)offsetof(struct spool_note, base) &&
 	       ret->magic == NOTE_MAGIC &&
 	       (!ret->last.magic || spooled_is_header(trace, &ret->last)) &&
-	       (!ret->acked.magic || spooled_is_header(trace, &ret->acked));
+	       (!ret->acked.magic || spooled_is_header(trace, &ret->acked)) &&
+	       (!ret->base.magic || spooled_is_header(trace, &ret->base));
 }
 
 static int open_note(struct spooled *sp)
@@ -125,12 +131,30 @@ static int open_note(struct spooled *sp)
 /* --- streams ---------------------------------------------------------------------- */
 
 /* So that room is given back while more comes, and there are not too many of them. */
-static uint64_t file_bytes(const struct disk *disk)
+static uint64_t file_bytes(const struct spool *spool)
 {
 	const uint64_t least = 64u << 10, most = 16u << 20;
-	uint64_t bytes = disk->max_size / 32;
+	uint64_t bytes = spool->disk->max_size / 32;
 
+	/* kept data is removed file by file: the last one of each stream may have durable data */
+	if (spool->keeps)
+		bytes = MIN(bytes, spool->disk->max_size / 4 / spool->nr_streams);
 	return MAX(least, MIN(bytes, most));
+}
+
+/* Without a store, the relay's disk is the only place. */
+static void spooled_set_keeps(struct spooled *sp, bool keeps)
+{
+	struct spool_note *note = &sp->note;
+
+	if (!keeps && sp->drain.keeps)
+		(void)chunk_drain_release(&sp->drain, UINT64_MAX, &note->base);
+	sp->drain.keeps = keeps;
+	if (keeps == packet_is_set(&note->base))
+		return;
+	note->base = keeps ? note->acked : (struct packet_header){ 0 };
+	note->base_durable = false;
+	(void)!spooled_save(sp);
 }
 
 struct spooled *spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu)
@@ -158,11 +182,13 @@ struct spooled *spool_stream(struct spool *spool, const struct stream_config *co
 	sp->relay_config.channel = xstrdup(config->channel);
 	sp->spool_config = sp->relay_config;
 	sp->spool_config.disk = spool->disk;
-	sp->spool_config.tracefile_size = file_bytes(spool->disk);
+	spool->nr_streams++;
+	sp->spool_config.tracefile_size = file_bytes(spool);
 	sp->spool_config.tracefile_count = 0;
 	sp->spool_config.unlisted = true;
 	chunk_stream_init(&sp->file, &sp->spool_config, cpu);
-	chunk_drain_init(&sp->drain, &sp->file, &spool->sink.waiting);
+	chunk_drain_init(&sp->drain, &sp->file, &spool->sink.spooled);
+	sp->drain.keeps = spool->keeps;
 	list_append(&spool->streams, &sp->node);
 	return sp;
 }
@@ -192,6 +218,8 @@ int spooled_open(struct spooled *sp)
 	if (sp->drain.waiting || packet_is_set(&sp->note.acked))
 		sp->spool->fills = true;
 	sp->is_open = true;
+	if (sp->spool->store_known)
+		spooled_set_keeps(sp, sp->spool->keeps);
 	return 0;
 }
 
@@ -249,6 +277,7 @@ struct spooled *spooled_free(struct spooled *sp, bool remove)
 	if (remove && spooled_note_name(sp, &name) == 0)
 		unlinkat(sp->relay_config.trace->fd, name.text, 0);
 	list_remove(&sp->node);
+	sp->spool->nr_streams--;
 	free(sp->body);
 	close_fd(sp->note_fd);
 	chunk_stream_close(&sp->file);
@@ -264,7 +293,7 @@ void spool_end(struct spooled *sp)
 	bool told = !packet_is_set(&sp->note.acked);
 
 	sp->ended = true;
-	if (sp->drain.waiting)
+	if (sp->drain.waiting || sp->drain.kept)
 		return;
 	if (sp->place.id)
 		told |= relay_conn_stream_end(sp->spool->sink.link, &sp->place);
@@ -346,6 +375,34 @@ static void note_stored(struct spooled *sp, const struct packet_header *header)
 		sp->note.acked = *header;
 }
 
+/* --- copies of packets that the relay's store does not have yet ------------------------------ */
+
+
+void spool_set_keeps(struct spool *spool, bool keeps)
+{
+	struct spooled *sp;
+
+	if (spool->store_known && spool->keeps == keeps)
+		return;
+	spool->store_known = true;
+	spool->keeps = keeps;
+	list_for_each(sp, &spool->streams, node)
+		if (sp->is_open)
+			spooled_set_keeps(sp, keeps);
+}
+
+void spooled_release(struct spooled *sp, uint64_t seq)
+{
+	struct spool_note *note = &sp->note;
+	bool all = chunk_drain_release(&sp->drain, seq, &note->base);
+
+	if (all || (packet_is_set(&note->base) && seq >= note->base.packet_seq_num &&
+		    !note->base_durable)) {
+		note->base_durable = true;
+		(void)!spooled_save(sp);
+	}
+}
+
 /* An empty packet in the place of @header, with the count of the missed events. */
 static int send_account(struct spooled *sp, const struct packet_header *header)
 {
@@ -360,6 +417,42 @@ static int send_account(struct spooled *sp, const struct packet_header *header)
 		(void)!spooled_save(sp);
 	}
 	return ret;
+}
+
+static bool is_before(const struct packet_header *a, const struct packet_header *b)
+{
+	return packet_is_set(b) &&
+	       (!packet_is_set(a) || a->packet_seq_num < b->packet_seq_num);
+}
+
+/* The relay lacks packets that it has acknowledged: those that its store does not have are sent
+ * again. Where there are no copies yet, as its store is new, they are lost. */
+static int go_back(struct spooled *sp, const struct packet_header *last)
+{
+	const struct spool_note *note = &sp->note;
+	struct packet_header from = *last, end = note->acked;
+	uint64_t first;
+	int ret = chunk_drain_rewind(&sp->drain, &first);
+
+	if (ret < 0)
+		return ret;
+	if (note->base_durable && is_before(&from, &note->base))
+		from = note->base;
+	sp->spool->fills = true;
+	if (MIN(first, end.packet_seq_num + 1) <=
+	    (packet_is_set(&from) ? from.packet_seq_num + 1 : 0)) {
+		log_info("%s_%u: the relay has lost packets; they are sent again",
+			 sp->relay_config.channel, sp->file.cpu);
+		sp->note.acked = from;
+		return spooled_save(sp);
+	}
+	if (packet_is_set(&note->base) && is_before(&note->base, &end))
+		end = note->base;
+	count_missed(sp, &end, packet_is_set(&from) ? events_until(&from) : 0);
+	log_warn("%s_%u: the relay has lost packets of which there is no copy; %llu events are "
+		 "counted as lost",
+		 sp->relay_config.channel, sp->file.cpu, (unsigned long long)sp->out.missed);
+	return send_account(sp, &end);
 }
 
 /* @last: the relay's last packet; magic 0: it has none. The missed events that it includes had been
@@ -381,6 +474,8 @@ static int compare_with_relay(struct spooled *sp, struct packet_header *last)
 	if (!packet_is_set(&sp->note.acked) ||
 	    (packet_is_set(last) && last->packet_seq_num == sp->note.acked.packet_seq_num))
 		return 0;
+	if (sp->spool->keeps)
+		return go_back(sp, last);
 	count_missed(sp, &sp->note.acked, packet_is_set(last) ? events_until(last) : 0);
 	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
 		 "counted as lost",
@@ -394,9 +489,11 @@ int spool_attach(struct spooled *sp)
 	int ret = sp->spool->offline ? -EAGAIN : relay_conn_open(link);
 	struct packet_header last;
 
-	if (ret == 0)
+	if (ret == 0) {
+		spool_set_keeps(sp->spool, relay_conn_has_store(link));
 		ret = relay_conn_metadata_behind(link,
 						 (struct chunk_trace *)sp->relay_config.trace);
+	}
 	if (ret < 0 || relay_conn_knows(link, &sp->place))
 		return ret;
 	ret = relay_conn_stream(link, &sp->relay_config, sp->file.cpu, &sp->place, &last,
@@ -439,6 +536,7 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 	int ret = spooled_note(sp, header, body);
 
 	whole.crc32c = packet_checksum(header, body, len);
+	sp->spool_config.tracefile_size = file_bytes(sp->spool);
 	if (ret == 0)
 		ret = go_behind_marks(sp);
 	if (ret == 0)
@@ -482,13 +580,15 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	told = as_spooled(sp, header);
 	if (ret < 0)
 		spool_sink_link_failed(&spool->sink, ret);
+	else if (spool->keeps)
+		ret = 1; /* by the files */
 	else if (has(sp, header))
 		spool_on_sent(sp, 0);
 	else
 		relay_conn_post(spool->sink.link, sp->place.id, &told, body,
 				sink_stream_source(&sp->out), spool_on_sent, sp);
 	spool->sending = false;
-	return ret < 0;
+	return ret != 0;
 }
 
 int spool_add_opening(struct spooled *sp)
@@ -718,6 +818,94 @@ static int drain_some(struct spool *spool)
 	return ret < 0 ? ret : 1;
 }
 
+/* --- the relay's store ------------------------------------------------------------------- */
+
+/* A batch of streams of which there are copies, from *@at on, and sets that. Return: their
+ * number. */
+static unsigned int next_kept(const struct spool *spool, struct spooled **at,
+			      struct relay_conn_durable durable[], struct spooled *ret[])
+{
+	unsigned int nr = 0;
+	struct spooled *sp;
+
+	for (sp = *at; &sp->node != &spool->streams && nr < RELAY_DURABLE_MAX;
+	     sp = list_entry(sp->node.next, struct spooled, node))
+		if (sp->drain.kept && relay_conn_knows(spool->sink.link, &sp->place)) {
+			durable[nr] = (struct relay_conn_durable){ .id = sp->place.id };
+			ret[nr++] = sp;
+		}
+	*at = sp;
+	return nr;
+}
+
+/* Remove the copies of all that the store has. Return: 0 or negative errno. */
+static int spool_poll_store(struct spool *spool)
+{
+	struct relay_conn_durable durable[RELAY_DURABLE_MAX];
+	struct spooled *streams[RELAY_DURABLE_MAX];
+	struct spooled *at = list_entry(spool->streams.next, struct spooled, node);
+	/* a small spool would be full before the relay has collected enough */
+	bool flush = spool->flush || spool->disk->used > spool->disk->max_size / 2;
+	unsigned int nr;
+
+	while ((nr = next_kept(spool, &at, durable, streams))) {
+		int ret = relay_conn_durable(spool->sink.link, durable, nr, flush,
+					     spool->store_problem);
+
+		if (ret < 0)
+			return ret;
+		for (unsigned int i = 0; i < nr; i++)
+			if (durable[i].known)
+				spooled_release(streams[i], durable[i].seq);
+	}
+	return 0;
+}
+
+static bool knows_kept(const struct spool *spool)
+{
+	const struct spooled *sp;
+
+	list_for_each(sp, &spool->streams, node)
+		if (sp->drain.kept && !relay_conn_knows(spool->sink.link, &sp->place))
+			return false;
+	return true;
+}
+
+static void end_streams(struct spool *spool)
+{
+	struct spooled *sp, *tmp;
+
+	list_for_each_safe(sp, tmp, &spool->streams, node)
+		if (sp->ended)
+			spool_end(sp);
+}
+
+/* Return: as sink_drain(). */
+static int drain_kept(struct spool *spool)
+{
+	uint64_t before = sink_kept(&spool->sink);
+	int ret;
+
+	if (!before || now_ns() < spool->poll_ns)
+		return SINK_NOTHING;
+	spool->poll_ns = now_ns() + (spool->flush ? POLL_SOON_NS : POLL_NS);
+	ret = relay_conn_open(spool->sink.link);
+	if (ret == 0 && !knows_kept(spool)) {
+		spool->fills = true; /* they are opened on this connection */
+		return SINK_MORE;
+	}
+	if (ret == 0)
+		ret = spool_poll_store(spool);
+	if (ret < 0) {
+		spool_sink_link_failed(&spool->sink, ret);
+		return ret;
+	}
+	if (sink_kept(&spool->sink) == before)
+		return SINK_NOTHING;
+	end_streams(spool);
+	return SINK_DRAINED;
+}
+
 int spool_sink_drain(struct sink *sink, uint64_t now)
 {
 	struct spool *spool = container_of(sink, struct spool, sink);
@@ -725,9 +913,13 @@ int spool_sink_drain(struct sink *sink, uint64_t now)
 
 	if (now < spool_sink_state(sink).due_ns)
 		return SINK_NOTHING;
+	if (!spool->fills)
+		return drain_kept(spool);
 	ret = relay_conn_open(sink->link);
-	if (ret == 0)
+	if (ret == 0) {
+		spool_set_keeps(spool, relay_conn_has_store(sink->link));
 		ret = relay_conn_all_metadata(sink->link);
+	}
 	while (ret >= 0 && !spool->ahead_error) {
 		ret = drain_some(spool);
 		if (ret < 0 || spool->ahead_error)
@@ -735,6 +927,7 @@ int spool_sink_drain(struct sink *sink, uint64_t now)
 		if (ret == 0) {
 			spool->fills = false;
 			link_works(spool);
+			(void)drain_kept(spool);
 			return SINK_DRAINED;
 		}
 		if (now_ns() >= now + DRAIN_NS)

@@ -45,6 +45,10 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 	} else if (w->at_limit == DISK_MAX_SIZE) {
 		size_text(w->disk.max_size, size);
 		snprintf(ret, WORKER_TEXT_BYTES,
+			 state.keeps && !state.trouble ?
+				 "the relay's store does not have all data yet, and the spool, which "
+				 "keeps it, has its greatest size, %s (--spool); recorded data waits "
+				 "in the buffers" :
 			 w->sink->ops->way == SINK_SPOOLS ?
 				 "the relay is unreachable, and the spool has its greatest size, "
 				 "%s (--spool); recorded data waits in the buffers" :

@@ -340,7 +340,7 @@ static bool do_trace_close(struct worker *w, struct job *job)
 		return true;
 	}
 	drop_delayed(w, job->id);
-	if (sink_state(w->sink).behind) {
+	if (sink_state(w->sink).behind || sink_keeps_trace(w->sink, dir)) {
 		list_append(&w->closing, &job->node);
 		return false;
 	}
@@ -796,6 +796,7 @@ static bool do_end(struct worker *w, struct job *job)
 	if (!job->end.leave) {
 		wait_for_output(w);
 		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
+		worker_wait_for_store(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
 	}
 	/* files of the greatest size are whole */
 	sink_begin_end(w->sink, w->failing && (w->sink->link || !w->at_limit));

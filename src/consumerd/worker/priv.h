@@ -133,6 +133,8 @@ void worker_close_trace(struct worker *worker, struct chunk_trace *dir);
 /** Send data that the sink stored, until all is sent, or no data could be sent for @timeout_ns; for
  *  @most_ns at most. */
 void worker_wait_for_drain(struct worker *worker, uint64_t timeout_ns, uint64_t most_ns);
+/** The same until the relay's store has all data, if it has a store. */
+void worker_wait_for_store(struct worker *worker, uint64_t timeout_ns, uint64_t most_ns);
 /** Report the sink's trouble, if it has changed. */
 void worker_note_trouble(struct worker *worker);
 

@@ -280,8 +280,12 @@ static void finish_closing(struct worker *w)
 	struct job *job, *tmp;
 
 	list_for_each_safe(job, tmp, &w->closing, node) {
+		struct chunk_trace *trace = chunk_find(&w->chunk, job->id);
+
+		if (sink_keeps_trace(w->sink, trace))
+			continue;
 		list_remove(&job->node);
-		worker_close_trace(w, chunk_find(&w->chunk, job->id));
+		worker_close_trace(w, trace);
 		job_queue_push(w->config.done, job);
 	}
 }
@@ -289,14 +293,14 @@ static void finish_closing(struct worker *w)
 /* Return: whether data that the sink stored was sent. */
 static bool worker_drain(struct worker *w, uint64_t now)
 {
-	uint64_t before = sink_waiting(w->sink);
+	uint64_t before = sink_waiting(w->sink) + sink_kept(w->sink);
 	int ret = sink_drain(w->sink, now);
 
 	if (ret == SINK_DRAINED) {
 		worker_update(w); /* publish the number of missed events */
 		finish_closing(w);
 	}
-	if (sink_waiting(w->sink) < before) /* there may be room again */
+	if (sink_waiting(w->sink) + sink_kept(w->sink) < before) /* there may be room again */
 		w->retry_ns = 0;
 	worker_note_trouble(w);
 	return ret > 0;
@@ -315,6 +319,22 @@ void worker_wait_for_drain(struct worker *w, uint64_t timeout_ns, uint64_t most_
 			worker_cut_all(w, STREAM_TAKE);
 		now = now_ns();
 		if (sink_waiting(w->sink) < before)
+			end = now + timeout_ns;
+	}
+}
+
+void worker_wait_for_store(struct worker *w, uint64_t timeout_ns, uint64_t most_ns)
+{
+	uint64_t now = now_ns(), end = now + timeout_ns, last = now + most_ns;
+
+	sink_flush_store(w->sink);
+	while (sink_state(w->sink).keeps && now < MIN(end, last) && !sink_state(w->sink).trouble) {
+		uint64_t before = sink_kept(w->sink);
+
+		if (!worker_drain(w, now))
+			poll(NULL, 0, PAUSE_MS);
+		now = now_ns();
+		if (sink_kept(w->sink) < before)
 			end = now + timeout_ns;
 	}
 }
@@ -630,6 +650,11 @@ void worker_post(struct worker *w, struct job *job)
 uint64_t worker_spooled(const struct worker *w)
 {
 	return sink_waiting(w->sink);
+}
+
+uint64_t worker_undurable(const struct worker *w)
+{
+	return sink_kept(w->sink);
 }
 
 void worker_clock(const struct worker *w, int64_t *ret_offset_ns, uint64_t *ret_error_ns)

@@ -55,6 +55,8 @@ bool worker_hangs(const struct worker *worker);
 void worker_clock(const struct worker *worker, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
 /** Bytes of data in the spool that the relay has not received. Any thread. */
 uint64_t worker_spooled(const struct worker *worker);
+/** Bytes of data in the spool that the relay has, and its store does not have yet. Any thread. */
+uint64_t worker_undurable(const struct worker *worker);
 /** Descriptor of the doorbell's page; owned by the worker. */
 int worker_doorbell_fd(const struct worker *worker);
 /** Make a descriptor that is readable when a kernel ring has data for the sleeping worker, or the

@@ -292,7 +292,7 @@ struct json_object *json_session(const struct ltt_ctl_session *session)
 	json_set_str(o, "link", link_state(session->link));
 #define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, session, name);
 #include "model/session.def"
-	JSON_COPY(o, session, spooled);
+	JSON_COPY(o, session, spooled, undurable);
 	json_set(o, "clock_offset_ns", json_object_new_int64(session->clock_offset_ns));
 	JSON_COPY(o, session, clock_error_ns, clock_change, chunk, archives);
 	json_set(o, "totals", json_totals(session->totals));

@@ -112,7 +112,9 @@ static const char link_form[] =
 	"[{link=up}Link to the relay: up\n]"
 	"[{link=down}Link to the relay: down[{state=recording}; recorded data "
 	"[{?spool_size}goes to the spool|waits in the buffers]]\n]"
-	"[Spool: {spooled:b?} of {spool_size:b} wait for the relay in {spool}\n]";
+	"[Spool: {spooled:b?} of {spool_size:b} wait for the relay in {spool}\n]"
+	"[Spool: {undurable:b?} of {spool_size:b} are kept until the relay's store has them, in "
+	"{spool}\n]";
 
 static void show_clock(FILE *out, struct json_object *session)
 {

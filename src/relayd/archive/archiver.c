@@ -22,12 +22,12 @@
 #include "proto/codec.h"
 #include "proto/relay.h"
 
-#define NEWS_US 1000000u       /* between two messages about one session */
-#define ALIVE_US 10000000u     /* between two requests for a sign of life */
+#define NEWS_US 1000000u   /* between two messages about one session */
+#define ALIVE_US 10000000u /* between two requests for a sign of life */
 #define SILENCE_NS 60000000000ull
 #define MESSAGE_BYTES (PATH_MAX + 64u)
 
-/** What of a session the child has been sent. */
+/** The state of a session's end. */
 enum archived_end {
 	END_NONE,     /* the session goes on, or its sender may come back */
 	END_DUE,      /* arc_end is to be sent */
@@ -43,9 +43,9 @@ struct archived {
 	uint8_t id[RELAY_ID_BYTES];
 	unsigned int nr_receiving; /* connections */
 	enum archived_end end;
-	uint64_t number;   /* of the end */
-	bool news, flush;  /* arc_data is to be sent */
-	bool seen;	   /* by the last scan, or it is new since */
+	uint64_t number;	  /* of the end */
+	bool news, flush;	  /* arc_data is to be sent */
+	bool seen;		  /* by the last scan, or it is new since */
 	struct list_node streams; /* struct archived_stream */
 };
 
@@ -71,6 +71,7 @@ struct archiver {
 	bool writes;	   /* the loop waits for room in the socket */
 
 	pthread_mutex_t lock; /* of all below, and of the sessions */
+	bool connected;	      /* a child runs */
 	bool awake;	      /* @wake was written to */
 	struct list_node active, complete;
 	struct idmap paths;   /* all sessions */
@@ -80,7 +81,7 @@ struct archiver {
 	char problem[ARCHIVER_PROBLEM_BYTES];
 };
 
-/* --- what the store has ------------------------------------------------------------------ */
+/* --- contents of the store ------------------------------------------------------------------- */
 
 static void archived_forget(struct archived *s)
 {
@@ -168,12 +169,15 @@ static void archived_set(struct archived *s, const char *trace, const char *file
 	stream->seq = MAX(stream->seq, seq);
 }
 
-/* --- messages to the child ----------------------------------------------------------------- */
+/* --- messages to the child ------------------------------------------------------------------- */
 
 static void archiver_lose(struct archiver *a)
 {
 	int fd = a->link.fd;
 
+	pthread_mutex_lock(&a->lock);
+	a->connected = false;
+	pthread_mutex_unlock(&a->lock);
 	loop_fd_fini(&a->link);
 	close_fd(fd);
 	a->link.fd = -1;
@@ -286,8 +290,8 @@ static void archiver_on_durable(struct archiver *a, const struct msg_arc_durable
 
 static void archiver_on_done(struct archiver *a, const struct msg_arc_done *msg)
 {
-	struct archived *s = msg->number ? archiver_find(a, msg->path) :
-					   archiver_make(a, msg->path);
+	struct archived *s =
+		msg->number ? archiver_find(a, msg->path) : archiver_make(a, msg->path);
 
 	if (!s || s->nr_receiving || s->news || msg->number != s->number)
 		return;
@@ -385,6 +389,7 @@ static void archiver_greet(struct archiver *a)
 	struct archived *s;
 
 	pthread_mutex_lock(&a->lock);
+	a->connected = true;
 	list_for_each(s, &a->active, node) {
 		s->news = s->end == END_NONE;
 		if (s->end == END_SENT)
@@ -425,7 +430,7 @@ static void archiver_on_spawner(struct loop_fd *source, uint32_t events)
 	archiver_greet(a);
 }
 
-/* --- news of any thread -------------------------------------------------------------------------- */
+/* --- news of any thread ---------------------------------------------------------------------- */
 
 /* With the lock. */
 static void archiver_wake(struct archiver *a)
@@ -538,7 +543,10 @@ void archived_problem(const struct archived *s, char ret[ARCHIVER_PROBLEM_BYTES]
 	if (!s)
 		return;
 	pthread_mutex_lock(&s->archiver->lock);
-	memcpy(ret, s->archiver->problem, ARCHIVER_PROBLEM_BYTES);
+	snprintf(ret, ARCHIVER_PROBLEM_BYTES, "%s",
+		 s->archiver->connected ?
+			 s->archiver->problem :
+			 "ltt-archive does not run at the relay, whose log has the reason");
 	pthread_mutex_unlock(&s->archiver->lock);
 }
 

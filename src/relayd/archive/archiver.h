@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * archiver.h - a relay's connection to ltt-archive, which puts the sessions in the relay's directory
- * into a store (archive.def), and the relay's knowledge of what the store has. Owned by main(); the
- * connection runs on the main loop. Workers and retention call the functions below; none waits for
- * ltt-archive, which may be slow, hung or absent.
+ * archiver.h - a relay's connection to ltt-archive, which puts the sessions in the relay's
+ * directory into a store (archive.def), and the relay's knowledge of the store's contents. Owned by
+ * main(); the connection runs on the main loop. Workers and retention call the functions below;
+ * none waits for ltt-archive, which may be slow, hung or absent.
  *
  * A relay that starts knows nothing of the store: ltt-archive reports it again for each session.
  */

@@ -129,7 +129,7 @@ static void spawner_kill(const struct spawner *s)
 		kill(s->child.pid, SIGKILL);
 }
 
-/* The relay's end is ours: what the store lacks is in the relay's directory. */
+/* The relay's end is ours: data that the store lacks is in the relay's directory. */
 static void spawner_on_message(struct loop_fd *source, uint32_t events)
 {
 	struct spawner *s = container_of(source, struct spawner, relay);

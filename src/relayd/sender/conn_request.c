@@ -24,7 +24,8 @@ static int is_bad(struct err *err)
 static int on_rel_hello(const struct relconn_request *rq, struct req_rel_hello *req,
 			struct err *err)
 {
-	struct rep_rel_hello rep = { LTT_VERSION, RELAY_PROTOCOL, rq->conn->relay->archiver != NULL };
+	struct rep_rel_hello rep = { LTT_VERSION, RELAY_PROTOCOL,
+				     rq->conn->relay->archiver != NULL };
 
 	(void)req;
 	if (chan_is_viewer(&rq->conn->chan))

@@ -468,6 +468,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 #include "model/session.def"
 		.link = (uint8_t)session_link(session),
 		.spooled = stats ? stats->spooled : 0,
+		.undurable = stats ? stats->undurable : 0,
 		.clock_offset_ns = stats ? stats->clock_offset_ns : 0,
 		.clock_error_ns = stats ? stats->clock_error_ns : 0,
 		.clock_change = clock_change,

@@ -22,6 +22,7 @@ struct stats {
 	size_t nr;
 	struct msg_con_stream *streams;
 	uint64_t spooled;	 /* bytes in the spool */
+	uint64_t undurable;	 /* the same until the relay's store has them */
 	int64_t clock_offset_ns; /* the relay's clock minus this host's */
 	uint64_t clock_error_ns; /* uncertainty of that; 0: the offset is unknown */
 	uint64_t unrecorded;	 /* programs of the session that recorded nothing */

@@ -190,6 +190,7 @@ static void stats_there(void *data, const struct con_answer *answer)
 	if (part == &op->parts[RUN_FIRST] && answer->code == 0 &&
 	    rep_con_stats_decode(answer->dec, &rep) == 0) {
 		op->stats.spooled = rep.spooled;
+		op->stats.undurable = rep.undurable;
 		op->stats.clock_offset_ns = rep.clock_offset_ns;
 		op->stats.clock_error_ns = rep.clock_error_ns;
 	}
