@@ -460,7 +460,7 @@ static int relayd_start_archiver(struct house *h)
 	if (!opt.store)
 		return 0;
 	ret = spawner_start(&command);
-	return ret < 0 ? ret : archiver_new(&h->relay.archiver, h->loop, ret);
+	return ret < 0 ? ret : archiver_new(&h->relay.archiver, h->loop, ret, ARCHIVER_SILENCE_US);
 }
 
 static int relayd_serve(struct house *h)

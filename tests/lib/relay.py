@@ -176,7 +176,7 @@ class Line:
 
 
 class OldLine(Line):
-    """To a relay with an earlier version of the protocol: its hello ends with that."""
+    """To a relay with an earlier version of the protocol: its hello ends with that, and a byte."""
 
     def pump(self, one, other, pair):
         super().pump(Old(one) if one is pair[1] else one, other, pair)
@@ -191,7 +191,7 @@ class Old:
         if data and not self.greeted:
             self.greeted = True
             end = 4 + struct.unpack_from("<I", data)[0]
-            data = data[:end - 4] + struct.pack("<I", 0) + data[end:]
+            data = data[:end - 5] + struct.pack("<IB", 0, 0) + data[end:]
         return data
 
 

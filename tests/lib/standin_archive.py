@@ -45,7 +45,7 @@ def write_whole(path, data):
 def traces(session):
     """(directory, name without archives/NAME) of each trace."""
     for place, dirs, files in os.walk(session):
-        dirs[:] = [d for d in dirs if d[0] != "." and d != "index"]
+        dirs[:] = sorted(d for d in dirs if d[0] != "." and d != "index")
         if "metadata" in files:
             parts = os.path.relpath(place, session).split("/")
             yield place, "/".join(parts[2:] if parts[0] == "archives" else parts)
@@ -85,33 +85,47 @@ class Archive:
         self.send(ARC_STATE, text(self.setting("away")) + struct.pack("<Q", 0))
 
     def take_stream(self, session, trace, place, name):
+        """Return: (to, number): all before it have been taken."""
         to = f"{self.store}/{session}/{trace}/{name}"
         nr = self.stored.get(to, 0)
         try:
-            entries = [e for e in index(place, name) if e[0] >= nr]
             with open(f"{place}/{name}", "rb") as f:
-                for seq, offset, size in entries:
+                for seq, offset, size in index(place, name):
                     f.seek(offset)
                     if not os.path.exists(f"{to}/{seq:010}"):
                         write_whole(f"{to}/{seq:010}", f.read(size))
+                    nr = max(nr, seq + 1)  # those before it, if there were any, were cleared
         except FileNotFoundError:
             pass  # removed, or there is no packet yet
-        while os.path.exists(f"{to}/{nr:010}"):
+        while os.path.exists(f"{to}/{nr:010}"):  # of an earlier process
             nr += 1
-        self.stored[to] = nr
-        if nr:
-            when = time.monotonic() + float(self.setting("delay") or 0)
-            self.late.append((when, ARC_DURABLE, text(session) + text(trace) + text(name) +
-                              struct.pack("<Q", nr - 1)))
+        return to, nr
 
-    def take(self, session):
+    def take_all(self, session):
         for place, trace in traces(f"{self.output}/{session}"):
             with open(f"{place}/metadata", "rb") as f:
                 write_whole(f"{self.store}/{session}/{trace}/metadata", f.read())
             for name in sorted(os.listdir(place)):
                 if name[0] != "." and name not in ("metadata", "index", "symbols", "clocks") and \
                         os.path.isfile(f"{place}/{name}"):
-                    self.take_stream(session, trace, place, name)
+                    yield trace, name, *self.take_stream(session, trace, place, name)
+
+    def take(self, session):
+        def archives():
+            try:
+                return os.listdir(f"{self.output}/{session}/archives")
+            except FileNotFoundError:
+                return []
+
+        before, taken = None, []
+        while before != (before := archives()):  # packets move meanwhile
+            taken = list(self.take_all(session))
+        when = time.monotonic() + float(self.setting("delay") or 0)
+        for trace, name, to, nr in taken:
+            self.stored[to] = max(nr, self.stored.get(to, 0))
+            if nr:
+                self.late.append((when, ARC_DURABLE, text(session) + text(trace) + text(name) +
+                                  struct.pack("<Q", nr - 1)))
 
     def message(self, number, body):
         if number == ARC_ALIVE:
@@ -130,7 +144,10 @@ class Archive:
         return None
 
     def receive(self):
-        data = self.sock.recv(65536)
+        try:
+            data = self.sock.recv(65536)
+        except ConnectionResetError:  # of a killed relay
+            data = b""
         if not data:
             sys.exit(0)
         self.received += data

@@ -78,6 +78,7 @@ enum sink_drained {
 struct sink_state {
 	bool behind;	     /* data waits in it for its relay */
 	bool keeps;	     /* it has copies of data that the relay's store does not have yet */
+	bool store_fails;    /* and takes none */
 	bool turns;	     /* so do turns */
 	uint64_t due_ns;     /* when to call sink_drain() again; UINT64_MAX: never */
 	int trouble;	     /* negative errno of the relay while the output works without it */

@@ -263,6 +263,7 @@ struct sink_state spool_sink_state(const struct sink *sink)
 	return (struct sink_state){
 		.behind = spool->fills,
 		.keeps = spool->sink.spooled.kept,
+		.store_fails = *spool->store_problem,
 		.due_ns = due_ns,
 		.turns = !list_empty(&spool->marks),
 		.trouble = spool->error,

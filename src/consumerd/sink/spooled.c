@@ -880,30 +880,36 @@ static void end_streams(struct spool *spool)
 			spool_end(sp);
 }
 
-/* Return: as sink_drain(). */
-static int drain_kept(struct spool *spool)
+/* Return: 1: copies were removed; 0: none could be; or negative errno. */
+static int poll_if_due(struct spool *spool)
 {
 	uint64_t before = sink_kept(&spool->sink);
 	int ret;
 
 	if (!before || now_ns() < spool->poll_ns)
-		return SINK_NOTHING;
+		return 0;
 	spool->poll_ns = now_ns() + (spool->flush ? POLL_SOON_NS : POLL_NS);
-	ret = relay_conn_open(spool->sink.link);
+	ret = spool_poll_store(spool);
+	return ret < 0 ? ret : sink_kept(&spool->sink) < before;
+}
+
+/* The relay has everything, and its store does not. Return: as sink_drain(). */
+static int drain_kept(struct spool *spool)
+{
+	int ret = relay_conn_open(spool->sink.link);
+
 	if (ret == 0 && !knows_kept(spool)) {
 		spool->fills = true; /* they are opened on this connection */
 		return SINK_MORE;
 	}
 	if (ret == 0)
-		ret = spool_poll_store(spool);
+		ret = poll_if_due(spool);
 	if (ret < 0) {
 		spool_sink_link_failed(&spool->sink, ret);
 		return ret;
 	}
-	if (sink_kept(&spool->sink) == before)
-		return SINK_NOTHING;
 	end_streams(spool);
-	return SINK_DRAINED;
+	return ret ? SINK_DRAINED : SINK_NOTHING;
 }
 
 int spool_sink_drain(struct sink *sink, uint64_t now)
@@ -920,6 +926,8 @@ int spool_sink_drain(struct sink *sink, uint64_t now)
 		spool_set_keeps(spool, relay_conn_has_store(sink->link));
 		ret = relay_conn_all_metadata(sink->link);
 	}
+	if (ret == 0)
+		ret = poll_if_due(spool);
 	while (ret >= 0 && !spool->ahead_error) {
 		ret = drain_some(spool);
 		if (ret < 0 || spool->ahead_error)
@@ -927,7 +935,6 @@ int spool_sink_drain(struct sink *sink, uint64_t now)
 		if (ret == 0) {
 			spool->fills = false;
 			link_works(spool);
-			(void)drain_kept(spool);
 			return SINK_DRAINED;
 		}
 		if (now_ns() >= now + DRAIN_NS)

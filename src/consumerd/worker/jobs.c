@@ -20,6 +20,7 @@
 #define RELAY_PAUSE_MS 60
 #define ARCHIVES "archives" /* directory of all archives, see con_turn */
 #define ARCHIVE_DEPTH (CHUNK_MAX_DEPTH + 2) /* with its own directory, and index/ */
+#define STORE_TIMEOUT_NS 5000000000ull /* while the relay's store takes nothing */
 #define DRAIN_TIMEOUT_NS 10000000000ull /* while a relay that is back takes something */
 
 /* --- identity ------------------------------------------------------------------
@@ -796,7 +797,7 @@ static bool do_end(struct worker *w, struct job *job)
 	if (!job->end.leave) {
 		wait_for_output(w);
 		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
-		worker_wait_for_store(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
+		worker_wait_for_store(w, STORE_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
 	}
 	/* files of the greatest size are whole */
 	sink_begin_end(w->sink, w->failing && (w->sink->link || !w->at_limit));

@@ -326,11 +326,14 @@ void worker_wait_for_drain(struct worker *w, uint64_t timeout_ns, uint64_t most_
 void worker_wait_for_store(struct worker *w, uint64_t timeout_ns, uint64_t most_ns)
 {
 	uint64_t now = now_ns(), end = now + timeout_ns, last = now + most_ns;
+	struct sink_state state;
 
 	sink_flush_store(w->sink);
-	while (sink_state(w->sink).keeps && now < MIN(end, last) && !sink_state(w->sink).trouble) {
+	while (state = sink_state(w->sink), state.keeps && now < MIN(end, last)) {
 		uint64_t before = sink_kept(w->sink);
 
+		if (state.trouble || state.store_fails)
+			break;
 		if (!worker_drain(w, now))
 			poll(NULL, 0, PAUSE_MS);
 		now = now_ns();

@@ -23,8 +23,6 @@
 #include "proto/relay.h"
 
 #define NEWS_US 1000000u   /* between two messages about one session */
-#define ALIVE_US 10000000u /* between two requests for a sign of life */
-#define SILENCE_NS 60000000000ull
 #define MESSAGE_BYTES (PATH_MAX + 64u)
 
 /** The state of a session's end. */
@@ -67,6 +65,7 @@ struct archiver {
 	struct frames frames;
 	uint8_t out[FRAME_HEAD_BYTES + MESSAGE_BYTES]; /* a message that is being sent */
 	size_t out_begin, out_end;
+	uint64_t silence_us;
 	uint64_t heard_ns; /* time of the child's last message */
 	bool writes;	   /* the loop waits for room in the socket */
 
@@ -255,20 +254,20 @@ static void archiver_on_due(struct loop_timer *timer)
 	archiver_send(container_of(timer, struct archiver, due));
 }
 
-/* A child is killed that has not answered for SILENCE_NS; else it has to answer. */
+/* A child is killed that has not answered for too long; else it has to answer. */
 static void archiver_on_alive(struct loop_timer *timer)
 {
 	struct archiver *a = container_of(timer, struct archiver, alive);
 	uint64_t silence = loop_now_ns() - a->heard_ns;
 	struct encoder enc;
 
-	loop_timer_set(timer, ALIVE_US);
-	if (silence > SILENCE_NS) {
+	loop_timer_set(timer, a->silence_us / 6);
+	if (silence > a->silence_us * 1000) {
 		log_warn("ltt-archive does not answer; it is killed and started again");
 		if (sock_send(a->spawner.fd, "", 1, NULL, 0) < 0)
 			log_warn("ltt-archive can't be killed");
 		archiver_lose(a);
-	} else if (silence >= ALIVE_US * 1000ull && a->out_begin == a->out_end) {
+	} else if (silence >= a->silence_us / 6 * 1000 && a->out_begin == a->out_end) {
 		encoder_init(&enc, a->out + FRAME_HEAD_BYTES, MESSAGE_BYTES);
 		encode_header(&enc, MSG_arc_alive, 0, 0);
 		frame_head(a->out, enc.len);
@@ -397,7 +396,7 @@ static void archiver_greet(struct archiver *a)
 	}
 	pthread_mutex_unlock(&a->lock);
 	a->heard_ns = loop_now_ns();
-	loop_timer_set(&a->alive, ALIVE_US);
+	loop_timer_set(&a->alive, a->silence_us / 6);
 	archiver_send(a);
 }
 
@@ -599,13 +598,14 @@ void archiver_sweep(struct archiver *a)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-int archiver_new(struct archiver **ret, struct loop *loop, int spawner_fd)
+int archiver_new(struct archiver **ret, struct loop *loop, int spawner_fd, uint64_t silence_us)
 {
 	struct archiver *a = xalloc(sizeof(*a));
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	int error = fd < 0 ? -errno : 0;
 
 	a->loop = loop;
+	a->silence_us = silence_us;
 	a->link.fd = -1;
 	pthread_mutex_init(&a->lock, NULL);
 	list_init(&a->active);

@@ -23,9 +23,12 @@ struct archiver;
 /** A session, or an archive of one. It is owned by the archiver, and valid while it is received. */
 struct archived;
 
-/** @spawner_fd: of spawner_start(); owned from now on, also if it fails. Return: 0 or negative
- *  errno. */
-int archiver_new(struct archiver **ret, struct loop *loop, int spawner_fd) MUST_CHECK;
+#define ARCHIVER_SILENCE_US 60000000u
+
+/** @spawner_fd: of spawner_start(); owned from now on, also if it fails. @silence_us: after which
+ *  an ltt-archive that does not answer is killed. Return: 0 or negative errno. */
+int archiver_new(struct archiver **ret, struct loop *loop, int spawner_fd,
+		 uint64_t silence_us) MUST_CHECK;
 /** All sessions have been left. @archiver: may be NULL. */
 struct archiver *archiver_free(struct archiver *archiver);
 
