@@ -108,7 +108,7 @@ class Archive:
             for name in sorted(os.listdir(place)):
                 if name[0] != "." and name not in ("metadata", "index", "symbols", "clocks") and \
                         os.path.isfile(f"{place}/{name}"):
-                    yield trace, name, *self.take_stream(session, trace, place, name)
+                    yield trace, *self.take_stream(session, trace, place, name)
 
     def take(self, session):
         def archives():
@@ -121,11 +121,13 @@ class Archive:
         while before != (before := archives()):  # packets move meanwhile
             taken = list(self.take_all(session))
         when = time.monotonic() + float(self.setting("delay") or 0)
-        for trace, name, to, nr in taken:
+        for trace, to, nr in taken:
             self.stored[to] = max(nr, self.stored.get(to, 0))
             if nr:
-                self.late.append((when, ARC_DURABLE, text(session) + text(trace) + text(name) +
-                                  struct.pack("<Q", nr - 1)))
+                with open(f"{to}/{nr - 1:010}", "rb") as f:
+                    head = ctfpkt.Packet(*ctfpkt.HEADER.unpack(f.read(ctfpkt.HEADER.size)), 0)
+                self.late.append((when, ARC_DURABLE, text(session) + text(trace) +
+                                  struct.pack("<IIQ", head.stream_id, head.instance, nr - 1)))
 
     def message(self, number, body):
         if number == ARC_ALIVE:

@@ -149,11 +149,11 @@ static void test_data(void)
 
 	expect(MSG_arc_data, "host/one", &number);
 	CHECK_IS(number, ==, 0);
-	CHECK(!archived_durable(session, "ust", "chan_0", &seq));
-	SEND(arc_durable, { "host/one", "ust", "chan_0", 7 });
-	SEND(arc_durable, { "host/one", "ust", "chan_0", 5 });
-	SEND(arc_durable, { "host/two", "ust", "chan_1", 5 });
-	AWAIT(archived_durable(session, "ust", "chan_0", &seq));
+	CHECK(!archived_durable(session, "ust", 0, 3, &seq));
+	SEND(arc_durable, { "host/one", "ust", 0, 3, 7 });
+	SEND(arc_durable, { "host/one", "ust", 0, 3, 5 });
+	SEND(arc_durable, { "host/two", "ust", 0, 3, 9 });
+	AWAIT(archived_durable(session, "ust", 0, 3, &seq));
 	CHECK_IS(seq, ==, 7);
 	archived_flush(session);
 	expect(MSG_arc_data, "host/one", &number);
@@ -166,7 +166,7 @@ static void test_data(void)
 	SEND(arc_state, { "", 0 });
 	archived_leave(session, false);
 	session = archiver_receive(archiver, "host/one", second_id);
-	CHECK(!archived_durable(session, "ust", "chan_0", &seq));
+	CHECK(!archived_durable(session, "ust", 0, 3, &seq));
 	archived_leave(session, true);
 }
 

@@ -51,7 +51,7 @@ struct archived_stream {
 	struct list_node node;
 	struct idmap_node name_node;
 	const struct archived *session;
-	char *name; /* TRACE/FILE */
+	char *name; /* TRACE/CLASS.INSTANCE */
 	uint64_t seq;
 };
 
@@ -152,9 +152,15 @@ static struct archived_stream *archived_find(const struct archived *s, const cha
 	return NULL;
 }
 
-static void archived_set(struct archived *s, const char *trace, const char *file, uint64_t seq)
+/* The name of a stream among the session's, allocated. */
+static char *archived_name(const char *trace, uint32_t stream_class, uint32_t instance)
 {
-	AUTO_FREE char *name = xasprintf("%s/%s", trace, file);
+	return xasprintf("%s/%u.%u", trace, stream_class, instance);
+}
+
+static void archived_set(struct archived *s, const struct msg_arc_durable *msg)
+{
+	AUTO_FREE char *name = archived_name(msg->trace, msg->stream_class, msg->instance);
 	struct archived_stream *stream = archived_find(s, name);
 
 	if (!stream) {
@@ -165,7 +171,7 @@ static void archived_set(struct archived *s, const char *trace, const char *file
 		idmap_add(&s->archiver->streams, &stream->name_node,
 			  archived_hash(s, stream->name));
 	}
-	stream->seq = MAX(stream->seq, seq);
+	stream->seq = MAX(stream->seq, msg->seq);
 }
 
 /* --- messages to the child ------------------------------------------------------------------- */
@@ -284,7 +290,7 @@ static void archiver_on_durable(struct archiver *a, const struct msg_arc_durable
 	struct archived *s = archiver_find(a, msg->path);
 
 	if (s)
-		archived_set(s, msg->trace, msg->file, msg->seq);
+		archived_set(s, msg);
 }
 
 static void archiver_on_done(struct archiver *a, const struct msg_arc_done *msg)
@@ -520,10 +526,10 @@ void archived_leave(struct archived *s, bool ended)
 	pthread_mutex_unlock(&a->lock);
 }
 
-bool archived_durable(const struct archived *s, const char *trace, const char *file,
-		      uint64_t *ret_seq)
+bool archived_durable(const struct archived *s, const char *trace, uint32_t stream_class,
+		      uint32_t instance, uint64_t *ret_seq)
 {
-	AUTO_FREE char *name = s ? xasprintf("%s/%s", trace, file) : NULL;
+	AUTO_FREE char *name = s ? archived_name(trace, stream_class, instance) : NULL;
 	const struct archived_stream *stream;
 
 	if (!s)

@@ -45,8 +45,8 @@ void archived_flush(struct archived *session);
 /** It is not received any more. @ended: its sender has reported its end. */
 void archived_leave(struct archived *session, bool ended);
 /** The last packet of a stream up to which all are in the store. Return: false: none is. */
-bool archived_durable(const struct archived *session, const char *trace, const char *file,
-		      uint64_t *ret_seq);
+bool archived_durable(const struct archived *session, const char *trace, uint32_t stream_class,
+		      uint32_t instance, uint64_t *ret_seq);
 /** Why the store takes no data, a sentence; "": it does. */
 void archived_problem(const struct archived *session, char ret[ARCHIVER_PROBLEM_BYTES]);
 

@@ -117,7 +117,7 @@ static void spawner_on_exit(struct loop_child *child, int status)
 	if (WIFSIGNALED(status))
 		log_warn("%s was killed by signal %d; it is started again", s->command->program,
 			 WTERMSIG(status));
-	else if (WEXITSTATUS(status) != 127)
+	else if (WEXITSTATUS(status) && WEXITSTATUS(status) != 127) /* 0: its relay has left it */
 		log_warn("%s has ended with status %d; it is started again", s->command->program,
 			 WEXITSTATUS(status));
 	spawner_retry(s);

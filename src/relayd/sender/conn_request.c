@@ -168,12 +168,11 @@ static void add_durable(const struct relsession *session, uint32_t id, struct en
 {
 	const struct relstream *stream = relsession_find_stream(session, id);
 	struct msg_rel_stream_durable durable = { .stream = id };
-	AUTO_FREE char *file = NULL;
 
-	if (!stream)
-		return;
-	file = xasprintf("%s_%u", stream->config.channel, stream->file.cpu);
-	if (archived_durable(session->archived, stream->config.trace->path, file, &durable.seq))
+	if (stream && archived_durable(session->archived, stream->config.trace->path,
+				       stream->config.stream_class,
+				       stream->config.first_instance + stream->file.cpu,
+				       &durable.seq))
 		msg_rel_stream_durable_add(list, &durable);
 }
 
