@@ -314,7 +314,9 @@ bool chunk_drain_release(struct chunk_drain *d, uint64_t seq, struct packet_head
 	if (until == d->number)
 		(void)!leave_file(d);
 	while (d->first <= until) {
-		chunk_drain_count_kept(d, -(int64_t)MIN(drain_remove_file(d, d->first), d->kept));
+		uint64_t bytes = drain_remove_file(d, d->first);
+
+		chunk_drain_count_kept(d, -(int64_t)MIN(bytes, d->kept));
 		if (drain_next_file(d, &d->first) < 0)
 			break;
 	}
