@@ -13,7 +13,7 @@
 #   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
 #   src/lttng/**      liblttng-ust.so.1 for programs built for LTTng-UST; with libltt alone
 #   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
-#   src/crash/**      ltt-crash
+#   src/crash/**      ltt-crash         src/archive/**    ltt-archive
 #   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
 #   src/libread/**    libltt-read, with src/read
 #   src/libctl/**, src/ctl/**                lttctl, with src/read, src/analyse and src/show
@@ -84,14 +84,14 @@ target()
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in common tracer lttng sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl s3 viewer tools; do
+	for folder in archive common tracer lttng sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl s3 viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
 	found src/read | list READ_FILES
 	found src/read src/analyse src/show | list VIEW_FILES
 	# A unit test may use any module: the daemons but their main().
 	{
-		found src/common src/model src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
+		found src/common src/model src/sessiond src/consumerd src/keeperd src/relayd src/archive src/keys src/tunnel \
 			src/s3 src/libctl src/read src/analyse src/show tests/unit/lib tests/fuzz/lib
 		find src/ctl -name durable.c
 		# the readers of saved sessions

@@ -46,6 +46,8 @@ function __lttctl_operands -a verb
             __fish_complete_directories
         case start stop flush rotate enable-rotation disable-rotation clear destroy list save status set-session stats
             __lttctl_values name list
+        case fetch
+            __fish_complete_directories
         case crash
             __lttctl_values name crash
         case watch remove-trigger

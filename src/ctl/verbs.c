@@ -53,6 +53,7 @@ static const struct {
 } synonyms[] = {
 	{ "record", "run exec trace strace ltrace perf profile launch spawn" },
 	{ "view", "show cat print read babeltrace babeltrace2" },
+	{ "fetch", "download get unarchive" },
 	{ "verify", "check fsck validate test" },
 	{ "sync", "flush fsync" },
 	{ "crash", "crashes coredump coredumpctl post-mortem" },

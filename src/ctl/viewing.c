@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "connect.h"
+#include "fetched.h"
 #include "home.h"
 #include "io/paths.h"
 #include "ctl/print/json.h"
@@ -170,6 +171,8 @@ static char *last(struct ctl *ctl)
 
 char *viewing_path(struct ctl *ctl, const char *word)
 {
+	if (word && fetched_is_url(word))
+		return fetched_path(ctl, word);
 	return word ? named(ctl, word) : last(ctl);
 }
 

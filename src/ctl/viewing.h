@@ -9,8 +9,8 @@ struct view_summary;
 
 /**
  * viewing_path() - the directory of a trace; allocated.
- * @word: a session, else a directory, else the name of a destroyed session whose trace is in the
- * default directory. NULL: the last trace of this user.
+ * @word: the URL of an archive, else a session, else a directory, else the name of a destroyed
+ * session whose trace is in the default directory. NULL: the last trace of this user.
  * Return: NULL with ctl->err set.
  */
 char *viewing_path(struct ctl *ctl, const char *word);

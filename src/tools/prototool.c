@@ -53,6 +53,10 @@ static const struct row archive_rows[] = {
 #include "rows.h"
 #include "proto/archive.def"
 };
+static const struct row segment_rows[] = {
+#include "rows.h"
+#include "proto/segment.def"
+};
 static const struct row state_rows[] = {
 #include "rows.h"
 #include "sessiond/state/state.def"
@@ -76,6 +80,8 @@ static const struct table {
 	  relay_rows, NR(relay_rows) },
 	{ "archive", "A relay and its archive process (a socketpair, each message behind its length as u32)",
 	  archive_rows, NR(archive_rows) },
+	{ "segment", "The footer of a segment, an object of an archive", segment_rows,
+	  NR(segment_rows) },
 	{ "state", NULL, state_rows, NR(state_rows) },
 };
 
@@ -350,7 +356,7 @@ static int of_table(int (*what)(const struct table *table), const char *name)
 	for (size_t t = 0; t < NR(tables); t++)
 		if (strcmp(tables[t].name, name) == 0)
 			return what(&tables[t]);
-	fprintf(stderr, "prototool: no table '%s'; there are client, app, consumer, keeper, relay and state\n",
+	fprintf(stderr, "prototool: no table '%s'; there are client, app, consumer, keeper, relay, segment and state\n",
 		name);
 	return 1;
 }

@@ -19,6 +19,7 @@ enum confine_role {
 	CONFINE_CONSUMER = 2,
 	CONFINE_SESSION = 4,
 	CONFINE_RELAY = 8,
+	CONFINE_ARCHIVE = 16, /* ltt-archive, which a relay has started */
 };
 
 #define CONFINE_CAP(number) (1ull << (number))

@@ -28,7 +28,8 @@ int confine_calls(enum confine_role role)
 #define S CONFINE_SESSION
 #define C (CONFINE_CONSUMER | S) /* the session daemon's filter holds for its children */
 #define R CONFINE_RELAY
-#define ALL (CONFINE_KEEPER | CONFINE_CONSUMER | S | R)
+#define A CONFINE_ARCHIVE
+#define ALL (CONFINE_KEEPER | CONFINE_CONSUMER | S | R | A)
 
 /* By name: calls that this libseccomp or this machine does not know are left out. */
 static const struct {
@@ -84,9 +85,9 @@ static const struct {
 	{ "pread64", ALL }, /* these two: of a log that has become too long */
 	{ "ftruncate", ALL },
 
-	/* connections; opened by the session daemon, and by consumers to relays */
+	/* connections; opened by the session daemon, by consumers to relays, and to stores */
 	{ "accept4", ALL },
-	{ "connect", C },
+	{ "connect", C | A },
 	{ "recvmsg", ALL },
 	{ "sendmsg", ALL },
 	{ "getsockopt", ALL },
@@ -96,24 +97,25 @@ static const struct {
 	{ "unlinkat", ALL },
 
 	/* a relay's connections */
-	{ "recvfrom", C | R },
-	{ "sendto", C | R },
-	{ "getsockname", C | R },
-	{ "getpeername", S | R }, /* of a relay that lttctl starts for a session that is loaded */
+	{ "recvfrom", C | R | A },
+	{ "sendto", C | R | A },
+	{ "getsockname", C | R | A },
+	{ "getpeername",
+	  S | R | A }, /* of a relay that lttctl starts for a session that is loaded */
 
 	/* and the calls by which libc resolves a relay's name */
-	{ "sendmmsg", C },
+	{ "sendmmsg", C | A },
 
 	/* workers, and a relay's thread for viewers */
-	{ "set_robust_list", C | R },
-	{ "rseq", C | R },
+	{ "set_robust_list", C | R | A },
+	{ "rseq", C | R | A },
 	{ "futex_waitv", C },
-	{ "eventfd2", C | R },
+	{ "eventfd2", C | R | A },
 	{ "sched_setattr", C },
 	{ "getpriority", C },
 	{ "setpriority", C },
 	{ "ioprio_set", C },
-	{ "clock_nanosleep", C },
+	{ "clock_nanosleep", C | A },
 	{ "sched_setscheduler", C },
 	{ "sched_getaffinity", C },
 	{ "prctl", C },
@@ -121,31 +123,31 @@ static const struct {
 
 	/* buffers, files, and the user for which they are written */
 	{ "memfd_create", C },
-	{ "fallocate", C | R },
-	{ "utimensat", S | R },
+	{ "fallocate", C | R | A },
+	{ "utimensat", S | R | A },
 	{ "fchmod", C },
-	{ "open", C },
-	{ "openat", C | R },
-	{ "openat2", C },
-	{ "stat", C },
-	{ "statx", C | R },
-	{ "mkdirat", C | R },
-	{ "getdents64", C | R },
-	{ "readlink", C },
-	{ "readlinkat", C },
-	{ "preadv", C | R },
-	{ "pwrite64", C | R },
-	{ "pwritev", C | R },
-	{ "pwritev2", C | R },
-	{ "fsync", C | R },
-	{ "fdatasync", C | R },
+	{ "open", C | A },
+	{ "openat", C | R | A },
+	{ "openat2", C | A },
+	{ "stat", C | A },
+	{ "statx", C | R | A },
+	{ "mkdirat", C | R | A },
+	{ "getdents64", C | R | A },
+	{ "readlink", C | A },
+	{ "readlinkat", C | A },
+	{ "preadv", C | R | A },
+	{ "pwrite64", C | R | A },
+	{ "pwritev", C | R | A },
+	{ "pwritev2", C | R | A },
+	{ "fsync", C | R | A },
+	{ "fdatasync", C | R | A },
 	{ "sync_file_range", C },
 	{ "splice", C },
 	{ "pipe2", C },
-	{ "syncfs", C | R },
+	{ "syncfs", C | R | A },
 	{ "statfs", C },
-	{ "fstatfs", C | R },
-	{ "flock", C | R },
+	{ "fstatfs", C | R | A },
+	{ "flock", C | R | A },
 	{ "setfsuid", C },
 	{ "setfsgid", C },
 	{ "setgroups", C },
@@ -171,11 +173,11 @@ static const struct {
 	{ "getppid", S },
 	{ "arch_prctl", S },
 	{ "set_tid_address", S },
-	{ "access", S },
-	{ "faccessat", C | R },
-	{ "faccessat2", C | R },
-	{ "lstat", S },
-	{ "getcwd", S },
+	{ "access", S | A },
+	{ "faccessat", C | R | A },
+	{ "faccessat2", C | R | A },
+	{ "lstat", S | A },
+	{ "getcwd", S | A },
 	{ "sigaltstack", S },
 	{ "close_range", S },
 	{ "setrlimit", S },
@@ -201,8 +203,8 @@ static const struct {
 	{ "rmdir", S },
 	{ "rename", S },
 	{ "renameat", ALL },
-	{ "renameat2", C | R },
-	{ "linkat", C }, /* of a file that archives have in common */
+	{ "renameat2", C | R | A },
+	{ "linkat", C | A }, /* of a file that archives have in common */
 };
 
 #define NAMESPACES                                                                     \
@@ -220,8 +222,8 @@ static int allow(scmp_filter_ctx filter, const char *name, const struct scmp_arg
 		     seccomp_rule_add(filter, SCMP_ACT_ALLOW, nr, 0);
 }
 
-/* A keeper has no threads, a consumer and a relay only threads, and no daemon has its own
- * namespace. */
+/* A keeper has no threads, a consumer, a relay and an archive only threads, and no daemon has its
+ * own namespace. */
 static int allow_clone(scmp_filter_ctx filter, enum confine_role role)
 {
 	const struct scmp_arg_cmp child = SCMP_A0(SCMP_CMP_MASKED_EQ, NAMESPACES, 0);
@@ -236,15 +238,16 @@ static int allow_clone(scmp_filter_ctx filter, enum confine_role role)
 
 #define SOCKET_KIND ((scmp_datum_t)(~(SOCK_CLOEXEC | SOCK_NONBLOCK)) & 0xffffffffu)
 
-/* To relays, over IPv4 and IPv6: nothing but streams, and datagrams to name servers. The session
- * daemon makes none, but its filter holds for its consumer. */
-static int allow_inet(scmp_filter_ctx filter)
+/* To relays and stores, over IPv4 and IPv6: nothing but streams, and datagrams to name servers. The
+ * session daemon makes none, but its filter holds for its consumer. libcurl names the protocol. */
+static int allow_inet(scmp_filter_ctx filter, enum confine_role role)
 {
+	const unsigned int nr_args = role == CONFINE_ARCHIVE ? 2 : 3;
 	const int families[] = { AF_INET, AF_INET6 }, kinds[] = { SOCK_STREAM, SOCK_DGRAM };
 	int ret = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(families) * ARRAY_SIZE(kinds) && ret == 0; i++)
-		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3,
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), nr_args,
 				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i / 2], 0),
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND,
 					       (scmp_datum_t)kinds[i % 2]),
@@ -274,7 +277,7 @@ static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 		ret = allow(filter, "mprotect", code);
 	if (ret == 0)
 		ret = allow(filter, "ioctl", &terminal);
-	if (ret == 0 && (role & C)) /* of an answer of a name server's */
+	if (ret == 0 && (role & (C | A))) /* of an answer of a name server's */
 		ret = allow(filter, "ioctl", &bytes);
 	if (ret == 0 && role == CONFINE_SESSION)
 		ret = allow(filter, "ioctl", &kmod);
@@ -282,13 +285,13 @@ static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 		ret = allow(filter, "ioctl", &ended);
 	if (ret == 0)
 		ret = allow(filter, "tgkill", role == CONFINE_SESSION ? NULL : &self);
-	if (ret == 0 && (role & C))
+	if (ret == 0 && (role & (C | A)))
 		ret = allow(filter, "socket", &local);
-	if (ret == 0 && role == CONFINE_CONSUMER)
+	if (ret == 0 && (role & (CONFINE_CONSUMER | A)))
 		ret = allow(filter, "socket", &routes);
-	if (ret == 0 && (role & C))
-		ret = allow_inet(filter);
-	if (ret == 0 && role == CONFINE_SESSION)
+	if (ret == 0 && (role & (C | A)))
+		ret = allow_inet(filter, role);
+	if (ret == 0 && (role & (CONFINE_SESSION | A)))
 		ret = allow(filter, "socketpair", &local);
 	return ret;
 }
@@ -305,10 +308,10 @@ static int confine_calls_fill(scmp_filter_ctx filter, enum confine_role role)
 	return ret;
 }
 
-/* clone3() has its flags in memory, which a filter can't read: libc makes do with
- * clone() where there is none. When a consumer looks up a relay's name libc tries the name service
- * daemon and the kernel's list of addresses, and works without them. A filter of its own, as these
- * are no refusals to log. */
+/* clone3() has its flags in memory, which a filter can't read: libc makes do with clone() where
+ * there is none. When a consumer or an archive looks up a name libc tries the name service daemon
+ * and the kernel's list of addresses, and works without them. A filter of its own, as these are no
+ * refusals to log. */
 static int hide_calls(enum confine_role role)
 {
 	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
@@ -321,9 +324,9 @@ static int hide_calls(enum confine_role role)
 		return -ENOMEM;
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	ret = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), nr, 0);
-	if (ret == 0 && role == CONFINE_CONSUMER)
+	if (ret == 0 && (role & (CONFINE_CONSUMER | A)))
 		ret = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1, local);
-	if (ret == 0 && role == CONFINE_CONSUMER)
+	if (ret == 0 && (role & (CONFINE_CONSUMER | A)))
 		ret = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1, kernel);
 	if (ret == 0)
 		ret = seccomp_load(filter);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* fetch.h - makes plain traces of a session in an archive. */
+#ifndef ARCHIVE_FETCH_H
+#define ARCHIVE_FETCH_H
+
+#include "bucket.h"
+#include "listing.h"
+
+struct fetch_counts {
+	uint64_t packets, bytes;
+	uint64_t copies; /* packets that were there already */
+	bool ended;	 /* the archive has all of the session */
+};
+
+/** Fetch the session of the segments @names from @from to @to into the directory @fd, which is
+ *  empty. Return: 0 or the code in @err. */
+int fetch_session(struct bucket *bucket, char *const *names, uint32_t nr, int fd,
+		  struct fetch_counts *ret, struct err *err) MUST_CHECK;
+
+#endif
