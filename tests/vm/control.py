@@ -2385,8 +2385,45 @@ def test_triggers_killed():
     kill("ltt-sessiond")
     emit()
     fired("filtered", 240)
+    time.sleep(1)  # until the counts are saved
+    kill(*DAEMONS)
+    ctl("status", status=None)
+    until(lambda: kernel_triggers()["filtered"].get("problem") is None, "the trigger")
+    emit()
+    fired("filtered", 320)
     ctl("remove-trigger", "filtered")
     end_daemons()
+
+
+def wakeups():
+    """How often the session daemon wakes up in some seconds."""
+    path = f"/proc/{pids('ltt-sessiond')[0]}/status"
+    count = lambda: int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", open(path).read(), re.M)[1])  # noqa: E731
+    time.sleep(1)
+    before = count()
+    time.sleep(4)
+    return count() - before
+
+
+def test_triggers_wake():
+    """The daemon sleeps until an event fires, and then acts at once."""
+    run("lttctl", "create", "idle")  # which starts the daemons
+    watch = subprocess.Popen(["lttctl", "watch", "--json"], stdout=subprocess.PIPE, text=True)
+    before = max(wakeups(), wakeups())
+    ctl("on", "-k", "syscall_entry_getpriority", "-n", "wake")
+    after = [wakeups(), wakeups()]
+    check(min(after) <= before + 2, f"{after} wake-ups, not {before}, without an event; {kernel_triggers()}")
+    took = []
+    for _ in range(20):
+        os.getpriority(os.PRIO_PROCESS, 0)
+        note = json.loads(watch.stdout.readline())
+        took.append((time.time_ns() - int(note["ns"])) / 1e6)
+    print(f"event to notification: {min(took):.1f} to {max(took):.1f} ms, median {sorted(took)[10]:.1f} ms")
+    check(min(took) < 10, took)
+    watch.terminate()
+    watch.wait()
+    ctl("remove-trigger", "wake")
+    ctl("destroy", "idle")
 
 
 def test_state():
@@ -4022,7 +4059,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_places, test_triggers_storm, test_triggers_killed, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_places, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

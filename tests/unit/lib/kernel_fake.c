@@ -78,6 +78,8 @@ static int kernel_fake_channel(struct ltt_kmod_channel *channel)
 {
 	if (kernel_fake.refuse)
 		return errno = kernel_fake.refuse, -1;
+	if (channel->flags & LTT_KMOD_FIRES)
+		return errno = ENOMEM, -1;
 	if (channel->flags == LTT_KMOD_COUNTS) {
 		channel->data_fd = channel->ctl_fd = -1;
 		return kernel_fake.counting = memfd_create("counting", MFD_CLOEXEC);
@@ -385,7 +387,8 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 		((struct ltt_kmod_hello *)arg)->features =
 			kernel_fake.old ? 0 :
 					  LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS |
-						  LTT_KMOD_OUTPUTS | LTT_KMOD_FILES;
+						  LTT_KMOD_OUTPUTS | LTT_KMOD_FILES |
+						  LTT_KMOD_TRIGGERS;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

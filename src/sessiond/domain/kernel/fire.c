@@ -98,6 +98,7 @@ static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_
 	const struct rule_spec rule = trigger_rule(spec, false);
 
 	(void)uid;
+	kernel->fire.serves = true;
 	if (!kmod_has(kernel->kmod, LTT_KMOD_TRIGGERS))
 		return err_set(err, ERR_UNSUPPORTED,
 			       "the kernel module that is loaded is older than this daemon and has "
@@ -157,7 +158,7 @@ static struct fired *kernel_fire_memory_get(struct kernel_fire *fire)
 
 	if (!fire->fired)
 		fire->fired = fired_new(kernel->recorder, &kernel_fire_memory, fire,
-					(struct account_id){ 0 }, true, &err);
+					(struct account_id){ 0 }, !fire->serves, &err);
 	if (!fire->fired)
 		log_error("triggers can't watch the kernel: %s", err.text);
 	return fire->fired;
@@ -421,6 +422,8 @@ static uint32_t kernel_fire_matched(struct domain_tracer *domain, const struct t
 	if (!kernel->fire.fired)
 		snprintf(ret_problem, len, "the kernel can't be traced: %s",
 			 kernel->kmod->fd < 0 ? kernel->kmod->why :
+			 kmod_has(kernel->kmod, LTT_KMOD_TRIGGERS) ?
+						"the module has no memory" :
 						"its module is older than this daemon");
 	else if (watching->error == ENOSPC)
 		snprintf(ret_problem, len, "%u other triggers watch the kernel, which is the limit",

@@ -15,11 +15,13 @@
 struct fired;
 struct kernel_domain;
 
-/** struct kernel_fire - @fired: NULL: there is no trigger. @clock: for filters, which have no rates
- *  here. */
+/** struct kernel_fire - @fired: NULL: there is no trigger. @serves: there was a request: the memory
+ *  of an earlier daemon has been adopted, or there is none. @clock: for filters, which have no
+ *  rates here. */
 struct kernel_fire {
 	struct list_node watchings; /* struct kernel_watching */
 	struct fired *fired;
+	bool serves;
 	struct event_filters filters;
 	struct clock_facts clock;
 	struct loop_timer walk; /* sends events to the module, some in each turn of the loop */
