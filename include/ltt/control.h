@@ -1576,8 +1576,9 @@ struct ltt_ctl_action {
  * @session, @channel: of conditions on sessions and their buffers.
  * @threshold: see enum ltt_ctl_condition.
  * @quantile: parts of a million.
- * @captures: names of fields, separated by commas, at most LTT_CTL_CAPTURES_MAX: the notification
- *	has their values; of a pair, those of the end.
+ * @captures: fields ("id"), elements ("arr[3]") and contexts ("$ctx.vpid", "$app.web:user"),
+ *	separated by commas, at most LTT_CTL_CAPTURES_MAX: the notification has their values; of a
+ *	pair, those at its end.
  * @at_most, @period_us: the actions run at most that many times in each period; 0: any number.
  * @actions: in the order in which they run; @nr_actions: 1 to LTT_CTL_ACTIONS_MAX.
  * @kind, @location, @fetch, @file, @places: of an event of LTT_CTL_KERNEL at a place, whose name is

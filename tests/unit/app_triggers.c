@@ -122,8 +122,9 @@ static void send_trigger_of(const struct fake_app *app, const struct area *a, co
 		.has_key = key != NO_KEY,
 		.key = key,
 	};
-	const struct msg_app_capture capture = { 1 };
-	struct msg_app_trigger m = { .fired = a->id, .filter = filter, .filter_contexts = "" };
+	const struct msg_app_capture capture = { .field = 1 };
+	struct msg_app_trigger m = { .fired = a->id, .filter = filter, .filter_contexts = "",
+				     .capture_contexts = "" };
 	struct encoder enc, list, captures;
 	uint8_t bytes[1000], more[600];
 

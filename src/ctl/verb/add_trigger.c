@@ -47,7 +47,7 @@ static const struct poptOption options[] = {
 	ADD_EACH("exclude-name", 'x', ADD_EXCLUDE, "events to leave out", "NAME"),
 	ADD_EACH("log-level", 'l', ADD_LEVEL, "LEVEL.. or more severe; or only LEVEL", "LEVEL"),
 	ADD_EACH("filter", 'f', ADD_FILTER, "only events for which this holds", "EXPR"),
-	ADD_EACH("capture", 0, ADD_CAPTURE, "field that notifications have", "FIELD"),
+	ADD_EACH("capture", 0, ADD_CAPTURE, "value that notifications have", "FIELD"),
 	ADD_EACH("session", 's', ADD_SESSION, "of the condition", "NAME"),
 	ADD_EACH("channel", 'c', ADD_CHANNEL, "of the condition", "NAME"),
 	ADD_EACH("domain", 'd', ADD_DOMAIN, "of the channel: user or kernel", "DOMAIN"),
@@ -248,11 +248,8 @@ static int add_trigger_take_signal(struct ctl *ctl, const char *text)
 
 static int add_trigger_take_capture(struct ctl *ctl, const char *text)
 {
-	if (*text == '$' || strpbrk(text, "[,"))
-		return err_set(&ctl->err, ERR_UNSUPPORTED,
-			       "--capture=%s: fields of the event can be captured; contexts and "
-			       "elements of arrays are not there yet",
-			       text);
+	if (strchr(text, ','))
+		return add_trigger_bad(ctl, "capture", text, "one capture");
 	add_trigger_append(&built.options.captures, text);
 	return 0;
 }

@@ -28,7 +28,7 @@ static const struct poptOption options[] = {
 		    "of the condition and of the actions, not the current", "NAME"),
 	OPTION_TEXT("filter", 'f', &opt.filter, "only events for which this holds", "EXPR"),
 	OPTION_TEXT("exclude", 'x', &opt.exclude, "events to leave out", "NAME,..."),
-	OPTION_TEXT("capture", 0, &opt.capture, "fields that notifications have", "FIELD,..."),
+	OPTION_TEXT("capture", 0, &opt.capture, "values that notifications have", "FIELD,..."),
 	OPTION_TEXT("at-most", 0, &opt.at_most, "act at most N times in a period: 3/h", "N/PERIOD"),
 	OPTION_FLAG("notify", 0, &opt.notify, "notify 'lttctl watch'; the default"),
 	OPTION_TEXT("snapshot", 0, &opt.snapshot,

@@ -74,6 +74,62 @@ static uint32_t core_trigger_nr_names(const char *names)
 	return nr;
 }
 
+static void core_capture_read(const char *text, size_t len, struct capture *ret)
+{
+	const char *bracket = memchr(text, '[', len);
+	char *end = NULL;
+
+	*ret = (struct capture){ .kind = CAPTURE_FIELD, .name = text, .len = len };
+	if (*text == '$') {
+		bool own = strncmp(text, "$ctx.", 5) == 0;
+
+		ret->kind = CAPTURE_CONTEXT;
+		ret->name += own ? 5 : 0;
+		ret->len -= own ? 5 : 0;
+		if (!ret->len || (!own && strncmp(text, "$app.", 5) != 0))
+			ret->len = 0;
+	} else if (bracket) {
+		ret->kind = CAPTURE_ELEMENT;
+		ret->len = (size_t)(bracket - text);
+		if (bracket[1] >= '0' && bracket[1] <= '9')
+			ret->number = (uint32_t)strtoul(bracket + 1, &end, 10);
+		if (!end || *end != ']' || end + 1 != text + len || end - bracket > 9)
+			ret->len = 0;
+	}
+}
+
+bool capture_next(const char **list, struct capture *ret)
+{
+	const char *text = *list;
+	size_t len = strcspn(text, ",");
+
+	if (!*text)
+		return false;
+	core_capture_read(text, len, ret);
+	*list = text + len + (text[len] == ',');
+	return true;
+}
+
+static int core_trigger_check_captures(const struct trigger_spec *spec, struct err *err)
+{
+	const char *list = spec->captures ? spec->captures : "", *text = list;
+	struct capture capture;
+
+	for (; capture_next(&list, &capture); text = list) {
+		if (!capture.len)
+			return err_set(err, ERR_INVALID,
+				       "'%.*s' can't be captured: a capture is FIELD, FIELD[NUMBER], "
+				       "$ctx.NAME or $app.PROVIDER:NAME",
+				       (int)strcspn(text, ","), text);
+		if (capture.kind != CAPTURE_FIELD && spec->domain != DOMAIN_USER)
+			return err_set(err, ERR_UNSUPPORTED,
+				       "'%.*s' can't be captured: of events of the kernel, whole "
+				       "fields can",
+				       (int)strcspn(text, ","), text);
+	}
+	return 0;
+}
+
 static int core_trigger_check_events(const struct trigger_spec *spec, struct err *err)
 {
 	struct rule_spec rule = trigger_rule(spec, false);
@@ -99,6 +155,8 @@ static int core_trigger_check_events(const struct trigger_spec *spec, struct err
 	if (core_trigger_given(spec->captures) && !condition_has_events(spec->condition))
 		return err_set(err, ERR_INVALID,
 			       "fields are captured of single events, not of their rate");
+	if (core_trigger_check_captures(spec, err))
+		return err->code;
 	return spec->condition == CONDITION_PAIR ? core_trigger_check_pair(spec, err) : 0;
 }
 

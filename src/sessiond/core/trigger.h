@@ -71,6 +71,26 @@ struct trigger {
 #include "model/trigger.def"
 };
 
+/** Numbers of app.def. */
+enum capture_kind {
+	CAPTURE_FIELD = 0,
+	CAPTURE_ELEMENT = 1,
+	CAPTURE_CONTEXT = 2,
+};
+
+/** A capture: FIELD, FIELD[NUMBER], $ctx.NAME or $app.PROVIDER:NAME. @name: of the field or
+ *  context, as for ltt_ctl_add_context(); its @len bytes are in the list. */
+struct capture {
+	enum capture_kind kind;
+	const char *name;
+	size_t len;
+	uint32_t number;
+};
+
+/** The next capture of a list. @list: moved behind it. Return: false: there is none. A malformed
+ *  one has no name. */
+bool capture_next(const char **list, struct capture *ret);
+
 #define SIGNAL_NAME_BYTES 16u
 /** "SEGV", or the number of one without a name; in @buf or static. */
 const char *signal_text(int signo, char buf[SIGNAL_NAME_BYTES]);

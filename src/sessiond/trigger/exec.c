@@ -159,7 +159,7 @@ static const char *exec_value_text(const struct firing_value *value, char buf[40
 	}
 }
 
-/* LTT_CAPTURE_ and the field, as far as a variable can be called so. */
+/* LTT_CAPTURE_ and the field or context, as far as a variable can be called so. */
 static void exec_packet_captures(struct exec_packet *packet, const struct trigger *trigger,
 				 const struct firing *firing)
 {
@@ -167,9 +167,10 @@ static void exec_packet_captures(struct exec_packet *packet, const struct trigge
 	char name[300], buf[40];
 
 	for (uint32_t i = 0; i < firing->nr_values && *names; i++) {
-		size_t len = strcspn(names, ",");
+		size_t len = strcspn(names, ","), sigil = *names == '$';
 
-		snprintf(name, sizeof(name), "LTT_CAPTURE_%.*s", (int)MIN(len, (size_t)255), names);
+		snprintf(name, sizeof(name), "LTT_CAPTURE_%.*s",
+			 (int)MIN(len - sigil, (size_t)255), names + sigil);
 		for (char *at = name; *at; at++)
 			if (!isalnum((unsigned char)*at))
 				*at = '_';

@@ -18,6 +18,7 @@
 #include "tracer/base/sys.h"
 #include "tracer/emit/trigger.h"
 #include "tracer/ring/admit.h"
+#include "tracer/ring/context.h"
 #include "tracer/ring/prepare.h"
 #include "tracer/ring/ring.h"
 
@@ -126,8 +127,17 @@ static struct watching *watching_find(const struct area *area, const struct msg_
 	return w;
 }
 
+static void spec_add_capture(struct trigger_spec *spec, const struct msg_app_capture *m)
+{
+	uint32_t at = spec->nr_captures++;
+
+	spec->captures[at] = m->field;
+	spec->capture_kinds[at] = m->kind;
+	spec->capture_numbers[at] = m->number;
+}
+
 static int spec_make(struct area *area, const struct msg_app_triggering *m, uint32_t filter,
-		     struct trigger_spec *ret)
+		     uint32_t contexts, struct trigger_spec *ret)
 {
 	struct msg_app_capture capture;
 	struct list captures = m->captures;
@@ -142,11 +152,12 @@ static int spec_make(struct area *area, const struct msg_app_triggering *m, uint
 		.threshold = m->threshold,
 		.key = m->has_key ? m->key : TRIGGER_BY_THREAD,
 		.preparation = preparation(filter, 0),
+		.contexts = contexts,
 	};
 	if (m->slot >= LTT_FIRED_SLOTS || m->role >= TRIGGER_NR_ROLES)
 		return -EINVAL;
 	while (ret->nr_captures < LTT_FIRED_VALUES && msg_app_capture_next(&captures, &capture))
-		ret->captures[ret->nr_captures++] = capture.field;
+		spec_add_capture(ret, &capture);
 	if (m->role != TRIGGER_BEGIN && m->role != TRIGGER_END)
 		return 0;
 	if (!area->pairs[m->slot])
@@ -163,11 +174,11 @@ static bool is_watched_so(const struct watching *w, const struct trigger_spec *s
 }
 
 static int watch(struct area *area, uint32_t round, const struct msg_app_triggering *m,
-		 uint32_t filter)
+		 uint32_t filter, uint32_t contexts)
 {
 	struct watching *known = watching_find(area, m), *w = known;
 	struct trigger_spec spec;
-	int err = spec_make(area, m, filter, &spec);
+	int err = spec_make(area, m, filter, contexts, &spec);
 
 	if (err || (known && is_watched_so(known, &spec))) {
 		if (!err)
@@ -315,7 +326,7 @@ static int on_trigger(struct agent_link *link, struct decoder *dec)
 	struct msg_app_triggering triggering;
 	struct msg_app_trigger m;
 	struct area *area;
-	uint32_t filter;
+	uint32_t filter, contexts = 0;
 
 	if (msg_app_trigger_decode(dec, &m) < 0)
 		return -EBADMSG;
@@ -324,11 +335,13 @@ static int on_trigger(struct agent_link *link, struct decoder *dec)
 		return 0;
 	}
 	agent_lock();
+	if (!context_set(m.capture_contexts, &contexts))
+		tracer_debug("contexts '%s' are not captured: one is unknown", m.capture_contexts);
 	area = area_find(link->index, m.fired);
 	if (area)
 		forget_gone(area);
 	while (area && msg_app_triggering_next(&m.points, &triggering)) {
-		int err = watch(area, link->round, &triggering, filter);
+		int err = watch(area, link->round, &triggering, filter, contexts);
 
 		if (err < 0)
 			tracer_debug("point %u is not watched by a trigger: %s", triggering.point,

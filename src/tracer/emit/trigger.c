@@ -11,11 +11,13 @@
 #include <ltt/probe.h>
 #include <ltt/site.h>
 
+#include "filter/program.h"
 #include "keys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/fallback.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/section.h"
+#include "tracer/ring/spare.h"
 #include "tracer/ring/sys.h"
 #include "tracer/site/registry.h"
 #include "view.h"
@@ -69,31 +71,64 @@ static void emit_trigger_publish(const struct claim *claim, uint32_t slot)
 					    __ATOMIC_RELAXED);
 }
 
-static void emit_capture_text(const struct ltt_event_view *view, int field,
-			      struct ltt_fired_record *record, uint32_t at)
+static void emit_capture_text(const char *text, size_t len, struct ltt_fired_record *record,
+			      uint32_t at)
 {
-	const char *text;
-	size_t len;
-
-	if (ltt_view_string(view, field, &text, &len) < 0)
-		return;
 	len = strnlen(text, len);
 	record->kind[at] = len > LTT_FIRED_TEXT ? LTT_FIRED_CUT : LTT_FIRED_STRING;
 	record->bytes[at] = (uint8_t)(len > LTT_FIRED_TEXT ? LTT_FIRED_TEXT : len);
 	memcpy(record->value[at].text, text, record->bytes[at]);
 }
 
+static void emit_capture_integer(const struct ltt_elements *list, const void *from,
+				 struct ltt_fired_record *record, uint32_t at)
+{
+	uint32_t unused = 64u - list->size_bits;
+	uint64_t bits = 0;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	memcpy((char *)&bits + unused / 8, from, list->size_bits / 8);
+#else
+	memcpy(&bits, from, list->size_bits / 8);
+#endif
+	record->kind[at] = list->is_signed ? LTT_FIRED_SIGNED : LTT_FIRED_UNSIGNED;
+	record->value[at].bits =
+		list->is_signed ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
+}
+
+static void emit_capture_element(const struct ltt_event_view *view, uint32_t index, uint32_t number,
+				 struct ltt_fired_record *record, uint32_t at)
+{
+	struct ltt_elements list;
+	const char *from;
+	float real;
+
+	if (ltt_view_elements(view, (int)index, &list) < 0 || number >= list.count ||
+	    list.size_bits < 8 || list.size_bits > 64)
+		return;
+	from = (const char *)list.data + (size_t)number * (list.size_bits / 8);
+	if (!list.is_float) {
+		emit_capture_integer(&list, from, record, at);
+		return;
+	}
+	record->kind[at] = LTT_FIRED_DOUBLE;
+	memcpy(&record->value[at].real, from, sizeof(double) * (list.size_bits == 64));
+	if (list.size_bits == 32) {
+		memcpy(&real, from, sizeof(real));
+		record->value[at].real = real;
+	}
+}
+
 static void emit_capture(const struct ltt_event_view *view, uint32_t index,
 			 struct ltt_fired_record *record, uint32_t at)
 {
-	const struct ltt_field *field = index < view->nr_fields ? &view->fields[index] : NULL;
+	const struct ltt_field *field = &view->fields[index];
+	const char *text;
 	uint64_t bits;
 	double real;
+	size_t len;
 	int negative;
 
-	record->kind[at] = LTT_FIRED_NONE;
-	if (!field)
-		return;
 	if (field->kind == LTT_KIND_FLOAT) {
 		if (ltt_view_float(view, (int)index, &real) == 0) {
 			record->kind[at] = LTT_FIRED_DOUBLE;
@@ -103,9 +138,43 @@ static void emit_capture(const struct ltt_event_view *view, uint32_t index,
 		record->kind[at] =
 			field->flags & LTT_FIELD_SIGNED ? LTT_FIRED_SIGNED : LTT_FIRED_UNSIGNED;
 		record->value[at].bits = bits;
-	} else {
-		emit_capture_text(view, (int)index, record, at);
+	} else if (ltt_view_string(view, (int)index, &text, &len) == 0) {
+		emit_capture_text(text, len, record, at);
 	}
+}
+
+static void emit_capture_value(const struct ltt_filter_value *value,
+			       struct ltt_fired_record *record, uint32_t at)
+{
+	if (value->kind == LTT_FILTER_INTEGER) {
+		record->kind[at] = LTT_FIRED_SIGNED;
+		record->value[at].bits = (uint64_t)value->integer;
+	} else if (value->kind == LTT_FILTER_NUMBER) {
+		record->kind[at] = LTT_FIRED_DOUBLE;
+		record->value[at].real = value->number;
+	} else if (value->kind == LTT_FILTER_TEXT) {
+		emit_capture_text(value->text, value->length, record, at);
+	}
+}
+
+/* The address of the call is not known here. */
+static __attribute__((noinline)) void emit_capture_contexts(const struct trigger_spec *spec,
+							    struct ltt_fired_record *record)
+{
+	struct ltt_filter_value values[CONTEXT_VALUES];
+	bool is_long = context_bytes(spec->contexts) > CONTEXT_STACK;
+	unsigned char stack[CONTEXT_STACK + sizeof(uint64_t)];
+	unsigned char *memory = is_long ? spare_take(SPARE_FILTER) : stack;
+
+	if (!memory)
+		return;
+	context_values(spec->contexts, memory, values, NULL);
+	for (uint32_t i = 0; i < record->nr_values; i++)
+		if (spec->capture_kinds[i] == TRIGGER_CAPTURE_CONTEXT &&
+		    spec->capture_numbers[i] < context_nr(spec->contexts))
+			emit_capture_value(&values[spec->capture_numbers[i]], record, i);
+	if (is_long)
+		spare_release(memory);
 }
 
 static void emit_trigger_record(const struct trigger_spec *spec, struct ltt_fired_record *record,
@@ -128,8 +197,19 @@ static void emit_trigger_record(const struct trigger_spec *spec, struct ltt_fire
 	memset(record->event, 0, sizeof(record->event));
 	memcpy(record->event, site->event->name, strnlen(site->event->name, sizeof(record->event)));
 	record->nr_values = nr < LTT_FIRED_VALUES ? nr : LTT_FIRED_VALUES;
-	for (uint32_t i = 0; i < record->nr_values; i++)
-		emit_capture(view, spec->captures[i], record, i);
+	memset(record->kind, LTT_FIRED_NONE, sizeof(record->kind));
+	for (uint32_t i = 0; i < record->nr_values; i++) {
+		uint32_t field = spec->captures[i];
+
+		if (field >= view->nr_fields)
+			continue;
+		if (spec->capture_kinds[i] == TRIGGER_CAPTURE_FIELD)
+			emit_capture(view, field, record, i);
+		else if (spec->capture_kinds[i] == TRIGGER_CAPTURE_ELEMENT)
+			emit_capture_element(view, field, spec->capture_numbers[i], record, i);
+	}
+	if (spec->contexts)
+		emit_capture_contexts(spec, record);
 }
 
 /* The order is that of abi/ltt_fired.h. */

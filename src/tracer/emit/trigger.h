@@ -33,6 +33,13 @@ enum trigger_role {
 #define TRIGGER_BY_THREAD UINT32_MAX
 #define TRIGGER_NO_FIELD UINT32_MAX
 
+/** Numbers of app.def. */
+enum trigger_capture {
+	TRIGGER_CAPTURE_FIELD = 0,
+	TRIGGER_CAPTURE_ELEMENT = 1,
+	TRIGGER_CAPTURE_CONTEXT = 2,
+};
+
 /**
  * struct trigger_spec
  * @fired, @program, @slot, @generation: of the memory.
@@ -40,6 +47,8 @@ enum trigger_role {
  * @key: field that begin and end have in common, or TRIGGER_BY_THREAD.
  * @pairs: of roles TRIGGER_BEGIN and TRIGGER_END: the same for both.
  * @captures: fields whose values are recorded, or TRIGGER_NO_FIELD.
+ * @capture_kinds: enum trigger_capture, of each. @capture_numbers: of its element, or of its
+ * context in the set @contexts.
  * @preparation: the filter.
  */
 struct trigger_spec {
@@ -53,6 +62,9 @@ struct trigger_spec {
 	struct pairing *pairs;
 	uint32_t nr_captures;
 	uint32_t captures[LTT_FIRED_VALUES];
+	uint8_t capture_kinds[LTT_FIRED_VALUES];
+	uint32_t capture_numbers[LTT_FIRED_VALUES];
+	uint32_t contexts;
 	uint32_t preparation;
 };
 

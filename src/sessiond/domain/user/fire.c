@@ -21,6 +21,7 @@ enum fire_role { FIRE_MATCH = 0, FIRE_BEGIN = 1, FIRE_END = 2, FIRE_COUNT = 3 };
 #define NO_FIELD UINT32_MAX
 #define TRIGGERING_BYTES 400u /* at most, with its captures */
 #define SETTLE_US 1000000u
+#define CONTEXTS_BYTES 4096u /* names of captured ones */
 #define FILTER_BYTES 16384u /* of which longer ones are alone in a message */
 
 /** Triggers of the user domain. */
@@ -134,7 +135,8 @@ struct fire_outbox {
 	uint32_t slot;
 	struct event_filters filters;
 	const struct event_filter *filter; /* of all points in the list */
-	uint8_t buf[MSG_MAX_BYTES - FILTER_BYTES - 256];
+	char contexts[CONTEXTS_BYTES]; /* of the captures */
+	uint8_t buf[MSG_MAX_BYTES - FILTER_BYTES - CONTEXTS_BYTES - 256];
 	struct encoder list;
 };
 
@@ -146,6 +148,7 @@ static void fire_flush(struct fire_outbox *box)
 		.points = encoder_list(&box->list),
 		.filter = { filter ? filter->programs : NULL, filter ? (uint32_t)filter->len : 0 },
 		.filter_contexts = filter ? filter->contexts : "",
+		.capture_contexts = box->contexts,
 	};
 	struct encoder enc;
 
@@ -168,18 +171,41 @@ static uint64_t fire_threshold(const struct fire_outbox *box)
 	return units > UINT64_MAX ? UINT64_MAX : (uint64_t)units;
 }
 
-static void fire_add_captures(const struct trigger *trigger, const struct shape *shape,
-			      struct encoder *list)
+/* The number of a context in the list, to which it is added if it is not there yet. */
+static uint32_t fire_context(char contexts[CONTEXTS_BYTES], const struct capture *capture)
 {
-	const char *name = trigger->captures;
+	char *at = contexts;
 	uint32_t nr = 0;
 
-	while (*name && nr++ < TRIGGER_MAX_CAPTURES) {
-		size_t len = strcspn(name, ",");
-		const struct msg_app_capture msg = { fire_field(shape, name, len) };
+	while (*at) {
+		size_t len = strcspn(at, ",");
+
+		if (len == capture->len && memcmp(at, capture->name, len) == 0)
+			return nr;
+		nr++;
+		at += len + (at[len] == ',');
+	}
+	snprintf(at, (size_t)(contexts + CONTEXTS_BYTES - at), "%s%.*s", nr ? "," : "",
+		 (int)capture->len, capture->name);
+	return nr;
+}
+
+static void fire_add_captures(struct fire_outbox *box, const struct shape *shape,
+			      struct encoder *list)
+{
+	const char *captures = box->trigger->captures;
+	struct capture capture;
+
+	for (uint32_t nr = 0; nr < TRIGGER_MAX_CAPTURES && capture_next(&captures, &capture);
+	     nr++) {
+		bool context = capture.kind == CAPTURE_CONTEXT;
+		const struct msg_app_capture msg = {
+			.field = context ? NO_FIELD : fire_field(shape, capture.name, capture.len),
+			.kind = (uint8_t)capture.kind,
+			.number = context ? fire_context(box->contexts, &capture) : capture.number,
+		};
 
 		msg_app_capture_add(list, &msg);
-		name += len + (name[len] == ',');
 	}
 }
 
@@ -209,7 +235,7 @@ static void fire_add_point(struct fire_outbox *box, const struct app_point *poin
 		msg.threshold = fire_threshold(box);
 	encoder_init(&captures, buf, sizeof(buf));
 	if (role == FIRE_MATCH || role == FIRE_END)
-		fire_add_captures(trigger, point->shape, &captures);
+		fire_add_captures(box, point->shape, &captures);
 	msg.captures = encoder_list(&captures);
 	if (filter != box->filter || box->list.len + TRIGGERING_BYTES > sizeof(box->buf) ||
 	    (filter && filter->len > FILTER_BYTES))

@@ -815,20 +815,50 @@ static bool field_is_any(const struct layout_field *field)
 	return true;
 }
 
+static bool field_has_elements(const struct layout_field *field)
+{
+	return field->kind == LTT_KIND_ARRAY || field->kind == LTT_KIND_SEQUENCE;
+}
+
+static int shape_elements(const struct shape *shape, const char *name)
+{
+	int i = shape_field(shape, name);
+
+	return i >= 0 && field_has_elements(&shape->layout->fields[i]) ? i : -1;
+}
+
+static int user_check_captured_context(const char *name, struct err *err)
+{
+	if (strcmp(name, "otel_trace_id") == 0 || strcmp(name, "otel_span_id") == 0)
+		return 0;
+	if (strcmp(name, "ip") == 0 || strcmp(name, "otel") == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "'$ctx.%s' can't be captured: %s", name,
+			       *name == 'i' ? "a trigger does not have the address of the call" :
+					      "use $ctx.otel_trace_id and $ctx.otel_span_id");
+	return user_check_context(name, err);
+}
+
+/* @event: NULL: fields are not checked, as it is a glob. */
 static int user_check_captures(const struct user_domain *user, const char *event,
 			       const char *captures, uid_t uid, struct err *err)
 {
-	AUTO_FREE char *names = xstrdup(captures);
-	char *rest = names, *name;
+	struct capture capture;
 
-	while ((name = strsep(&rest, ","))) {
+	while (capture_next(&captures, &capture)) {
+		AUTO_FREE char *name = xasprintf("%.*s", (int)capture.len, capture.name);
+		bool element = capture.kind == CAPTURE_ELEMENT;
 		struct field_search search = { .uid = uid,
 					       .name = event,
 					       .field = name,
-					       .find = shape_field,
-					       .suits = field_is_any };
+					       .find = element ? shape_elements : shape_field,
+					       .suits = element ? field_has_elements :
+								  field_is_any };
 
-		if (*name && user_check_field(user, &search, "", err))
+		if (capture.kind == CAPTURE_CONTEXT ?
+			    user_check_captured_context(name, err) :
+			    event && user_check_field(user, &search,
+						      element ? "array or sequence " : "", err))
 			return err->code;
 	}
 	return 0;
@@ -882,7 +912,7 @@ int fire_check(struct domain_tracer *domain, const struct trigger_spec *spec, ui
 	bool pair = spec->condition == CONDITION_PAIR;
 
 	if (glob_is_pattern(spec->pattern))
-		return 0;
+		return user_check_captures(user, NULL, spec->captures, uid, err);
 	if (*spec->filter && user_check_trigger_filter(user, spec, uid, err))
 		return err->code;
 	if (pair && *spec->key &&
