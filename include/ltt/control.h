@@ -1583,6 +1583,7 @@ struct ltt_ctl_action {
  * @actions: in the order in which they run; @nr_actions: 1 to LTT_CTL_ACTIONS_MAX.
  * @kind, @location, @fetch, @file, @places: of an event of LTT_CTL_KERNEL at a place, whose name is
  *	@pattern: as for ltt_ctl_enable_event(). LTT_CTL_RULE_EVENTS: it is at none.
+ * @other_owner: the trigger is of user @uid with the group @gid, not of the caller, which is root.
  */
 struct ltt_ctl_trigger_options {
 	size_t size;
@@ -1610,6 +1611,9 @@ struct ltt_ctl_trigger_options {
 	const char *fetch;
 	const char *file;
 	const char *places;
+	int other_owner;
+	uint32_t uid;
+	uint32_t gid;
 };
 
 static inline void ltt_ctl_trigger_options_init(struct ltt_ctl_trigger_options *trigger)

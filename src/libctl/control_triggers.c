@@ -67,6 +67,9 @@ int ltt_ctl_add_trigger(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_option
 		const struct req_trigger_add req = {
 			.name = control_text(o.name),
 			.actions = control_put_actions(&o, buf, &fits),
+			.other = o.other_owner != 0,
+			.uid = o.uid,
+			.gid = o.gid,
 #define ASKED(type, name, init, doc) .name = MODEL_GIVEN(type, o.name),
 #include "model/trigger.def"
 		};

@@ -2,6 +2,7 @@
 /* add_trigger.c - lttctl add-trigger --condition=TYPE ... --action=TYPE ...: LTTng's grammar. An
  * option belongs to the condition or the action before it, and the operands are the sessions of
  * the actions, in their order. */
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ enum add_trigger_option {
 
 static const struct poptOption options[] = {
 	ADD_EACH("name", 'n', ADD_NAME, "of the trigger, the event or the snapshot", "NAME"),
-	ADD_EACH("owner-uid", 0, ADD_OWNER, "of this user: the caller", "UID"),
+	ADD_EACH("owner-uid", 0, ADD_OWNER, "of this user, not the caller; for root", "UID"),
 	ADD_EACH("condition", 0, ADD_CONDITION, "when it fires; its options follow", "TYPE"),
 	ADD_EACH("action", 0, ADD_ACTION, "what is done; its options follow", "TYPE"),
 	ADD_EACH("type", 't', ADD_TYPE, "of the event: user, kernel, syscall; or as --threshold-size", "TYPE"),
@@ -256,15 +257,20 @@ static int add_trigger_take_capture(struct ctl *ctl, const char *text)
 
 static int add_trigger_check_owner(struct ctl *ctl, const char *text)
 {
+	const struct passwd *user;
 	uint64_t uid = getuid();
 
-	if (text && parse_u64(text, &uid) != 0)
+	if (text && (parse_u64(text, &uid) != 0 || uid >= UINT32_MAX))
 		return add_trigger_bad(ctl, "owner-uid", text, "a user id");
-	if (uid != getuid())
-		return err_set(&ctl->err, ERR_UNSUPPORTED,
-			       "--owner-uid=%s: triggers of another user are not there yet; run "
-			       "lttctl as that user",
-			       text);
+	if (uid == getuid())
+		return 0;
+	user = getpwuid((uid_t)uid);
+	if (!user)
+		return add_trigger_bad(ctl, "owner-uid", text,
+				       "the id of a user of this machine, whose group is needed");
+	built.options.other_owner = 1;
+	built.options.uid = (uint32_t)uid;
+	built.options.gid = user->pw_gid;
 	return 0;
 }
 

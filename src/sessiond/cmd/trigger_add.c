@@ -3,12 +3,30 @@
 #include "cmd.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/realtime.h"
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/state/triggers.h"
 #include "sessiond/trigger/action_message.h"
+
+static enum cmd_now trigger_add_owner(struct command *cmd, const struct req_trigger_add *req,
+				      struct caller *ret)
+{
+	*ret = cmd->caller;
+	if (!req->other)
+		return CMD_DONE;
+	if (cmd->caller.uid != 0)
+		return command_error(cmd, ERR_DENIED, "triggers of other users are root's to add");
+	if (geteuid() != 0 && req->uid != geteuid())
+		return command_error(cmd, ERR_DENIED,
+				     "this session daemon is not root's, and has no triggers of "
+				     "other users");
+	ret->uid = req->uid;
+	ret->gid = req->gid;
+	return CMD_DONE;
+}
 
 /* @ret_text: memory that @spec has now, to be freed, or NULL. */
 static enum cmd_now trigger_add_convert(struct command *cmd, struct domain_tracer *tracer,
@@ -23,7 +41,7 @@ static enum cmd_now trigger_add_convert(struct command *cmd, struct domain_trace
 }
 
 static enum cmd_now trigger_add_check_events(struct command *cmd, struct trigger_spec *spec,
-					     char **ret_text)
+					     uid_t owner, char **ret_text)
 {
 	struct domain_tracer *tracer;
 
@@ -37,7 +55,7 @@ static enum cmd_now trigger_add_check_events(struct command *cmd, struct trigger
 	if (spec->filter && *spec->filter &&
 	    filter_check_syntax(tracer->ops->filters(tracer), spec->filter, &cmd->err))
 		return CMD_FAILED;
-	return conditions_check(&cmd->sd->conditions, spec, cmd->caller.uid, &cmd->err) ?
+	return conditions_check(&cmd->sd->conditions, spec, owner, &cmd->err) ?
 		       CMD_FAILED :
 		       CMD_DONE;
 }
@@ -97,11 +115,13 @@ int cmd_trigger_add(struct command *cmd, struct req_trigger_add *req, struct rep
 	uint32_t nr = actions_from_list(req->actions, messages, actions);
 	AUTO_FREE char *text = NULL;
 	struct trigger *trigger;
+	struct caller owner;
 	char problem[300];
 
-	if (trigger_check(&spec, actions, nr, &cmd->err) ||
-	    trigger_add_check_events(cmd, &spec, &text) != CMD_DONE ||
-	    trigger_add(&cmd->sd->triggers, &cmd->caller, req->name, &spec, actions, nr, &trigger,
+	if (trigger_add_owner(cmd, req, &owner) != CMD_DONE ||
+	    trigger_check(&spec, actions, nr, &cmd->err) ||
+	    trigger_add_check_events(cmd, &spec, owner.uid, &text) != CMD_DONE ||
+	    trigger_add(&cmd->sd->triggers, &owner, req->name, &spec, actions, nr, &trigger,
 			&cmd->err))
 		return CMD_FAILED;
 	trigger->created_ns = realtime_ns();
