@@ -5,6 +5,11 @@
 
 #include "gen/proto_app.h"
 
+/** Bits of app_hello.features. */
+enum app_feature {
+	APP_FEATURE_TRIGGERS = 1, /* app_trigger, with captures of contexts and elements */
+};
+
 /** app_ready.part: while a session can't be written, applications do not wait for it, but continue
  *  with buffers of it that they have. */
 enum app_ready_part {

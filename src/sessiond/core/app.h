@@ -53,6 +53,7 @@ struct app {
 	char *scopes;		  /* words of its environment, separated by colons */
 	uint64_t start_ns;	  /* CLOCK_REALTIME */
 	bool exclusive;		  /* needs separate buffers */
+	uint64_t features;	  /* of its library: enum app_feature */
 	void *points;		  /* tsearch by id */
 	struct list_node refused; /* struct app_refused */
 	uint32_t nr_refused;

@@ -53,6 +53,7 @@ void agent_send_hello(struct agent_link *link)
 	struct timespec now;
 	struct msg_app_hello m = {
 		.abi = LTT_SITE_ABI,
+		.features = APP_FEATURE_TRIGGERS,
 		.pid = (uint32_t)getpid(),
 		.procname = procname,
 		.producer = (uint8_t)ring_producer(),

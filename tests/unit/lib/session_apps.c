@@ -64,7 +64,8 @@ int new_app(const char *name, uint8_t producer)
 {
 	int app = harness_app();
 
-	HARNESS_APP_SEND(app, app_hello, .abi = 1, .pid = 77, .procname = name, .bits = 64,
+	HARNESS_APP_SEND(app, app_hello, .abi = 1, .features = APP_FEATURE_TRIGGERS, .pid = 77,
+			 .procname = name, .bits = 64,
 			 .producer = producer, .start_ns = 1700000000000000000ull);
 	return app;
 }

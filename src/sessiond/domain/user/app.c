@@ -70,6 +70,7 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 		app->app.scopes = xstrdup("");
 	app->app.start_ns = hello->start_ns;
 	app->app.exclusive = hello->producer != 0;
+	app->app.features = hello->features;
 	app->recorded = hello->recorded;
 	list_append(&user->apps, &app->node);
 	link_to_sessions(app);

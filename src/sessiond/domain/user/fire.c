@@ -390,7 +390,11 @@ static void fire_watch_in(struct user_app *app, struct trigger *trigger, const u
 			  size_t nr)
 {
 	struct err err = { 0 };
-	struct fired *fired = fire_get_area(app->user, app->app.uid, false, &err);
+	struct fired *fired;
+
+	if (!(app->app.features & APP_FEATURE_TRIGGERS))
+		return; /* fire_matched() reports it */
+	fired = fire_get_area(app->user, app->app.uid, false, &err);
 
 	if (fired && fired_slot_get(fired, trigger) == FIRED_NO_SLOT)
 		err_set(&err, ERR_LIMIT,
@@ -541,16 +545,27 @@ static uint32_t fire_matched(struct domain_tracer *domain, const struct trigger 
 	enum fire_role first = fire_first_role(trigger), last = fire_last_role(trigger);
 	struct user_app *app;
 	uint32_t points = 0;
+	unsigned int older = 0;
 
 	list_for_each(app, &user_of(domain)->apps, node) {
 		struct fire_search search = { .trigger = trigger };
+		uint32_t nr;
 
 		if (!trigger_concerns(trigger, app->app.uid))
 			continue;
 		app_each_point(&app->app, fire_count_point, &search);
-		points += search.nr[first] + (last != first ? search.nr[last] : 0);
+		nr = search.nr[first] + (last != first ? search.nr[last] : 0);
+		if (app->app.features & APP_FEATURE_TRIGGERS)
+			points += nr;
+		else
+			older += nr != 0;
 	}
-	if (!points)
+	if (older)
+		snprintf(ret_problem, len,
+			 "does not watch %u running application%s, whose libltt is older and has "
+			 "no triggers: start %s again with the present one",
+			 older, older == 1 ? "" : "s", older == 1 ? "it" : "them");
+	else if (!points)
 		snprintf(ret_problem, len, "waits for its event: no running application has it");
 	return points;
 }
