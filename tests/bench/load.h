@@ -18,6 +18,9 @@
  *	load clock                              ns of a bare clock read, both clocks
  *	load pace KIND RATE SECONDS             RATE events/s; prints emitted
  *	load many THREADS RATE SECONDS          each thread RATE events/s; CPU time
+ *	load pairs PAIRS BURSTS                 ns of CPU of an EMIT_INT with an EMIT_STR behind it,
+ *	                                        one line a burst
+ *	load stamp RATE SECONDS                 RATE EMIT_STR/s, with CLOCK_MONOTONIC as a
  *	load idle                               prints "ready", waits for its stdin to end
  *	load none                               ends at once
  */
@@ -328,6 +331,31 @@ static int run_gap(void)
 	return 0;
 }
 
+static int run_pairs(void)
+{
+	pin(0);
+	for (unsigned long b = 0; b < load.bursts; b++) {
+		uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		for (unsigned long i = 0; i < load.events; i++) {
+			EMIT_INT((int32_t)i);
+			EMIT_STR((uint64_t)i, (int32_t)i, load_text);
+		}
+		printf("%.3f\n", (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) /
+					 (double)load.events);
+	}
+	return 0;
+}
+
+static int run_stamp(void)
+{
+	for (int32_t i = 0; i < load.rate * load.seconds; i++) {
+		EMIT_STR(clock_ns(CLOCK_MONOTONIC), i, load_text);
+		sleep_ns((uint64_t)(1e9 / load.rate));
+	}
+	return 0;
+}
+
 static int run_idle(void)
 {
 	char c;
@@ -376,6 +404,16 @@ static int load_main(int argc, char **argv)
 		load.rate = atof(argv[3]);
 		load.seconds = atof(argv[4]);
 		return load.threads && load.threads <= MAX_LOAD_THREADS ? run_many() : 2;
+	}
+	if (strcmp(what, "pairs") == 0 && argc == 4) {
+		load.events = strtoul(argv[2], NULL, 0);
+		load.bursts = strtoul(argv[3], NULL, 0);
+		return run_pairs();
+	}
+	if (strcmp(what, "stamp") == 0 && argc == 4) {
+		load.rate = atof(argv[2]);
+		load.seconds = atof(argv[3]);
+		return run_stamp();
 	}
 	if (strcmp(what, "gap") == 0)
 		return run_gap();
