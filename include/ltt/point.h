@@ -4,10 +4,10 @@
  * places that hit them, as those of LTTng's macros are (<lttng/tracepoint.h>, which includes this).
  * Not for use by programs.
  *
- * A point is the site of all places of one event in an object (program or library). A descriptor has
- * its fields and its code. The linker joins a point to its descriptor where both are linked together; else
- * libltt does, by name and arguments, when the second of the two is loaded, and parts them before
- * either is unloaded.
+ * A point is the site of all places of one event in an object (program or library). A descriptor
+ * has the event's fields and code. The linker joins a point to its descriptor where both are linked
+ * together; else libltt does, by name and arguments, when the second of the two is loaded, and
+ * parts them before either is unloaded.
  */
 #ifndef LTT_POINT_H
 #define LTT_POINT_H

@@ -49,9 +49,18 @@ EXPORT int lttng_ust_tp_get_destructors_state(void)
 	return destructors;
 }
 
+EXPORT void tp_disable_destructors(void)
+{
+	destructors = 0;
+}
+
+EXPORT int tp_get_destructors_state(void)
+{
+	return destructors;
+}
+
 NOTHING(lttng_ust_tp_init)
 NOTHING(lttng_ust_tp_exit)
-SUCCESS(tracepoint_register_lib)
 
 /* --- liblttng-ust -------------------------------------------------------------------------- */
 
@@ -86,6 +95,22 @@ EXPORT const char *lttng_ust_strerror(int code)
 {
 	return strerror(code < 0 ? -code : code);
 }
+
+/* --- liblttng-ust.so.0 ------------------------------------------------------------------------ */
+
+NOTHING(ust_before_fork)
+NOTHING(ust_after_fork_parent)
+NOTHING(ust_after_fork_child)
+NOTHING(ust_after_setns)
+NOTHING(ust_after_unshare)
+NOTHING(ust_after_setuid)
+NOTHING(ust_after_setgid)
+NOTHING(ust_after_seteuid)
+NOTHING(ust_after_setegid)
+NOTHING(ust_after_setreuid)
+NOTHING(ust_after_setregid)
+NOTHING(ust_after_setresuid)
+NOTHING(ust_after_setresgid)
 
 /* --- liblttng-ust-common ------------------------------------------------------------------- */
 

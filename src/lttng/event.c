@@ -275,6 +275,7 @@ void event_free(struct event *event)
 		event_free_enum(event->event.fields[i].enumeration);
 	free((void *)event->event.fields);
 	free(event->hidden);
+	free(event->old);
 	free(event->name);
 	free(event);
 }

@@ -32,6 +32,7 @@ struct event {
 	struct ltt_event event;
 	const struct tp_event *from;
 	struct target *targets; /* its call sites, see join.h */
+	struct old_recorder *old; /* of a provider of 2.12 and before (old/provider.c), or NULL */
 	struct event *next;
 	struct hidden *hidden;
 	uint32_t nr_hidden, nr_slots; /* slots: of the whole stack */
@@ -50,6 +51,16 @@ void event_free(struct event *event);
 
 /** Prepare the members through which the provider's function records. */
 void event_prepare_recording(struct event *event);
+
+/**
+ * A payload of @bytes that is written piece by piece, by a thread with a block (readers.h).
+ * @owner: an address of the probe's frame. record_open() returns NULL if there is no room: the
+ * event is counted as lost. record_text(): @bytes: with the end, as measured before.
+ */
+struct frame *record_open(struct event *event, const void *owner, size_t bytes);
+void record_bytes(struct frame *frame, const void *from, size_t bytes);
+void record_text(struct frame *frame, const char *from, size_t bytes);
+void record_close(struct frame *frame);
 
 /** Whether @text consists of letters, digits and underscores, and ends within MAX_NAME bytes. */
 bool event_is_name(const char *text);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "old/provider.h"
 #include "readers.h"
 
 #define NR_BUCKETS 1024u
@@ -21,9 +22,10 @@ struct calls {
 
 struct joined_site {
 	struct joined_site *next;
-	struct lttng_ust_tracepoint *site;
+	struct place place;
 	struct calls *calls;
 	uint32_t users; /* several objects may have the same one */
+	char names[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,6 +33,7 @@ static struct source *sources[NR_BUCKETS];
 static struct joined_site *sites[NR_BUCKETS];
 static struct target *dead_targets;
 static struct calls *dead_calls;
+static struct joined_site *dead_sites;
 
 void join_lock(void)
 {
@@ -53,7 +56,7 @@ static uint32_t join_hash(const char *provider, const char *event)
 	return hash % NR_BUCKETS;
 }
 
-static bool fits(const struct source *source, const struct lttng_ust_tracepoint *site)
+static bool fits(const struct source *source, const struct place *site)
 {
 	return strcmp(source->event, site->event) == 0 &&
 	       strcmp(source->provider, site->provider) == 0 &&
@@ -62,16 +65,16 @@ static bool fits(const struct source *source, const struct lttng_ust_tracepoint 
 
 /* --- the word that the program reads ----------------------------------------------------- */
 
-static const struct calls *calls_of(const struct lttng_ust_tracepoint *site)
+static const struct calls *calls_of(const struct place *site)
 {
-	const struct tp_probe *probes = __atomic_load_n(&site->probes, __ATOMIC_SEQ_CST);
+	const struct tp_probe *probes = __atomic_load_n(site->probes, __ATOMIC_SEQ_CST);
 
 	return probes ? (const struct calls *)((const char *)probes -
 					       offsetof(struct calls, probe)) :
 			NULL;
 }
 
-static int is_wanted(const struct lttng_ust_tracepoint *site)
+static int is_wanted(const struct place *site)
 {
 	const struct calls *calls = calls_of(site);
 
@@ -82,13 +85,13 @@ static int is_wanted(const struct lttng_ust_tracepoint *site)
 }
 
 /* Another thread may do the same: each checks after its store, so that the last store is right. */
-static void update_state(struct lttng_ust_tracepoint *site)
+static void update_state(const struct place *site)
 {
 	int wanted;
 
 	do {
 		wanted = is_wanted(site);
-		__atomic_store_n(&site->state, wanted, __ATOMIC_SEQ_CST);
+		__atomic_store_n(site->state, wanted, __ATOMIC_SEQ_CST);
 	} while (wanted != is_wanted(site));
 }
 
@@ -120,7 +123,7 @@ static int renew_calls(struct joined_site *joined, uint32_t bucket)
 	uint32_t nr = 0, at = 0;
 
 	for (struct source *s = sources[bucket]; s; s = s->next)
-		nr += fits(s, joined->site);
+		nr += fits(s, &joined->place);
 	if (nr) {
 		calls = calloc(1, sizeof(*calls) + (nr + 1) * sizeof(calls->probe[0]) +
 					  nr * sizeof(calls->enabled[0]));
@@ -129,15 +132,15 @@ static int renew_calls(struct joined_site *joined, uint32_t bucket)
 		calls->enabled = (const int **)&calls->probe[nr + 1];
 	}
 	for (struct source *s = sources[bucket]; s; s = s->next) {
-		if (!fits(s, joined->site))
+		if (!fits(s, &joined->place))
 			continue;
 		calls->enabled[at] = s->enabled;
 		calls->probe[at++] = s->probe;
 	}
-	__atomic_store_n(&joined->site->probes, calls ? calls->probe : NULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(joined->place.probes, calls ? calls->probe : NULL, __ATOMIC_SEQ_CST);
 	bury_calls(joined);
 	joined->calls = calls;
-	update_state(joined->site);
+	update_state(&joined->place);
 	return 0;
 }
 
@@ -157,13 +160,13 @@ static int renew_targets(struct source *source, uint32_t bucket)
 	uint32_t nr = 0, at = 0;
 
 	for (struct joined_site *j = sites[bucket]; j; j = j->next)
-		nr += fits(source, j->site);
+		nr += fits(source, &j->place);
 	targets = calloc(1, sizeof(*targets) + (nr + 1) * sizeof(targets->sites[0]));
 	if (!targets)
 		return -ENOMEM;
 	for (struct joined_site *j = sites[bucket]; j; j = j->next)
-		if (fits(source, j->site))
-			targets->sites[at++] = j->site;
+		if (fits(source, &j->place))
+			targets->sites[at++] = &j->place;
 	bury_targets(source);
 	__atomic_store_n(source->targets, targets, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < at; i++)
@@ -176,8 +179,8 @@ static void forget_function(struct joined_site *joined, const struct source *sou
 {
 	for (uint32_t i = 0; joined->calls && joined->calls->probe[i].function; i++)
 		if (joined->calls->probe[i].data == source->probe.data)
-			__atomic_store_n(&joined->site->probes, NULL, __ATOMIC_SEQ_CST);
-	update_state(joined->site);
+			__atomic_store_n(joined->place.probes, NULL, __ATOMIC_SEQ_CST);
+	update_state(&joined->place);
 }
 
 int join_add_source(struct source *source)
@@ -188,7 +191,7 @@ int join_add_source(struct source *source)
 	source->next = sources[bucket];
 	sources[bucket] = source;
 	for (struct joined_site *j = sites[bucket]; j && !res; j = j->next)
-		if (fits(source, j->site))
+		if (fits(source, &j->place))
 			res = renew_calls(j, bucket);
 	if (!res && source->enabled)
 		res = renew_targets(source, bucket);
@@ -208,7 +211,7 @@ void join_remove_source(struct source *source)
 		return;
 	*at = source->next;
 	for (struct joined_site *j = sites[bucket]; j; j = j->next)
-		if (fits(source, j->site) && renew_calls(j, bucket) < 0)
+		if (fits(source, &j->place) && renew_calls(j, bucket) < 0)
 			forget_function(j, source);
 	if (source->enabled) {
 		bury_targets(source);
@@ -216,16 +219,30 @@ void join_remove_source(struct source *source)
 	}
 }
 
-static struct joined_site **find_site(const struct lttng_ust_tracepoint *site, uint32_t bucket)
+static struct joined_site **find_site(const struct place *site, uint32_t bucket)
 {
 	struct joined_site **at = &sites[bucket];
 
-	while (*at && (*at)->site != site)
+	while (*at && (*at)->place.state != site->state)
 		at = &(*at)->next;
 	return at;
 }
 
-int join_add_site(struct lttng_ust_tracepoint *site)
+static struct joined_site *joined_new(const struct place *place)
+{
+	const size_t first = strlen(place->provider) + 1, second = strlen(place->event) + 1;
+	struct joined_site *joined = calloc(1, sizeof(*joined) + first + second);
+
+	if (!joined)
+		return NULL;
+	joined->users = 1;
+	joined->place = *place;
+	joined->place.provider = memcpy(joined->names, place->provider, first);
+	joined->place.event = memcpy(joined->names + first, place->event, second);
+	return joined;
+}
+
+int join_add_site(const struct place *site)
 {
 	const uint32_t bucket = join_hash(site->provider, site->event);
 	struct joined_site *joined = *find_site(site, bucket);
@@ -234,11 +251,9 @@ int join_add_site(struct lttng_ust_tracepoint *site)
 		joined->users++;
 		return 0;
 	}
-	joined = calloc(1, sizeof(*joined));
+	joined = joined_new(site);
 	if (!joined)
 		return -ENOMEM;
-	joined->users = 1;
-	joined->site = site;
 	joined->next = sites[bucket];
 	sites[bucket] = joined;
 	if (renew_calls(joined, bucket) < 0) {
@@ -260,7 +275,7 @@ static void forget_site(struct source *source)
 	__atomic_store_n(source->targets, NULL, __ATOMIC_SEQ_CST);
 }
 
-void join_remove_site(struct lttng_ust_tracepoint *site)
+void join_remove_site(const struct place *site)
 {
 	const uint32_t bucket = join_hash(site->provider, site->event);
 	struct joined_site **at = find_site(site, bucket), *joined = *at;
@@ -271,24 +286,35 @@ void join_remove_site(struct lttng_ust_tracepoint *site)
 	for (struct source *s = sources[bucket]; s; s = s->next)
 		if (s->enabled && fits(s, site) && renew_targets(s, bucket) < 0)
 			forget_site(s);
-	__atomic_store_n(&site->state, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&site->probes, NULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(site->state, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(site->probes, NULL, __ATOMIC_SEQ_CST);
 	bury_calls(joined);
-	free(joined);
+	joined->next = dead_sites;
+	dead_sites = joined;
 }
 
 void join_drain(void)
 {
+	struct joined_site *joined;
 	struct target *targets;
 	struct calls *calls;
 
 	join_lock();
 	targets = dead_targets;
 	calls = dead_calls;
+	joined = dead_sites;
 	dead_targets = NULL;
 	dead_calls = NULL;
+	dead_sites = NULL;
 	join_unlock();
 	lttng_ust_urcu_synchronize_rcu();
+	old_synchronize();
+	while (joined) {
+		struct joined_site *next = joined->next;
+
+		free(joined);
+		joined = next;
+	}
 	while (targets) {
 		struct target *next = targets->next;
 

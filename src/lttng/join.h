@@ -13,10 +13,17 @@
 
 #include "abi.h"
 
+/** struct place - a call site: its words in the program, and its names. */
+struct place {
+	const char *provider, *event, *signature;
+	int *state; /* the only word that is read while tracing is off */
+	struct tp_probe **probes;
+};
+
 /** struct target - the call sites of a function, up to NULL. */
 struct target {
 	struct target *next; /* to be freed */
-	struct lttng_ust_tracepoint *sites[];
+	const struct place *sites[];
 };
 
 /**
@@ -34,11 +41,12 @@ struct source {
 void join_lock(void);
 void join_unlock(void);
 
-/** With the lock: add or remove a function, or a call site. -ENOMEM. */
+/** With the lock: add or remove a function, or a call site, which is copied, with its names.
+ *  -ENOMEM. */
 int join_add_source(struct source *source);
 void join_remove_source(struct source *source);
-int join_add_site(struct lttng_ust_tracepoint *site);
-void join_remove_site(struct lttng_ust_tracepoint *site);
+int join_add_site(const struct place *place);
+void join_remove_site(const struct place *place);
 
 /** Without the lock: wait until no thread uses removed functions and call sites. */
 void join_drain(void);

@@ -3,14 +3,15 @@
  * tracef() and tracelog(): a line of text as an event, and the words that programs read to see
  * whether it is wanted. Any thread, any signal handler.
  */
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <ltt/payload.h>
 
-#include "abi.h"
 #include "event.h"
+#include "old/abi.h"
 
 #define LINE_BYTES 1024u
 
@@ -32,42 +33,53 @@ static const struct ltt_field tracelog_fields[] = {
 	TEXT_FIELD,
 };
 
-/** struct line_site - libltt's site, and the word of the program. */
+/** struct line_site - libltt's site, and the program's words: of 2.13 and later, and before. */
 struct line_site {
 	struct ltt_site site;
-	struct lttng_ust_tracepoint *tracepoint;
+	int *words[2];
 };
 
 static void line_changed(struct ltt_site *site, int listened)
 {
-	__atomic_store_n(&((struct line_site *)site)->tracepoint->state, listened,
-			 __ATOMIC_RELEASE);
+	int *const *words = ((struct line_site *)site)->words;
+
+	for (int i = 0; i < 2; i++)
+		if (words[i])
+			__atomic_store_n(words[i], listened, __ATOMIC_RELEASE);
 }
 
-/* An event of @provider with @fields, and its word, which may be in the program. */
-#define LINE(id, provider_, name_, level, fields_, signature_)                              \
+/* The word of an event, which may be in the program. */
+#define WORD(provider_, name_, signature_)                                                  \
 	EXPORT struct lttng_ust_tracepoint lttng_ust_tracepoint_##provider_##___##name_ = { \
 		.size = sizeof(struct lttng_ust_tracepoint),                                \
 		.provider = #provider_,                                                     \
 		.event = #name_,                                                            \
 		.signature = signature_,                                                    \
-	};                                                                                  \
-	static const struct ltt_event event_##id = {                                        \
-		.size = sizeof(struct ltt_event),                                           \
-		.field_size = sizeof(struct ltt_field),                                     \
-		.nr_fields = sizeof(fields_) / sizeof((fields_)[0]),                        \
-		.name = #provider_ ":" #name_,                                              \
-		.fields = fields_,                                                          \
-		.file = "",                                                                 \
-		.function = "",                                                             \
-		.kind = LTT_EVENT_TRACEPOINT,                                               \
-		.loglevel = level,                                                          \
-		.reserved = { LTT_EVENT_TELLS_IP },                                         \
-	};                                                                                  \
-	static struct line_site site_##id = {                                               \
-		.site = { .size = sizeof(struct ltt_site),                                  \
-			  .event = &event_##id,                                             \
-			  .changed = line_changed },                                        \
+	};
+#define OLD_WORD(provider_, name_, signature_)                          \
+	EXPORT struct old_site __tracepoint_##provider_##___##name_ = { \
+		.name = #provider_ ":" #name_,                          \
+		.signature = signature_,                                \
+	};
+
+/* An event of @provider with @fields. */
+#define LINE(id, provider_, name_, level, fields_)                   \
+	static const struct ltt_event event_##id = {                 \
+		.size = sizeof(struct ltt_event),                    \
+		.field_size = sizeof(struct ltt_field),              \
+		.nr_fields = sizeof(fields_) / sizeof((fields_)[0]), \
+		.name = #provider_ ":" #name_,                       \
+		.fields = fields_,                                   \
+		.file = "",                                          \
+		.function = "",                                      \
+		.kind = LTT_EVENT_TRACEPOINT,                        \
+		.loglevel = level,                                   \
+		.reserved = { LTT_EVENT_TELLS_IP },                  \
+	};                                                           \
+	static struct line_site site_##id = {                        \
+		.site = { .size = sizeof(struct ltt_site),           \
+			  .event = &event_##id,                      \
+			  .changed = line_changed },                 \
 	};
 
 /* --- recording ------------------------------------------------------------------------------- */
@@ -137,8 +149,10 @@ static void line_emit(struct ltt_site *site, const struct line *line, va_list ar
 
 /* --- the events ------------------------------------------------------------------------------ */
 
-LINE(tracef, lttng_ust_tracef, event, LTT_DEBUG, tracef_fields,
-     "const char *, msg, unsigned int, len, void *, ip")
+#define TRACEF_SIGNATURE "const char *, msg, unsigned int, len, void *, ip"
+WORD(lttng_ust_tracef, event, TRACEF_SIGNATURE)
+OLD_WORD(lttng_ust_tracef, event, TRACEF_SIGNATURE)
+LINE(tracef, lttng_ust_tracef, event, LTT_DEBUG, tracef_fields)
 
 EXPORT void lttng_ust__vtracef(const char *format, va_list args)
 {
@@ -159,48 +173,83 @@ EXPORT void lttng_ust__tracef(const char *format, ...)
 
 #define LEVELS(X)                                                                              \
 	X(EMERG)                                                                               \
-	X(ALERT) X(CRIT) X(ERR) X(WARNING) X(NOTICE) X(INFO) X(DEBUG_SYSTEM) X(DEBUG_PROGRAM)  \
+	X(ALERT)                                                                               \
+	X(CRIT) X(ERR) X(WARNING) X(NOTICE) X(INFO) X(DEBUG_SYSTEM) X(DEBUG_PROGRAM)           \
 		X(DEBUG_PROCESS) X(DEBUG_MODULE) X(DEBUG_UNIT) X(DEBUG_FUNCTION) X(DEBUG_LINE) \
 			X(DEBUG)
 
-#define TRACELOG(level)                                                                      \
-	LINE(level, lttng_ust_tracelog, LTTNG_UST_TRACEPOINT_LOGLEVEL_##level, LTT_##level,  \
-	     tracelog_fields,                                                                \
-	     "const char *, file, int, line, const char *, func, const char *, msg, "        \
-	     "unsigned int, len, void *, ip")                                                \
-	EXPORT void lttng_ust__vtracelog_LTTNG_UST_TRACEPOINT_LOGLEVEL_##level(              \
-		const char *file, int number, const char *function, const char *format,      \
-		va_list args)                                                                \
-	{                                                                                    \
-		const struct line line = { file, function, number, format,                   \
-					   __builtin_return_address(0) };                    \
-		line_emit(&site_##level.site, &line, args);                                  \
-	}                                                                                    \
-	EXPORT void lttng_ust__tracelog_LTTNG_UST_TRACEPOINT_LOGLEVEL_##level(               \
-		const char *file, int number, const char *function, const char *format, ...) \
-	{                                                                                    \
-		const struct line line = { file, function, number, format,                   \
-					   __builtin_return_address(0) };                    \
-		va_list args;                                                                \
-		va_start(args, format);                                                      \
-		line_emit(&site_##level.site, &line, args);                                  \
-		va_end(args);                                                                \
+#define TRACELOG_SIGNATURE                                                       \
+	"const char *, file, int, line, const char *, func, const char *, msg, " \
+	"unsigned int, len, void *, ip"
+
+/* The event @name and its functions, whose names begin with @function and @vfunction. */
+#define TRACELOG(id, name, level, function_, vfunction_)                           \
+	LINE(id, lttng_ust_tracelog, name, level, tracelog_fields)                 \
+	EXPORT void vfunction_(const char *file, int number, const char *function, \
+			       const char *format, va_list args)                   \
+	{                                                                          \
+		const struct line line = { file, function, number, format,         \
+					   __builtin_return_address(0) };          \
+		line_emit(&site_##id.site, &line, args);                           \
+	}                                                                          \
+	EXPORT void function_(const char *file, int number, const char *function,  \
+			      const char *format, ...)                             \
+	{                                                                          \
+		const struct line line = { file, function, number, format,         \
+					   __builtin_return_address(0) };          \
+		va_list args;                                                      \
+		va_start(args, format);                                            \
+		line_emit(&site_##id.site, &line, args);                           \
+		va_end(args);                                                      \
 	}
 
-LEVELS(TRACELOG)
+#define NEW_LEVEL(level)                                                                    \
+	WORD(lttng_ust_tracelog, LTTNG_UST_TRACEPOINT_LOGLEVEL_##level, TRACELOG_SIGNATURE) \
+	TRACELOG(level, LTTNG_UST_TRACEPOINT_LOGLEVEL_##level, LTT_##level,                 \
+		 lttng_ust__tracelog_LTTNG_UST_TRACEPOINT_LOGLEVEL_##level,                 \
+		 lttng_ust__vtracelog_LTTNG_UST_TRACEPOINT_LOGLEVEL_##level)
+#define OLD_LEVEL(level)                                                                     \
+	OLD_WORD(lttng_ust_tracelog, TRACE_##level, TRACELOG_SIGNATURE)                      \
+	TRACELOG(OLD_##level, TRACE_##level, LTT_##level, _lttng_ust_tracelog_TRACE_##level, \
+		 _lttng_ust_vtracelog_TRACE_##level)
 
-#define TRACELOG_SITE(level) &site_##level.site,
-static struct ltt_site *const line_sites[] = { &site_tracef.site, LEVELS(TRACELOG_SITE) };
+LEVELS(NEW_LEVEL)
+LEVELS(OLD_LEVEL)
 
-#define TRACELOG_JOIN(level)      \
-	site_##level.tracepoint = \
-		&lttng_ust_tracepoint_lttng_ust_tracelog___LTTNG_UST_TRACEPOINT_LOGLEVEL_##level;
+EXPORT void _lttng_ust_tracef(const char *format, ...)
+{
+	const struct line line = { .format = format, .ip = __builtin_return_address(0) };
+	va_list args;
 
+	va_start(args, format);
+	line_emit(&site_tracef.site, &line, args);
+	va_end(args);
+}
+
+#define NEW_SITE(level) &site_##level.site,
+#define OLD_SITE(level) &site_OLD_##level.site,
+static struct ltt_site *const line_sites[] = { &site_tracef.site, LEVELS(NEW_SITE) };
+static struct ltt_site *const old_line_sites[] = { LEVELS(OLD_SITE) };
+
+#define NEW_JOIN(level)                                                                          \
+	site_##level.words[0] =                                                                  \
+		&lttng_ust_tracepoint_lttng_ust_tracelog___LTTNG_UST_TRACEPOINT_LOGLEVEL_##level \
+			 .state;
+#define OLD_JOIN(level) \
+	site_OLD_##level.words[1] = &__tracepoint_lttng_ust_tracelog___TRACE_##level.state;
+
+/* Those of 2.12 and before are listed where a program has the library of that time. */
 static __attribute__((constructor)) void log_start(void)
 {
 	const size_t nr = sizeof(line_sites) / sizeof(line_sites[0]);
+	const size_t nr_old = sizeof(old_line_sites) / sizeof(old_line_sites[0]);
 
-	site_tracef.tracepoint = &lttng_ust_tracepoint_lttng_ust_tracef___event;
-	LEVELS(TRACELOG_JOIN)
+	site_tracef.words[0] = &lttng_ust_tracepoint_lttng_ust_tracef___event.state;
+	site_tracef.words[1] = &__tracepoint_lttng_ust_tracef___event.state;
+	LEVELS(NEW_JOIN)
 	ltt_sites_register(line_sites, line_sites + nr, LTT_SITE_ABI);
+	if (!dlopen("liblttng-ust.so.0", RTLD_NOW | RTLD_NOLOAD))
+		return;
+	LEVELS(OLD_JOIN)
+	ltt_sites_register(old_line_sites, old_line_sites + nr_old, LTT_SITE_ABI);
 }

@@ -3,6 +3,8 @@
  * Providers and call sites come and go: called by the constructors and destructors that a program's
  * or library's tracepoints have.
  */
+#include "provider.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,11 +12,9 @@
 #include <string.h>
 
 #include "event.h"
-#include "join.h"
+#include "old/provider.h"
 #include "readers.h"
 
-#define MAX_EVENTS 65536u
-#define OLDEST_MAJOR 3u
 #define NEWEST_MAJOR 4u
 
 /** struct refusal - a site that the session daemon refuses, so that 'lttctl doctor' names it: its
@@ -65,6 +65,8 @@ void event_changed(struct ltt_site *site, int listened)
 	struct event *event = (struct event *)((char *)site - offsetof(struct event, site));
 
 	__atomic_store_n(&event->common.enabled, listened, __ATOMIC_SEQ_CST);
+	if (event->old)
+		__atomic_store_n(&event->old->event.enabled, listened, __ATOMIC_SEQ_CST);
 	join_update(&event->targets);
 }
 
@@ -72,9 +74,9 @@ static const char *check_provider(const struct lttng_ust_probe_desc *desc)
 {
 	if (!desc || desc->size < sizeof(*desc) || !event_is_name(desc->name))
 		return "the provider has no name";
-	if (desc->major < OLDEST_MAJOR || desc->major > NEWEST_MAJOR)
-		return "the provider's version is not one of LTTng-UST 2.13 to 2.16";
-	if (desc->nr_events > MAX_EVENTS || (desc->nr_events && !desc->events))
+	if (desc->major < PROVIDER_OLDEST_MAJOR || desc->major > NEWEST_MAJOR)
+		return "the provider's version is not one of LTTng-UST 2.7 to 2.16";
+	if (desc->nr_events > PROVIDER_MAX_EVENTS || (desc->nr_events && !desc->events))
 		return "the provider's number of events is invalid";
 	return NULL;
 }
@@ -153,7 +155,8 @@ static void refuse_event(struct provider *provider, const char *name, const char
 	provider->sites[provider->nr_sites++] = &refusal->site;
 }
 
-static void add_event(struct provider *provider, const char *name, const struct tp_event *from)
+static void add_event(struct provider *provider, const char *name, const struct tp_event *from,
+		      bool is_old)
 {
 	const char *reason = NULL;
 	struct event *event = event_new(name, from, provider->file, &reason);
@@ -164,6 +167,11 @@ static void add_event(struct provider *provider, const char *name, const struct 
 		event = NULL;
 		reason = "the provider has another event of this name";
 	}
+	if (event && is_old && old_prepare(event) < 0) {
+		event_free(event);
+		event = NULL;
+		reason = "there is no memory";
+	}
 	if (!event) {
 		refuse_event(provider, name,
 			     from && event_is_name(from->name) ? from->name : "unnamed", reason);
@@ -173,7 +181,8 @@ static void add_event(struct provider *provider, const char *name, const struct 
 		.provider = name,
 		.event = from->name,
 		.signature = from->class->signature,
-		.probe = { from->class->probe, &event->common },
+		.probe = { from->class->probe,
+			   event->old ? (void *)&event->old->event : &event->common },
 		.enabled = &event->common.enabled,
 		.targets = &event->targets,
 	};
@@ -193,12 +202,14 @@ static void provider_join(struct provider *provider)
 }
 
 /* A program ends itself if it gets NULL: a provider that is refused has no events. */
-EXPORT struct provider *lttng_ust_probe_register(const struct lttng_ust_probe_desc *desc)
+struct provider *provider_register(const struct lttng_ust_probe_desc *desc,
+				   const struct old_provider_desc *old)
 {
 	static struct provider none;
 	const char *reason = check_provider(desc);
 	const char *name = desc && event_is_name(desc->name) ? desc->name : "unnamed";
-	struct provider *provider = provider_new(reason ? 0 : desc->nr_events, file_of(desc));
+	const void *there = old ? (const void *)old : desc;
+	struct provider *provider = provider_new(reason ? 0 : desc->nr_events, file_of(there));
 
 	watch_exit();
 	if (!provider)
@@ -206,10 +217,15 @@ EXPORT struct provider *lttng_ust_probe_register(const struct lttng_ust_probe_de
 	if (reason)
 		refuse_event(provider, name, "all", reason);
 	for (uint32_t i = 0; !reason && i < desc->nr_events; i++)
-		add_event(provider, name, desc->events[i]);
+		add_event(provider, name, desc->events[i], old != NULL);
 	provider_join(provider);
 	ltt_sites_register(provider->sites, provider->sites + provider->nr_sites, LTT_SITE_ABI);
 	return provider;
+}
+
+EXPORT struct provider *lttng_ust_probe_register(const struct lttng_ust_probe_desc *desc)
+{
+	return provider_register(desc, NULL);
 }
 
 /* While the program exits, libltt goes on to use the sites: their memory stays. */
@@ -221,59 +237,76 @@ static bool provider_is_used(const struct provider *provider)
 	return false;
 }
 
-static void provider_remove(struct provider *provider)
+static bool provider_remove(struct provider *provider)
 {
+	bool used;
+
 	join_lock();
 	for (uint32_t i = 0; i < provider->nr_events; i++)
 		join_remove_source(&provider->sources[i]);
 	join_unlock();
 	join_drain();
 	ltt_sites_unregister(provider->sites, provider->sites + provider->nr_sites);
-	if (!provider_is_used(provider))
+	used = provider_is_used(provider);
+	if (!used)
 		provider_free(provider);
+	return !used;
+}
+
+bool provider_unregister(struct provider *provider)
+{
+	return !provider || !provider->sources || provider_remove(provider);
 }
 
 EXPORT void lttng_ust_probe_unregister(struct provider *provider)
 {
-	if (provider && provider->sources)
-		provider_remove(provider);
+	(void)provider_unregister(provider);
 }
 
 /* --- call sites ------------------------------------------------------------------------------ */
 
 struct module {
 	struct module *next;
-	struct lttng_ust_tracepoint *const *sites;
+	const void *const *sites;
 	int nr_sites;
+	place_of_fn place_of;
 };
 
 static struct module *modules; /* with the lock of join.h */
 
-static bool is_site(const struct lttng_ust_tracepoint *site)
+static bool place_of_site(const void *address, struct place *ret_place, char *names)
 {
-	return site && site->size >= sizeof(*site) && event_is_name(site->provider) &&
-	       event_is_name(site->event) && site->signature;
+	struct lttng_ust_tracepoint *site = (struct lttng_ust_tracepoint *)address;
+
+	(void)names;
+	if (!site || site->size < sizeof(*site) || !event_is_name(site->provider) ||
+	    !event_is_name(site->event) || !site->signature)
+		return false;
+	*ret_place = (struct place){ site->provider, site->event, site->signature, &site->state,
+				     &site->probes };
+	return true;
 }
 
 /* Repeats are those of several files of one object. */
 static void module_add_all(const struct module *module)
 {
+	char names[MAX_NAME];
+	struct place place;
+
 	for (int i = 0; i < module->nr_sites; i++)
-		if (is_site(module->sites[i]) && join_add_site(module->sites[i]) < 0)
-			report(file_of(module->sites[i]), module->sites[i]->provider,
-			       module->sites[i]->event, "there is no memory");
+		if (module->place_of(module->sites[i], &place, names) && join_add_site(&place) < 0)
+			report(file_of(module->sites[i]), place.provider, place.event,
+			       "there is no memory");
 }
 
-EXPORT int lttng_ust_tracepoint_module_register(struct lttng_ust_tracepoint *const *sites,
-						int nr_sites)
+int module_register(const void *const *sites, int nr_sites, place_of_fn place_of)
 {
 	struct module *module = sites && nr_sites > 0 ? calloc(1, sizeof(*module)) : NULL;
 
 	watch_exit();
 	if (!module)
 		return -1;
-	module->sites = sites;
-	module->nr_sites = nr_sites;
+	*module = (struct module){ NULL, sites, nr_sites, place_of };
 	join_lock();
 	module->next = modules;
 	modules = module;
@@ -282,16 +315,25 @@ EXPORT int lttng_ust_tracepoint_module_register(struct lttng_ust_tracepoint *con
 	return 0;
 }
 
+EXPORT int lttng_ust_tracepoint_module_register(struct lttng_ust_tracepoint *const *sites,
+						int nr_sites)
+{
+	return module_register((const void *const *)sites, nr_sites, place_of_site);
+}
+
 /* Its sites leave; those that another module has, too, stay. */
 static void module_remove(struct module *module)
 {
+	char names[MAX_NAME];
+	struct place place;
+
 	for (int i = 0; i < module->nr_sites; i++)
-		if (is_site(module->sites[i]))
-			join_remove_site(module->sites[i]);
+		if (module->place_of(module->sites[i], &place, names))
+			join_remove_site(&place);
 	free(module);
 }
 
-EXPORT int lttng_ust_tracepoint_module_unregister(struct lttng_ust_tracepoint *const *sites)
+int module_unregister(const void *const *sites)
 {
 	struct module **at = &modules, *module;
 
@@ -306,6 +348,11 @@ EXPORT int lttng_ust_tracepoint_module_unregister(struct lttng_ust_tracepoint *c
 	join_unlock();
 	join_drain();
 	return 0;
+}
+
+EXPORT int lttng_ust_tracepoint_module_unregister(struct lttng_ust_tracepoint *const *sites)
+{
+	return module_unregister((const void *const *)sites);
 }
 
 /* --- functions that a program connects itself ----------------------------------------------- */

@@ -51,6 +51,9 @@ struct reader {
 
 extern EXPORT __thread struct reader *lttng_ust_urcu_reader;
 
+/** Give the thread a block. */
+EXPORT void lttng_ust_urcu_register(void);
+
 /** Between these the thread is inside. They nest; any signal handler. */
 EXPORT void lttng_ust_urcu_read_lock(void);
 EXPORT void lttng_ust_urcu_read_unlock(void);

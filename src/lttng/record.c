@@ -159,35 +159,43 @@ static struct event *record_event(const struct tp_reservation *at)
 	return record_event_of(((const struct tp_recorder *)at->recorder)->parent);
 }
 
-static int record_reserve(struct tp_reservation *at)
+struct frame *record_open(struct event *event, const void *owner, size_t bytes)
 {
-	struct event *event = record_event(at);
 	struct reader *reader = lttng_ust_urcu_reader;
-	struct saved *saved = record_saved(event, at->context);
-	const size_t bytes = at->bytes + (saved ? hidden_total(event, saved) : 0);
 	struct frame *frame = &reader->frame;
 
 	/* An owner at the same place of the stack left by longjmp(). */
-	if (likely(bytes <= INLINE_BYTES && (!frame->owner || frame->owner == at))) {
-		frame->owner = at;
+	if (likely(bytes <= INLINE_BYTES && (!frame->owner || frame->owner == owner))) {
+		frame->owner = owner;
 		frame->payload = reader->room;
 	} else {
 		frame = record_stage(event, bytes);
 	}
+	if (unlikely(!frame))
+		return NULL;
+	frame->at = frame->payload;
+	frame->end = frame->payload + bytes;
+	return frame;
+}
+
+static int record_reserve(struct tp_reservation *at)
+{
+	struct event *event = record_event(at);
+	struct saved *saved = record_saved(event, at->context);
+	const size_t bytes = at->bytes + (saved ? hidden_total(event, saved) : 0);
+	struct frame *frame = record_open(event, at, bytes);
+
 	if (unlikely(!frame)) {
 		if (saved)
 			saved->owner = NULL;
 		return -ENOBUFS;
 	}
-	frame->at = frame->payload;
-	frame->end = frame->payload + bytes;
 	at->private = frame;
 	return 0;
 }
 
-static unsigned char *record_take(struct tp_reservation *at, size_t bytes)
+static unsigned char *record_take(struct frame *frame, size_t bytes)
 {
-	struct frame *frame = at->private;
 	unsigned char *to = frame->at;
 
 	if (unlikely(bytes > (size_t)(frame->end - to)))
@@ -196,12 +204,10 @@ static unsigned char *record_take(struct tp_reservation *at, size_t bytes)
 	return to;
 }
 
-static void record_write(struct tp_reservation *at, const void *from, size_t bytes,
-			 size_t alignment)
+void record_bytes(struct frame *frame, const void *from, size_t bytes)
 {
-	unsigned char *to = record_take(at, bytes);
+	unsigned char *to = record_take(frame, bytes);
 
-	(void)alignment;
 	if (unlikely(!to || !from))
 		return;
 	if (bytes == 4)
@@ -212,11 +218,17 @@ static void record_write(struct tp_reservation *at, const void *from, size_t byt
 		memcpy(to, from, bytes);
 }
 
-/* @bytes: with the end, as measured before. If another thread has made the string shorter since,
- * the rest is '#', as LTTng has it. */
-static void record_write_string(struct tp_reservation *at, const char *from, size_t bytes)
+static void record_write(struct tp_reservation *at, const void *from, size_t bytes,
+			 size_t alignment)
 {
-	unsigned char *to = record_take(at, bytes);
+	(void)alignment;
+	record_bytes(at->private, from, bytes);
+}
+
+/* If another thread has made the string shorter since, the rest is '#', as LTTng has it. */
+void record_text(struct frame *frame, const char *from, size_t bytes)
+{
+	unsigned char *to = record_take(frame, bytes);
 	unsigned char *end;
 
 	if (unlikely(!to || !bytes))
@@ -228,10 +240,15 @@ static void record_write_string(struct tp_reservation *at, const char *from, siz
 	to[bytes - 1] = '\0';
 }
 
+static void record_write_string(struct tp_reservation *at, const char *from, size_t bytes)
+{
+	record_text(at->private, from, bytes);
+}
+
 /* Text of a fixed length: bytes behind its end are recorded as 0. */
 static void record_write_padded(struct tp_reservation *at, const char *from, size_t bytes)
 {
-	unsigned char *to = record_take(at, bytes);
+	unsigned char *to = record_take(at->private, bytes);
 	size_t length;
 
 	if (unlikely(!to || !bytes))
@@ -241,10 +258,17 @@ static void record_write_padded(struct tp_reservation *at, const char *from, siz
 	memset(to + length, 0, bytes - length);
 }
 
+void record_close(struct frame *frame)
+{
+	if (likely(frame == &lttng_ust_urcu_reader->frame))
+		frame->owner = NULL;
+	else
+		ltt_unstage(frame);
+}
+
 static void record_commit(struct tp_reservation *at)
 {
 	struct event *event = record_event(at);
-	struct reader *reader = lttng_ust_urcu_reader;
 	struct saved *saved = record_saved(event, at->context);
 	struct frame *frame = at->private;
 	const size_t bytes = (size_t)(frame->at - frame->payload);
@@ -256,10 +280,7 @@ static void record_commit(struct tp_reservation *at)
 	}
 	if (likely(bytes == at->bytes))
 		ltt_emit_at(&event->site, frame->payload, bytes, extra, at->context->ip);
-	if (likely(frame == &reader->frame))
-		frame->owner = NULL;
-	else
-		ltt_unstage(frame);
+	record_close(frame);
 }
 
 /* --- its structures ------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """lttng - LTTng's session daemon, for tests that compare with it. It is not part of this project."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -36,3 +37,25 @@ def start():
 def end(pid):
     os.kill(pid, signal.SIGTERM)
     ltt.until(lambda: not os.path.exists(f"/proc/{pid}"), 10, "the end of lttng-sessiond")
+
+
+def record(command, trace, **environment):
+    """Record all events of a program. Return them as events() does."""
+    ltt.run("lttng", "create", trace, "-o", os.path.abspath(trace))
+    ltt.run("lttng", "enable-event", "-u", "-a")
+    ltt.run("lttng", "start")
+    ltt.run(*command, env={"LTTNG_UST_REGISTER_TIMEOUT": "-1", **environment})
+    ltt.run("lttng", "destroy")
+    return events(trace)
+
+
+def events(trace):
+    """The text of each event, without its time, host, CPU and process."""
+    text = ltt.run("babeltrace2", "--no-delta", trace).stdout
+    found = []
+    for line in text.splitlines():
+        event = re.sub(r"^\[[^]]*\] (\S+ )?(?=\w+:)", "", line)
+        event = re.sub(r"{ cpu_id = \d+ }, |{ vpid = [^}]*}, ", "", event)
+        if not re.match(r"\w*_statedump:|lttng_ust_lib:", event):
+            found.append(event)
+    return found

@@ -8,6 +8,9 @@
 #if !defined(OLD_H) || defined(TRACEPOINT_HEADER_MULTI_READ)
 #define OLD_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <lttng/tracepoint.h>
 
 TRACEPOINT_ENUM(old, state, TP_ENUM_VALUES(ctf_enum_value("OFF", 0) ctf_enum_auto("ON")
