@@ -61,13 +61,43 @@ static void needed_take(struct needed *needed, char *line)
 		needed->instrumented = xstrdup(name);
 }
 
-struct needed needed_find(const char *path)
+/* The linker's list; NULL: it can't be made. */
+static FILE *needed_list(const char *path, const char *folder)
 {
 	char *word AUTO_FREE = text_shell_word(path);
-	char *command AUTO_FREE = xasprintf("LD_TRACE_LOADED_OBJECTS=1 %s 2>&1 </dev/null", word);
+	char *libraries AUTO_FREE = folder ? text_shell_word(folder) : NULL;
+	char *command AUTO_FREE =
+		xasprintf("LD_TRACE_LOADED_OBJECTS=1 %s%s %s 2>&1 </dev/null",
+			  folder ? "LD_LIBRARY_PATH=" : "", folder ? libraries : "", word);
+
+	return popen(command, "re");
+}
+
+char *needed_lttng_elsewhere(const char *path, const char *folder)
+{
+	char *line AUTO_FREE = NULL, *found = NULL, *at;
+	FILE *list = needed_list(path, folder);
+	size_t size = 0;
+
+	while (list && getline(&line, &size, list) > 0) {
+		at = strstr(line, FOUND);
+		if (found || !at || !strstr(line, LTTNG) || at[strlen(FOUND)] != '/')
+			continue;
+		at += strlen(FOUND);
+		at[strcspn(at, " \n")] = '\0';
+		if (strncmp(at, folder, strlen(folder)) != 0)
+			found = xstrdup(at);
+	}
+	if (list)
+		pclose(list);
+	return found;
+}
+
+struct needed needed_find(const char *path)
+{
 	struct needed needed = { NULL, NULL, false };
 	char *line AUTO_FREE = NULL;
-	FILE *list = popen(command, "re");
+	FILE *list = needed_list(path, NULL);
 	size_t size = 0;
 
 	while (list && getline(&line, &size, list) > 0)

@@ -18,6 +18,9 @@ struct needed {
 /** @path: of a program for which elf_has_glibc(). Return: to be freed with needed_fini(). */
 struct needed needed_find(const char *path);
 void needed_fini(struct needed *needed);
+/** The library of LTTng-UST that the program gets although LD_LIBRARY_PATH names @folder: its RPATH
+ *  comes first. Allocated; NULL: it gets that of @folder, or needs none at its start. */
+char *needed_lttng_elsewhere(const char *path, const char *folder);
 /** Whether the file contains the name of LTTng-UST's library. */
 bool needed_mentions_lttng(const char *path);
 

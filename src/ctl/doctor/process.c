@@ -271,8 +271,21 @@ static void doctor_process_foreign(struct doctor *d, const struct inspected *g)
 }
 
 /* A program that is started. */
-static void doctor_process_check_lttng(struct doctor *d, const struct inspected *g)
+static void doctor_process_check_lttng(struct doctor *d, const struct inspected *g,
+				       const char *path)
 {
+	char *dir AUTO_FREE = own_library_dir("ltt/lttng/liblttng-ust.so.1");
+	char *folder AUTO_FREE = dir ? xasprintf("%s/ltt/lttng", dir) : NULL;
+	char *elsewhere AUTO_FREE = folder ? needed_lttng_elsewhere(path, folder) : NULL;
+
+	if (elsewhere && !g->secure) {
+		doctor_found(d, GRADE_BAD, "lttng",
+			     "%s was built for LTTng-UST, and has %s by its RPATH, which the "
+			     "dynamic linker searches before LD_LIBRARY_PATH",
+			     g->what, elsewhere);
+		doctor_repair(d, "patchelf --remove-rpath PROGRAM # or -Wl,--enable-new-dtags");
+		return;
+	}
 	if (!g->secure) {
 		doctor_found(d, GRADE_OK, "lttng",
 			     "%s was built for LTTng-UST; 'lttctl record' records it", g->what);
@@ -486,7 +499,7 @@ static void doctor_process_check_file(struct doctor *d, struct inspected *g, con
 	else if (!doctor_process_check_needed(d, g, &needed))
 		return;
 	else if (ret == 0 && (needed.lttng || needed_mentions_lttng(path)))
-		doctor_process_check_lttng(d, g);
+		doctor_process_check_lttng(d, g, path);
 	else if (ret == 0 && facts.instrumented)
 		doctor_found(d, GRADE_OK, "program", "%s has instrumentation points", g->what);
 	else if (ret == 0 && facts.dynamic && env_of(g, "LD_PRELOAD") &&
