@@ -2,8 +2,8 @@
 /*
  * Packets of a stream are passed on while more come, and their files are kept: until they are
  * released, file by file, and never before all packets in one were passed on. It begins again with
- * the oldest. A file that is released while it grows is followed by another. Without keeping, a file
- * is removed as soon as it was passed on.
+ * the oldest. A file that is released while it grows is followed by another. Without keeping, a
+ * file is removed as soon as it was passed on.
  */
 #include "store/chunk_drain.h"
 

@@ -22,7 +22,9 @@
 #include "proto/codec.h"
 #include "proto/relay.h"
 
-#define NEWS_US 1000000u   /* between two messages about one session */
+#define NEWS_NS 1000000000ull /* between two messages about one session */
+#define FLUSH_NS 250000000ull /* the same if its sender waits */
+#define DUE_US 250000u	      /* until the next of them are sent */
 #define MESSAGE_BYTES (PATH_MAX + 64u)
 
 /** The state of a session's end. */
@@ -43,6 +45,7 @@ struct archived {
 	enum archived_end end;
 	uint64_t number;	  /* of the end */
 	bool news, flush;	  /* arc_data is to be sent */
+	uint64_t sent_ns;	  /* time of the last arc_data */
 	bool seen;		  /* by the last scan, or it is new since */
 	struct list_node streams; /* struct archived_stream */
 };
@@ -67,6 +70,7 @@ struct archiver {
 	size_t out_begin, out_end;
 	uint64_t silence_us;
 	uint64_t heard_ns; /* time of the child's last message */
+	bool later;	   /* a session's message is not due yet */
 	bool writes;	   /* the loop waits for room in the socket */
 
 	pthread_mutex_t lock; /* of all below, and of the sessions */
@@ -197,6 +201,7 @@ static bool archiver_encode(struct archiver *a, struct archived *s)
 {
 	struct msg_arc_data data = { s->path, s->flush };
 	struct msg_arc_end end = { s->path, s->number };
+	uint64_t now = loop_now_ns();
 	struct encoder enc;
 
 	encoder_init(&enc, a->out + FRAME_HEAD_BYTES, MESSAGE_BYTES);
@@ -204,7 +209,11 @@ static bool archiver_encode(struct archiver *a, struct archived *s)
 		encode_header(&enc, MSG_arc_end, 0, 0);
 		msg_arc_end_encode(&enc, &end);
 		s->end = END_SENT;
+	} else if (s->news && now - s->sent_ns < (s->flush ? FLUSH_NS : NEWS_NS)) {
+		a->later = true;
+		return false;
 	} else if (s->news) {
+		s->sent_ns = now;
 		encode_header(&enc, MSG_arc_data, 0, 0);
 		msg_arc_data_encode(&enc, &data);
 	} else {
@@ -236,6 +245,7 @@ static void archiver_send(struct archiver *a)
 {
 	bool writes = false;
 
+	a->later = false;
 	while (a->link.fd >= 0 && !writes) {
 		ssize_t n;
 
@@ -253,6 +263,8 @@ static void archiver_send(struct archiver *a)
 	if (a->link.fd >= 0 && writes != a->writes)
 		(void)loop_fd_events(&a->link, writes ? EPOLLIN | EPOLLOUT : EPOLLIN);
 	a->writes = writes;
+	if (a->later && !a->due.at_ns)
+		loop_timer_set(&a->due, DUE_US);
 }
 
 static void archiver_on_due(struct loop_timer *timer)
@@ -396,6 +408,7 @@ static void archiver_greet(struct archiver *a)
 	pthread_mutex_lock(&a->lock);
 	a->connected = true;
 	list_for_each(s, &a->active, node) {
+		s->sent_ns = 0;
 		s->news = s->end == END_NONE;
 		if (s->end == END_SENT)
 			s->end = END_DUE;
@@ -464,7 +477,7 @@ static void archiver_on_wake(struct loop_fd *source, uint32_t events)
 	if (soon)
 		loop_timer_set(&a->due, 0);
 	else if (!a->due.at_ns)
-		loop_timer_set(&a->due, NEWS_US);
+		loop_timer_set(&a->due, DUE_US);
 }
 
 struct archived *archiver_receive(struct archiver *a, const char *path, const uint8_t *id)

@@ -103,6 +103,8 @@ static void spawner_on_time(struct loop_timer *timer)
 	ret = spawner_start_program(s);
 	if (ret == 0)
 		return;
+	if (ret == -EPIPE || ret == -ECONNRESET) /* the relay has ended */
+		_exit(0);
 	log_error("can't start %s: %s; it is tried again", s->command->program, strerror(-ret));
 	spawner_retry(s);
 }
