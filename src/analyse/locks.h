@@ -15,7 +15,7 @@
 #include "base/idmap.h"
 #include "base/list.h"
 
-#define LOCKS_EVENTS "*_pthread:pthread_*"
+#define LOCKS_EVENTS "*_pthread:pthread_*,*_pthread:sem_*"
 #define LOCKS_MUTEXES_MOST (1u << 16)
 #define LOCKS_WAITERS_MOST 256u	    /* of one mutex, whose holders are found */
 #define LOCKS_READERS_MOST 4096u    /* of one mutex, that are known at a time */

@@ -19,6 +19,7 @@ struct overview_class {
 	bool is_state_dump, is_name;
 	enum locks_action lock;
 	struct waits_action wait;
+	enum wakes_action wake;
 	enum allocations_action allocation;
 };
 
@@ -66,10 +67,12 @@ void overview_free(struct overview *overview)
 	idmap_fini(&overview->classes_map);
 	locks_free(overview->locks);
 	waits_free(overview->waits);
+	wakes_free(overview->wakes);
 	allocations_free(overview->allocations);
 	callsites_free(overview->callsites);
 	while ((thread = overview->threads)) {
 		overview->threads = thread->next;
+		free(thread->waits_for);
 		free(thread->name);
 		free(thread);
 	}
@@ -131,6 +134,7 @@ static struct overview_class *overview_new_class(struct overview *overview,
 	class->is_name = overview_is_name(ec->name);
 	class->lock = locks_action_of(ec->name);
 	class->wait = waits_action_of(ec->name);
+	class->wake = wakes_action_of(ec->name);
 	class->allocation = allocations_action_of(ec->name);
 	class->next = overview->classes;
 	overview->classes = class;
@@ -399,6 +403,10 @@ void overview_take(struct overview *overview, const struct event *event)
 		locks_pass(thread);
 	if (class->wait.side != WAITS_NONE && thread)
 		waits_take(overview->waits, thread, class->wait, event);
+	if (class->wake != WAKES_NONE && thread && overview->wakes)
+		wakes_take(overview->wakes, thread, class->wake, event, thread->last_ns);
+	if (thread)
+		thread->last_ns = event->ns;
 	if (class->allocation != ALLOCATIONS_NONE && process)
 		allocations_take(overview->allocations, process, class->allocation, event, chosen);
 }

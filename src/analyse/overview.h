@@ -15,6 +15,7 @@
 #include "locks.h"
 #include "read/task.h"
 #include "waits.h"
+#include "wakes.h"
 
 #define OVERVIEW_TASKS_MOST (1u << 16) /* processes, and threads */
 #define OVERVIEW_CPUS_MOST 4096u
@@ -39,7 +40,8 @@ struct overview_process {
 };
 
 /** struct overview_thread - @chosen: its latest event is one of those that the user wants.
- *  @waits_in: the call of its latest wait for a condition. */
+ *  @waits_in: the call of its latest wait for a condition. @waits_for: of wakes.c; or NULL.
+ *  @last_ns: the time of its latest event. */
 struct overview_thread {
 	struct idmap_node node;
 	struct overview_thread *next;
@@ -50,6 +52,8 @@ struct overview_thread {
 	struct locks_request request;
 	const struct callchain *waits_in;
 	struct waits_begun waits[WAITS_NR_KINDS];
+	struct wakes_wait *waits_for;
+	int64_t last_ns;
 };
 
 /** struct overview_name - events of a name. */
@@ -70,6 +74,7 @@ struct overview_end {
  * @events, @state_dump: events. @first_ns, @last_ns: of the events.
  * @gap_ns: the longest time without an event, from @gap_from_ns on.
  * @no_thread: events without a thread; @left_out: of those beyond OVERVIEW_TASKS_MOST.
+ * @wakes: of the user; or NULL.
  * @chosen_threads: patterns; NULL: all. @names: of the processes seen, for these.
  */
 struct overview {
@@ -82,6 +87,7 @@ struct overview {
 	uint32_t nr_processes, nr_threads, nr_cpus;
 	struct locks *locks;
 	struct waits *waits;
+	struct wakes *wakes;
 	struct allocations *allocations;
 	struct callsites *callsites;
 	/* of overview.c */

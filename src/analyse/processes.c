@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "processes.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -149,6 +150,38 @@ static void processes_count(struct process *process, const struct event *event)
 	process->last_ns = event->ns;
 }
 
+static bool process_is_ended_by(int signal)
+{
+	switch (signal) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGURG:
+	case SIGWINCH:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* A signal without a handler. The other threads of a process that ends by itself get SIGKILL, too,
+ * which no process has sent. */
+static void process_take_signal(struct process *process, const struct event *event)
+{
+	const struct value *signal = process_number(event, "sig", "sig");
+	const struct value *handler = process_number(event, "sa_handler", "sa_handler");
+
+	if (process->has_exit_code || !signal || !handler || handler->u != (uintptr_t)SIG_DFL ||
+	    !process_is_ended_by((int)signal->u) || (signal->u == SIGKILL && !process->is_killed))
+		return;
+	process->signal = signal->u;
+	process->exit_code = 128 + signal->u;
+	process->has_signal = process->has_exit_code = true;
+}
+
 static void processes_take_own(struct process *process, const struct event *event)
 {
 	const char *name = event->ec->name;
@@ -160,7 +193,9 @@ static void processes_take_own(struct process *process, const struct event *even
 		return;
 	}
 	processes_count(process, event);
-	if (strcmp(name, "syscall_entry_exit_group") == 0) {
+	if (strcmp(name, "signal_deliver") == 0) {
+		process_take_signal(process, event);
+	} else if (strcmp(name, "syscall_entry_exit_group") == 0) {
 		code = process_number(event, "error_code", "status");
 		process->has_exit_code = code;
 		process->exit_code = code ? code->u & 0xff : 0;
@@ -203,6 +238,21 @@ static void processes_take_exit(struct processes *processes, const struct event 
 	process_set_name(process, value_member(event->fields, "comm"));
 }
 
+static void processes_take_kill(struct processes *processes, const struct event *event)
+{
+	const struct value *signal = process_number(event, "sig", "sig");
+	const struct value *tid = process_number(event, "tid", "pid");
+	struct process *process;
+
+	if (!signal || signal->u != SIGKILL || !tid)
+		return;
+	process = processes_task(processes, event->source, tid->u);
+	if (process && process->pid != process->tid)
+		process = processes_task(processes, event->source, process->pid);
+	if (process)
+		process->is_killed = true;
+}
+
 void processes_take(struct processes *processes, const struct event *event)
 {
 	const char *name = event->ec->name;
@@ -212,6 +262,8 @@ void processes_take(struct processes *processes, const struct event *event)
 		processes_take_fork(processes, event);
 	else if (strcmp(name, "sched_process_exit") == 0)
 		processes_take_exit(processes, event);
+	else if (strcmp(name, "signal_generate") == 0)
+		processes_take_kill(processes, event);
 	else if (strcmp(name, "lttng_statedump_process_state") == 0)
 		processes_take_dump(processes, event);
 }

@@ -21,7 +21,7 @@ struct source;
  * struct process - or, while @pid is another number than @tid, a thread.
  * @name: NULL: unknown. @parent: the thread that forked it, or the process in the state dump.
  * @begin_ns, @end_ns: when it was forked, and had ended.
- * @exit_code: that it passed to exit_group().
+ * @exit_code: that it passed to exit_group(), or 128 + @signal, which ended it.
  * @first_ns, @last_ns: of its @events, of all threads.
  * @gone: its number is another one's.
  */
@@ -30,9 +30,10 @@ struct process {
 	struct process *next;
 	const struct source *source;
 	char *name;
-	uint64_t pid, tid, parent, exit_code, events;
+	uint64_t pid, tid, parent, exit_code, signal, events;
 	int64_t begin_ns, end_ns, first_ns, last_ns;
-	bool has_pid, has_parent, has_begin, has_end, has_exit_code, gone;
+	bool has_pid, has_parent, has_begin, has_end, has_exit_code, has_signal, gone;
+	bool is_killed; /* SIGKILL was sent to it */
 };
 
 struct processes *processes_new(void);

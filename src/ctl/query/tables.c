@@ -38,6 +38,8 @@ enum {
 	LOCK_FUNCTION,
 	LOCK_HOLDER,
 	LOCK_LOSSY,
+	LOCK_WAKER,
+	LOCK_TIMED_OUT,
 	NR_LOCK
 };
 
@@ -282,7 +284,20 @@ static void query_take_process(struct query_filling *filling, const struct event
 
 static void query_add_process(struct query_filling *filling, const struct process *process)
 {
-	enum { ID, PARENT, COMM, BEGIN, END, EXIT_CODE, FIRST, LAST, NUMBER, SOURCE, NR_PROCESS };
+	enum {
+		ID,
+		PARENT,
+		COMM,
+		BEGIN,
+		END,
+		EXIT_CODE,
+		SIGNAL,
+		FIRST,
+		LAST,
+		NUMBER,
+		SOURCE,
+		NR_PROCESS
+	};
 	struct query_cell cells[NR_PROCESS] = { 0 };
 	uint64_t parent;
 	bool has_parent = processes_parent(filling->analysis, process, &parent);
@@ -293,6 +308,7 @@ static void query_add_process(struct query_filling *filling, const struct proces
 	query_set_integer(&cells[BEGIN], (uint64_t)process->begin_ns, process->has_begin);
 	query_set_integer(&cells[END], (uint64_t)process->end_ns, process->has_end);
 	query_set_integer(&cells[EXIT_CODE], process->exit_code, process->has_exit_code);
+	query_set_integer(&cells[SIGNAL], process->signal, process->has_signal);
 	query_set_integer(&cells[FIRST], (uint64_t)process->first_ns, process->events);
 	query_set_integer(&cells[LAST], (uint64_t)process->last_ns, process->events);
 	query_set_integer(&cells[NUMBER], process->events, true);
@@ -369,17 +385,29 @@ static int query_fill_functions(struct query *query, struct query_rows *rows, st
 	return rc;
 }
 
+/** @place: of the variable; NULL: unknown. */
+struct query_lock {
+	struct callsite *place;
+	const char *type;
+	uint64_t address;
+};
+
+static struct query_lock query_lock_of(const struct locks_mutex *mutex)
+{
+	return (struct query_lock){ mutex->place, locks_kind_name(mutex->kind), mutex->address };
+}
+
 /* @chain: of the call that locked; NULL: unknown. */
 static void query_set_lock(const struct query_filling *filling, struct query_cell cells[NR_LOCK],
-			   const struct locks_mutex *mutex, const struct overview_thread *thread,
+			   const struct query_lock *lock, const struct overview_thread *thread,
 			   const struct callchain *chain)
 {
 	struct callsites *sites = ((const struct overview *)filling->analysis)->callsites;
-	const char *name = mutex->place ? callsites_label(sites, mutex->place, false) : NULL;
+	const char *name = lock->place ? callsites_label(sites, lock->place, false) : NULL;
 
 	query_set_string(&cells[LOCK_NAME], name);
-	query_set_string(&cells[LOCK_TYPE], locks_kind_name(mutex->kind));
-	query_set_integer(&cells[LOCK_ADDRESS], mutex->address, true);
+	query_set_string(&cells[LOCK_TYPE], lock->type);
+	query_set_integer(&cells[LOCK_ADDRESS], lock->address, true);
 	query_set_string(&cells[LOCK_FUNCTION],
 			 chain ? callsites_label(sites, chain->place, true) : NULL);
 	query_set_integer(&cells[LOCK_PID], thread->process->pid, thread->process->has_pid);
@@ -391,8 +419,9 @@ static void query_take_lock_wait(void *priv, const struct locks_wait *wait)
 {
 	struct query_cell cells[NR_LOCK] = { 0 };
 	const struct overview_thread *holder = wait->holder.thread;
+	const struct query_lock lock = query_lock_of(wait->mutex);
 
-	query_set_lock(priv, cells, wait->mutex, wait->thread, wait->chain);
+	query_set_lock(priv, cells, &lock, wait->thread, wait->chain);
 	query_set_string(&cells[LOCK_KIND], "wait");
 	query_set_integer(&cells[LOCK_TS], (uint64_t)wait->from_ns, true);
 	query_set_integer(&cells[LOCK_DUR], wait->ns, true);
@@ -405,8 +434,9 @@ static void query_take_lock_hold(void *priv, const struct locks_mutex *mutex,
 				 const struct locks_hold *hold)
 {
 	struct query_cell cells[NR_LOCK] = { 0 };
+	const struct query_lock lock = query_lock_of(mutex);
 
-	query_set_lock(priv, cells, mutex, hold->thread, hold->chain);
+	query_set_lock(priv, cells, &lock, hold->thread, hold->chain);
 	query_set_string(&cells[LOCK_KIND], hold->shared ? "shared hold" : "hold");
 	query_set_integer(&cells[LOCK_TS], (uint64_t)hold->from_ns, true);
 	query_set_integer(&cells[LOCK_DUR], hold->ns, true);
@@ -414,9 +444,32 @@ static void query_take_lock_hold(void *priv, const struct locks_mutex *mutex,
 	query_add_cells(priv, cells);
 }
 
+static void query_take_wake(void *priv, const struct wakes_wait *wait)
+{
+	struct query_filling *filling = priv;
+	struct query_cell cells[NR_LOCK] = { 0 };
+	const struct wakes_object *object = wait->object;
+	const struct query_lock lock = { object->place, wakes_kind_name(object->kind),
+					 object->address };
+
+	query_set_lock(filling, cells, &lock, wait->thread, wait->chain);
+	query_set_string(&cells[LOCK_KIND], "wait");
+	query_set_integer(&cells[LOCK_TS], (uint64_t)wait->from_ns, true);
+	query_set_integer(&cells[LOCK_DUR], event_ns_between(wait->from_ns, wait->to_ns), true);
+	query_set_integer(&cells[LOCK_LOSSY], wait->lossy, true);
+	query_set_integer(&cells[LOCK_WAKER], wait->waker ? wait->waker->tid : 0, wait->waker);
+	query_set_integer(&cells[LOCK_TIMED_OUT], wait->timed_out, true);
+	query_add_cells(filling, cells);
+}
+
 static void query_take_lock_event(struct query_filling *filling, const struct event *event)
 {
 	overview_take(filling->analysis, event);
+}
+
+static void query_end_locks(struct query_filling *filling)
+{
+	wakes_end(((const struct overview *)filling->analysis)->wakes);
 }
 
 static int query_fill_locks(struct query *query, struct query_rows *rows, struct err *err)
@@ -434,7 +487,8 @@ static int query_fill_locks(struct query *query, struct query_rows *rows, struct
 		return err->code;
 	filling.analysis = overview = overview_new(objects, &host, NULL, 1);
 	overview->locks->watch = &watch;
-	rc = query_read_all(&filling, &select, query_take_lock_event, NULL, err);
+	overview->wakes = wakes_new(overview->callsites, query_take_wake, &filling);
+	rc = query_read_all(&filling, &select, query_take_lock_event, query_end_locks, err);
 	overview_free(overview);
 	objects_free(objects);
 	return rc;
@@ -531,21 +585,20 @@ static const struct {
 	{ "functions", query_fill_functions, SPAN_COLUMNS ",object,depth,self", CALLS_EVENTS,
 	  "compile the program with -finstrument-functions and use lttctl record "
 	  "--wrap=cyg-profile" },
-	{ "sched", query_fill_sched,
-	  "ts,dur,state," THREAD_COLUMNS ",reason,uninterruptible,waker", SCHED_EVENTS,
-	  "'lttctl record -k -- PROGRAM' records the scheduler" },
+	{ "sched", query_fill_sched, "ts,dur,state," THREAD_COLUMNS ",reason,uninterruptible,waker",
+	  SCHED_EVENTS, "'lttctl record -k -- PROGRAM' records the scheduler" },
 	{ "run_queue", query_fill_run_queue, SPAN_COLUMNS ",failed", SCHED_EVENTS,
 	  "'lttctl record -k -- PROGRAM' records the scheduler" },
 	{ "disk", query_fill_disk, SPAN_COLUMNS ",failed", DISK_EVENTS,
 	  "'lttctl record -k -e \"block_rq_*\" -- PROGRAM' records requests" },
-	{ "faults", query_fill_faults,
-	  "ts,mode," THREAD_COLUMNS ",address,ip,access,present", FAULTS_EVENTS,
-	  "'lttctl record -k -e \"page_fault_*\" -- PROGRAM' records page faults" },
+	{ "faults", query_fill_faults, "ts,mode," THREAD_COLUMNS ",address,ip,access,present",
+	  FAULTS_EVENTS, "'lttctl record -k -e \"page_fault_*\" -- PROGRAM' records page faults" },
 	{ "locks", query_fill_locks,
-	  "ts,dur,kind,name,pid,tid,procname,type,address,function,holder,lossy", LOCKS_EVENTS,
-	  "'lttctl record --wrap=pthread -- PROGRAM' records locks" },
+	  "ts,dur,kind,name,pid,tid,procname,type,address,function,holder,lossy,"
+	  "waker,timed_out",
+	  LOCKS_EVENTS, "'lttctl record --wrap=pthread -- PROGRAM' records locks" },
 	{ "processes", query_fill_processes,
-	  "pid,ppid,name,begin,end,exit_code,first,last,events,trace", NULL, NULL },
+	  "pid,ppid,name,begin,end,exit_code,signal,first,last,events,trace", NULL, NULL },
 	{ "streams", query_fill_streams, "trace,stream,events,packets,bytes,lost", NULL, NULL },
 	{ "losses", query_fill_losses, "trace,stream,cause,events", NULL, NULL },
 };
