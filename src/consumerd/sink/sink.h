@@ -111,6 +111,8 @@ struct sink_ops {
 	/* The output. Results: 0 or negative errno, except where noted. */
 	/** Return: 0 or the code in @err; end() may be called then, too. */
 	int (*start)(struct sink *sink, const struct sink_start *start, struct err *err);
+	/** All that an earlier consumer had was requested again. */
+	void (*adopted)(struct sink *sink);
 	/** Wait for the outcome of all packets in flight. Return: 0: each is stored, or its stream
 	 *  may write it again; negative errno: the output failed. */
 	int (*settle)(struct sink *sink);

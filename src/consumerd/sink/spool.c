@@ -131,6 +131,8 @@ static int adopt_rest(struct spool *spool, const char *path, int metadata_fd, st
 	struct chunk_trace *dir;
 	struct stat st;
 
+	if (chunk_find_path(spool->chunk, path))
+		return 0;
 	if (fstat(metadata_fd, &st) < 0 ||
 	    pread(metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    head.magic != METAPACKET_MAGIC)
@@ -140,11 +142,13 @@ static int adopt_rest(struct spool *spool, const char *path, int metadata_fd, st
 	spec.metadata_bytes = (uint64_t)st.st_size;
 	if (chunk_trace_continue(spool->chunk, &spec, &dir, err))
 		return err->code;
+	spool->fills = true; /* it is sent with all that waits */
 	spool_find(spool, dir);
 	return 0;
 }
 
-/* A directory with metadata is a trace. Nothing else that lies there matters. */
+/* A directory with metadata is a trace. Nothing else that lies there matters; where the session
+ * goes on, a damaged trace doesn't, either. */
 static int find_rest(struct spool *spool, int at_fd, const char *name, const char *path,
 		     unsigned int depth, struct err *err)
 {
@@ -154,7 +158,8 @@ static int find_rest(struct spool *spool, int at_fd, const char *name, const cha
 
 	if (metadata >= 0)
 		return adopt_rest(spool, path, metadata, err);
-	while (!err->code && depth < CHUNK_MAX_DEPTH && (entry = dir_next(dir))) {
+	while ((!err->code || !spool->leftover) && depth < CHUNK_MAX_DEPTH &&
+	       (entry = dir_next(dir))) {
 		AUTO_FREE char *below = xasprintf("%s%s%s", path, *path ? "/" : "", entry->d_name);
 
 		if (entry->d_type != DT_REG && *entry->d_name != '.')
@@ -163,20 +168,18 @@ static int find_rest(struct spool *spool, int at_fd, const char *name, const cha
 	return err->code;
 }
 
-/* Traces that no session daemon requests again: of events beside the session's. A damaged one stays
- * where it is. */
-static void find_beside(struct spool *spool)
+/* Traces that no session daemon requests again, once it has requested its own: of programs that
+ * have ended, whose data waits, and of events beside the session's. */
+static void spool_adopted(struct sink *sink)
 {
-	AUTO_DIR DIR *dir = dir_open(spool->dir_fd, ".");
+	struct spool *spool = spool_of(sink);
 	struct err ignored = { 0 };
-	struct dirent *entry;
+	struct chunk_trace *dir;
 
-	while ((entry = dir_next(dir)))
-		if (chunk_is_beside(entry->d_name))
-			(void)!find_rest(spool, dirfd(dir), entry->d_name, entry->d_name, 1,
-					 &ignored);
-	if (!list_empty(&spool->chunk->traces))
-		spool->fills = true; /* they are sent with all that waits */
+	(void)!find_rest(spool, spool->dir_fd, ".", "", 0, &ignored);
+	list_for_each(dir, &spool->chunk->traces, node)
+		if (dir->id > FOUND_TRACES && !spool->error)
+			(void)!sink_link_result(sink, relay_conn_trace(sink->link, dir));
 }
 
 /* --- the output ------------------------------------------------------------------------ */
@@ -222,8 +225,6 @@ static int spool_start(struct sink *sink, const struct sink_start *start, struct
 	if (ret == 0 && spool->leftover) {
 		spool->fills = true; /* metadata is sent also where nothing else waits */
 		ret = find_rest(spool, spool->dir_fd, ".", "", 0, err);
-	} else if (ret == 0) {
-		find_beside(spool);
 	}
 	if (ret == 0 && start->connect)
 		ret = spool_connect(spool, err);
@@ -337,7 +338,7 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 	struct spool *spool = spool_of(sink);
 	struct spooled *sp, *tmp;
 
-	spool->unfinished |= sink->failed;
+	spool->unfinished |= sink->failed || spool->nr_unopened;
 	if (how == SINK_ENDED) {
 		if (!spool->unfinished)
 			note_end(spool);
@@ -346,6 +347,11 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 				(unsigned long long)sink_waiting(sink),
 				spool->error ? spool->problem :
 					       "they could not be sent in time");
+		else if (spool->nr_unopened)
+			err_set(err, ERR_OUTPUT,
+				"%u streams of the trace stay in the spool, as they could not be "
+				"opened: %s; repair that, and use 'lttctl spool send'",
+				spool->nr_unopened, strerror(spool->unopened_error));
 		else if (sink_kept(sink))
 			err_set(err, ERR_OUTPUT,
 				"%llu bytes of the trace stay in the spool, too, until they are in "
@@ -354,7 +360,7 @@ static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
 				*spool->store_problem ? spool->store_problem :
 							"it does not have them yet");
 		(void)!relay_conn_end(spool->sink.link, spool->unfinished);
-		if (!spool->fills && !sink_kept(sink))
+		if (!spool->fills && !spool->nr_unopened && !sink_kept(sink))
 			spool_remove(spool);
 	}
 	list_for_each_safe(sp, tmp, &spool->streams, node)
@@ -546,6 +552,7 @@ bool spool_sink_keeps_trace(const struct sink *sink, const struct chunk_trace *t
 static const struct sink_ops spool_ops = {
 	.way = SINK_SPOOLS,
 	.start = spool_start,
+	.adopted = spool_adopted,
 	.settle = spool_settle,
 	.sync = spool_sync,
 	.turn = spool_turn,

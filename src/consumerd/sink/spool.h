@@ -53,6 +53,8 @@ struct spool {
 	uint64_t last_mark;	/* number of the newest that there was, or is made */
 	bool leftover;		/* the spool of an earlier session: it is sent, nothing is added */
 	bool unfinished;	/* it did not end: the events in its buffers are lost */
+	unsigned int nr_unopened; /* streams that were found, and stay there, with the last error */
+	int unopened_error;
 	unsigned int nr_ahead;	/* sum of the streams' nr_ahead */
 	int ahead_error;	/* the first error of those; then no more are sent until all are
 				 * answered */

@@ -242,6 +242,7 @@ static void find_one(struct spool *spool, const struct chunk_trace *trace, const
 	struct stream_config config;
 	struct spooled *sp;
 	struct spool_note note;
+	int ret;
 
 	if (fd < 0 || !read_note(trace, fd, &note) || !is_note_of(name, &note, &channel))
 		return;
@@ -256,8 +257,14 @@ static void find_one(struct spool *spool, const struct chunk_trace *trace, const
 	};
 	sp = spool_stream(spool, &config, note.cpu);
 	sp->ended = true; /* unless a successor continues it */
-	if (spooled_open(sp) < 0)
-		spooled_free(sp, false);
+	ret = spooled_open(sp);
+	if (ret == 0)
+		return;
+	log_warn("%s_%u: a stream in the spool of '%s' can't be opened, and stays there: %s",
+		 channel.text, note.cpu, relay_conn_config(spool->sink.link)->name, strerror(-ret));
+	spool->nr_unopened++;
+	spool->unopened_error = -ret;
+	spooled_free(sp, false);
 }
 
 void spool_find(struct spool *spool, const struct chunk_trace *trace)

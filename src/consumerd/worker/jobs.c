@@ -819,6 +819,8 @@ static bool do_end(struct worker *w, struct job *job)
 
 static bool do_complete(struct worker *w, struct job *job)
 {
+	if (w->incomplete && w->sink->ops->adopted)
+		w->sink->ops->adopted(w->sink);
 	w->incomplete = false;
 	if (w->config.dir_fd >= 0 && !w->saving)
 		snapshot_clean(w->config.dir_fd, job->id);

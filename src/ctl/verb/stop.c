@@ -19,6 +19,24 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
+/* The trace is whole there and at the relay, together. */
+static void note_spooled(struct ctl *ctl, const char *session, struct json_object *o)
+{
+	struct json_object *found AUTO_RECORD = NULL;
+	uint64_t bytes;
+
+	if (target_find_session(ctl, session, &found, &ctl->unreached) != 0 || !found)
+		return;
+	bytes = json_num(found, "spooled");
+	if (!bytes)
+		return;
+	json_set_num(o, "spooled", bytes);
+	print_note(ctl,
+		   "session '%s': %llu bytes of its trace wait in its spool until the relay receives "
+		   "them ('lttctl status %s')",
+		   session, (unsigned long long)bytes, session);
+}
+
 static enum status stop(struct ctl *ctl, const char *session)
 {
 	struct ltt_ctl_totals *counts;
@@ -47,6 +65,7 @@ static enum status stop(struct ctl *ctl, const char *session)
 	path = viewing_remember_session(ctl, session);
 	if (totals)
 		totals_add_state_dump(totals, path);
+	note_spooled(ctl, session, o);
 	return status;
 }
 
