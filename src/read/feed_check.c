@@ -117,7 +117,10 @@ static int check_sum(struct feed *f)
 		len = MIN(len, end - at);
 		crc = crc32c(crc, bytes, len);
 	}
-	return crc == f->packet.crc32c ? READ_OK : feed_damaged(f, "its checksum is wrong");
+	if (crc == f->packet.crc32c)
+		return READ_OK;
+	f->rescan_left -= MIN(f->rescan_left, end); /* packets may lie within each other */
+	return feed_damaged(f, "its checksum is wrong");
 }
 
 /* All of it at once, if the window is large enough: else its begin is read once more, later. Bytes
