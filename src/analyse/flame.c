@@ -102,6 +102,11 @@ bool flame_needs_objects(const struct view *view)
 	       view_has_context(view, flame_kinds[FLAME_USER_STACKS].context);
 }
 
+bool flame_has_contexts(const struct flame *flame)
+{
+	return flame->of_context[FLAME_KERNEL_STACKS] || flame->of_context[FLAME_USER_STACKS];
+}
+
 void flame_free(struct flame *flame)
 {
 	struct flame_address *address;

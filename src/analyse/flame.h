@@ -66,6 +66,8 @@ struct flame *flame_new(enum flame_kind kind, struct objects *objects, const str
 struct flame *flame_new_beside(struct overview *overview, const struct view *view,
 			       struct objects *objects, const struct view_host *host);
 void flame_free(struct flame *flame);
+/** Whether it takes contexts of events. */
+bool flame_has_contexts(const struct flame *flame);
 /** Whether the traces of a view declare functions or call stacks, which the objects name. */
 bool flame_needs_objects(const struct view *view);
 

@@ -312,12 +312,21 @@ static struct overview_thread *overview_thread_of(struct overview *overview,
 static void overview_name(struct overview_process *process, struct overview_thread *thread,
 			  const struct event *event)
 {
+	const struct value *name = event->task.procname;
 	bool is_main = process->has_pid && thread->tid == process->pid;
 
-	overview_set_name(&thread->name, event->task.procname);
-	if (is_main || (!*process->name && !process->has_own_name))
-		overview_set_name(&process->name, event->task.procname);
-	process->has_own_name |= is_main && event->task.procname;
+	if (name && name->count == thread->nr_latest && (!is_main || process->namer == thread) &&
+	    memcmp(name->bytes, thread->latest, thread->nr_latest) == 0)
+		return;
+	overview_set_name(&thread->name, name);
+	if (is_main || (!*process->name && !process->has_own_name)) {
+		overview_set_name(&process->name, name);
+		process->namer = thread;
+	}
+	process->has_own_name |= is_main && name;
+	thread->nr_latest = name && name->count <= OVERVIEW_LATEST ? name->count : 0;
+	if (thread->nr_latest)
+		memcpy(thread->latest, name->bytes, thread->nr_latest);
 }
 
 static void overview_take_name(struct overview_process *process, const struct event *event)
@@ -328,6 +337,7 @@ static void overview_take_name(struct overview_process *process, const struct ev
 	    (name->type->kind == TYPE_STRING || value_is_text(name))) {
 		overview_set_name(&process->name, name);
 		process->has_own_name = true;
+		process->namer = NULL;
 	}
 }
 

@@ -27,8 +27,10 @@ struct source;
 struct value;
 struct view;
 
+#define OVERVIEW_LATEST 32u
+
 /** struct overview_process - @name: of its main thread, or in its state dump, or of the first
- *  thread. */
+ *  thread. @namer: the thread whose name it has; NULL: it is another one. */
 struct overview_process {
 	struct idmap_node node;
 	struct overview_process *next;
@@ -37,9 +39,11 @@ struct overview_process {
 	uint64_t pid, events;
 	uint32_t nr_threads;
 	bool has_pid, has_own_name;
+	const struct overview_thread *namer;
 };
 
-/** struct overview_thread - @chosen: its latest event is one of those that the user wants.
+/** struct overview_thread - @latest: the name in its latest event; @nr_latest: bytes of it, 0: it
+ *  was none, or longer. @chosen: its latest event is one of those that the user wants.
  *  @waits_in: the call of its latest wait for a condition. @waits_for: of wakes.c; or NULL.
  *  @last_ns: the time of its latest event. */
 struct overview_thread {
@@ -47,6 +51,8 @@ struct overview_thread {
 	struct overview_thread *next;
 	struct overview_process *process;
 	char *name;
+	uint8_t latest[OVERVIEW_LATEST];
+	uint32_t nr_latest;
 	uint64_t tid, events;
 	bool chosen;
 	struct locks_request request;

@@ -23,10 +23,11 @@ void span_set_procname(struct span *span, const struct value *name)
 /* Of a trace of one process, the number is in its environment. */
 static void span_set_process(struct span *span, const struct event *event)
 {
-	const struct ctf_env *env = trace_class_env_find(event->source->tc, "vpid");
+	const struct ctf_env *env;
 
 	span_set_number(event->task.pid, &span->pid, &span->has_pid);
-	if (!span->has_pid && env && !env->text) {
+	env = span->has_pid ? NULL : trace_class_env_find(event->source->tc, "vpid");
+	if (env && !env->text) {
 		span->pid = (uint64_t)env->number;
 		span->has_pid = true;
 	}

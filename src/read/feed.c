@@ -358,9 +358,18 @@ int feed_pick(struct feed *f, const struct plan_pick *pick, struct value *values
 	int r;
 
 	f->reader.pos = at;
-	if (!f->packet.sc->header_is_referred && plan_take_flat(&f->reader, pick, values))
+	if (!f->packet.sc->header_is_referred &&
+	    (plan_take_flat(&f->reader, pick, values) ||
+	     plan_take_fixed(&f->reader, pick, at, values)))
 		return 1;
 	r = feed_decode_header(f);
 	r = r ? r : feed_payload_some(f, f->payload_at, pick, values);
 	return feed_decoded(f, at, r);
+}
+
+const uint8_t *feed_pick_bytes(const struct feed *f, const struct plan_pick *pick, size_t *ret_len)
+{
+	return f->packet.sc->header_is_referred ?
+		       NULL :
+		       plan_fixed_bytes(&f->reader, pick, f->payload_at, ret_len);
 }

@@ -150,6 +150,10 @@ struct feed_scopes {
  *  FEED_UNPLANNED: the plans are not right where this event begins. */
 int feed_pick(struct feed *feed, const struct plan_pick *pick, struct value *values) MUST_CHECK;
 
+/** The bytes of these values, as they are in the packet. Return: NULL: their places differ. */
+const uint8_t *feed_pick_bytes(const struct feed *feed, const struct plan_pick *pick,
+			       size_t *ret_len);
+
 /**
  * feed_decode() - decode the current event.
  * @has_fields: its fields, too; else as if it had none.

@@ -461,6 +461,16 @@ bool pairs_take(struct pairs *pairs, const struct event *event, struct took *ret
 	return ends;
 }
 
+bool pairs_need_fields(struct pairs *pairs, const struct ctf_event_class *ec)
+{
+	for (const struct pairs_role *role = pairs_class_of(pairs, ec)->roles; role;
+	     role = role->next)
+		if (role->field || role->kind == PAIRS_FUNCTION || role->kind == PAIRS_CALL ||
+		    pairs->on_begin)
+			return true;
+	return false;
+}
+
 struct pairs_rest pairs_left(const struct pairs *pairs)
 {
 	struct pairs_rest rest = pairs->rest;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ctf_event_class;
 struct event;
 struct pairs;
 
@@ -51,6 +52,9 @@ struct took {
 
 /** The event is the next one in time. Return: whether it ends something, for so long. */
 bool pairs_take(struct pairs *pairs, const struct event *event, struct took *ret);
+
+/** Whether the fields of events of a class are used, by it or for the result of a system call. */
+bool pairs_need_fields(struct pairs *pairs, const struct ctf_event_class *ec);
 
 /**
  * struct pairs_rest

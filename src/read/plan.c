@@ -183,11 +183,14 @@ struct plan_flat {
 	uint64_t at;
 };
 
+/* @fixed_bytes: to the end of the last value, if each is at one place of the memory and wanted; 0:
+ * not. */
 struct plan_pick {
-	bool is_aligned; /* it begins at a byte wherever the reader is */
+	bool is_aligned;     /* it begins at a byte wherever the reader is */
 	uint32_t nr_flat;    /* 0: the values have no constant places, or there are many */
 	uint64_t flat_bytes; /* up to the end of the last one */
 	struct plan_flat flat[PLAN_FLAT_VALUES];
+	uint32_t fixed_bytes;
 	struct plan_step steps[];
 };
 
@@ -240,21 +243,71 @@ static void pick_flat(struct plan_pick *pick)
 	pick->flat_bytes = at;
 }
 
+static void pick_fix(struct plan_pick *pick)
+{
+	uint64_t bytes = 0;
+
+	for (const struct plan_step *step = pick->steps; step->op; step++) {
+		const struct plan_op *op = step->op;
+
+		if (!step->wanted || op->slot != NO_SLOT || op->kind == PLAN_STRING ||
+		    op->kind == PLAN_SEQUENCE)
+			return;
+		bytes += step->bytes + op->bytes;
+	}
+	pick->fixed_bytes = bytes < UINT32_MAX ? (uint32_t)bytes : 0;
+}
+
+static void pick_wanted(struct plan_pick *pick, const struct plan_scope scopes[])
+{
+	struct plan_step *end = pick_steps(pick, scopes);
+
+	while (end > pick->steps && !end[-1].wanted)
+		end--;
+	*end = (struct plan_step){ .op = NULL };
+	pick_flat(pick);
+	pick_fix(pick);
+}
+
 struct plan_pick *plan_pick_new(const struct plan_scope scopes[])
 {
 	struct plan_pick *pick;
-	struct plan_step *end;
 	uint32_t nr;
 
 	if (!all_planned(scopes, &nr))
 		return NULL;
 	pick = xalloc(sizeof(*pick) + nr * sizeof(*pick->steps));
-	end = pick_steps(pick, scopes);
-	while (end > pick->steps && !end[-1].wanted)
-		end--;
-	*end = (struct plan_step){ .op = NULL };
-	pick_flat(pick);
+	pick_wanted(pick, scopes);
 	return pick;
+}
+
+void plan_make_task(struct arena *arena, const struct ctf_stream_class *sc,
+		    struct ctf_event_class *ec)
+{
+	bool wanted[PLAN_SCOPES - 1][PLAN_MAX_VALUES] = { 0 };
+	const struct plan_scope scopes[PLAN_SCOPES] = { { sc->event_context, wanted[0] },
+							{ ec->context, wanted[1] },
+							{ .type = NULL } };
+	struct plan_pick *pick;
+	uint32_t nr, first;
+
+	if (!all_planned(scopes, &nr))
+		return;
+	first = sc->event_context ? sc->event_context->plan->nr : 0;
+	for (uint32_t i = 0; i < ARRAY_SIZE(ec->task_at); i++) {
+		uint32_t at = (uint32_t)ec->task_at[i];
+
+		ec->task_picked[i] = -1;
+		if (ec->task_at[i] < 0)
+			continue;
+		wanted[at >= first][at >= first ? at - first : at] = true;
+		for (uint32_t k = 0; k < ARRAY_SIZE(ec->task_at); k++)
+			ec->task_picked[i] +=
+				ec->task_at[k] >= 0 && ec->task_at[k] <= ec->task_at[i];
+	}
+	pick = arena_alloc(arena, sizeof(*pick) + nr * sizeof(*pick->steps));
+	pick_wanted(pick, scopes);
+	ec->task_pick = pick;
 }
 
 void plan_make_event(struct arena *arena, const struct ctf_stream_class *sc,
@@ -472,6 +525,34 @@ int plan_take(struct reader *r, const struct plan_pick *pick, struct value *valu
 	if ((r->pos & 7) && !pick->is_aligned)
 		return READ_UNPLANNED;
 	return values ? take_steps(r, pick->steps, values) : take_steps(r, pick->steps, NULL);
+}
+
+const uint8_t *plan_fixed_bytes(const struct reader *r, const struct plan_pick *pick, uint64_t at,
+				size_t *ret_len)
+{
+	uint64_t byte = at >> 3;
+
+	if (!pick->fixed_bytes || (at & 7) || byte < r->base || r->end < at ||
+	    r->end - at < (uint64_t)pick->fixed_bytes * 8)
+		return NULL;
+	*ret_len = pick->fixed_bytes - pick->steps->bytes;
+	return r->bytes + (byte - r->base) + pick->steps->bytes;
+}
+
+bool plan_take_fixed(struct reader *r, const struct plan_pick *pick, uint64_t bit,
+		     struct value *values)
+{
+	size_t len;
+	const uint8_t *at = plan_fixed_bytes(r, pick, bit, &len);
+
+	if (!at)
+		return false;
+	at -= pick->steps->bytes;
+	for (const struct plan_step *step = pick->steps; step->op; step++) {
+		at += step->bytes;
+		at += fill_value(r, step->op, values++, at, step->op->bytes);
+	}
+	return true;
 }
 
 /* --- headers -------------------------------------------------------------- */

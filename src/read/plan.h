@@ -58,6 +58,17 @@ int plan_take(struct reader *reader, const struct plan_pick *pick, struct value 
  *  behind @reader->pos. Return: whether they were. */
 bool plan_take_flat(const struct reader *reader, const struct plan_pick *pick,
 		    struct value *values);
+/** plan_take_fixed() - the same of values whose places in memory are known, at bit @at of the
+ *  packet. Return: false: nothing was decoded; plan_take() does. */
+bool plan_take_fixed(struct reader *reader, const struct plan_pick *pick, uint64_t at,
+		     struct value *values);
+/** The bytes from the first of these values to the last. Return: NULL: their places differ. */
+const uint8_t *plan_fixed_bytes(const struct reader *reader, const struct plan_pick *pick,
+				uint64_t at, size_t *ret_len);
+
+/** The pick of an event's process and thread, whose places are known: set @ec->task_pick. */
+void plan_make_task(struct arena *arena, const struct ctf_stream_class *sc,
+		    struct ctf_event_class *ec);
 
 /** The same for an event header, and @sc->header_plan. */
 void plan_make_header(struct arena *arena, struct ctf_stream_class *sc);

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "find.h"
 #include "live.h"
+#include "pairs.h"
 #include "plan.h"
 #include "verify.h"
 #include "view_priv.h"
@@ -452,10 +453,14 @@ static bool is_shown(struct view *view, const struct ctf_event_class *ec)
 /* An expression, and durations, may need them, too. */
 static bool needs_fields(const struct view_select *select, struct ctf_event_class *ec)
 {
-	if (!select->needs_fields || select->where || select->pairs)
+	if (!select->needs_fields || select->where)
 		return true;
 	if (ec->needed == NEEDED_UNKNOWN)
-		ec->needed = select->needs_fields(ec->name) ? NEEDED : NEEDED_NOT;
+		ec->needed =
+			select->needs_fields(ec->name) ||
+					(select->pairs && pairs_need_fields(select->pairs, ec)) ?
+				NEEDED :
+				NEEDED_NOT;
 	return ec->needed == NEEDED;
 }
 
@@ -496,13 +501,44 @@ static int fill_brief_event(struct feed *feed, struct event *event)
 	return 1;
 }
 
+static const struct value *task_value(const struct view *view, int8_t number)
+{
+	return number < 0 ? NULL : &view->task_values[number];
+}
+
+/* Return: as fill_event(), or FEED_UNPLANNED. */
+static int fill_task_event(struct view *view, struct feed *feed, struct event *event)
+{
+	struct ctf_event_class *ec = feed->ec;
+	int r;
+
+	if (!ec->task_is_known)
+		return FEED_UNPLANNED;
+	if (!ec->task_pick)
+		plan_make_task(&feed->source->arena, feed->packet.sc, ec);
+	r = ec->task_pick ? feed_pick(feed, ec->task_pick, view->task_values) : FEED_UNPLANNED;
+	if (r != 1)
+		return r;
+	fill_brief_event(feed, event);
+	event->task.procname = task_value(view, ec->task_picked[0]);
+	event->task.pid = task_value(view, ec->task_picked[1]);
+	event->task.tid = task_value(view, ec->task_picked[2]);
+	return 1;
+}
+
 /* Return: 1; 0: it can't be decoded after all; negative errno. */
 static int fill_event(struct view *view, const struct view_select *select, struct feed *feed,
 		      struct event *event)
 {
+	bool has_fields = needs_fields(select, feed->ec);
 	struct feed_scopes scopes;
-	int r = feed_decode(feed, &view->values, needs_fields(select, feed->ec), &scopes);
+	int r = FEED_UNPLANNED;
 
+	if (!has_fields && select->tasks_only)
+		r = fill_task_event(view, feed, event);
+	if (r != FEED_UNPLANNED)
+		return r;
+	r = feed_decode(feed, &view->values, has_fields, &scopes);
 	if (r <= 0)
 		return r;
 	fill_brief_event(feed, event);

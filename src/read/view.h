@@ -87,6 +87,7 @@ bool view_declares(const struct view *view, const char *names);
  *          $duration is that of the event, in ns.
  * @needs_fields: whether the fields of events of this name are used; if not, they may be left out,
  *                like those of an event without any. NULL: all are.
+ * @tasks_only: of events whose fields are not used, the process and the thread are all that is.
  * @limit: stop after this number of events; 0: no limit.
  * @brief: the events have no contexts and fields, unless a member above needs them: this is faster.
  */
@@ -103,6 +104,7 @@ struct view_select {
 	struct pairs *pairs;
 	const char *where;
 	bool (*needs_fields)(const char *name);
+	bool tasks_only;
 	uint64_t limit;
 	bool brief;
 };

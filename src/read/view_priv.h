@@ -57,6 +57,7 @@ struct view {
 	size_t preferred;
 	struct feed *current;
 	struct values values;
+	struct value task_values[3];
 	uint64_t events;
 	uint64_t hidden;
 	struct task_names tasks;

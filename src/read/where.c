@@ -22,6 +22,8 @@ struct where_packet {
 	uint32_t number;
 };
 
+#define WHERE_SEEN 64u
+
 /**
  * struct where_class - the expression for one class of events.
  * @program: NULL: it never holds, and @why is the reason.
@@ -31,6 +33,8 @@ struct where_packet {
  * @used: bits of the numbers of its contexts.
  * @pick: of all that the program needs besides @packet, to @values, contexts first; NULL: an event
  *        has to be decoded. @numbers: of these contexts.
+ * @seen: the bytes of the latest event's contexts, @nr_seen of them, if nothing else counts, and
+ *        whether it @held: many events in a row are of the same threads.
  */
 struct where_class {
 	struct where_class *next;
@@ -44,6 +48,9 @@ struct where_class {
 	struct value *values;
 	struct where_packet packet[LTT_FILTER_CONTEXTS_MAX];
 	uint8_t numbers[LTT_FILTER_CONTEXTS_MAX];
+	uint8_t seen[WHERE_SEEN];
+	size_t nr_seen;
+	bool held;
 };
 
 void where_fini(struct where *where)
@@ -659,16 +666,12 @@ bool where_holds(struct where *where, const char *expression, struct ctf_event_c
 	return ltt_filter_run(class->program, where->payload, where->len, where->contexts);
 }
 
-int where_picked_holds(struct where *where, struct feed *feed)
+/* Return: as where_picked_holds(). */
+static int where_run_picked(struct where *where, const struct where_class *class, struct feed *feed)
 {
-	const struct where_class *class = feed->ec->where;
 	const struct value *value;
 	int r;
 
-	if (!class || (class->program && !class->pick))
-		return WHERE_UNKNOWN;
-	if (!class->program)
-		return 0;
 	r = feed_pick(feed, class->pick, class->values);
 	if (r != 1)
 		return r == FEED_UNPLANNED ? WHERE_UNKNOWN : r;
@@ -682,4 +685,28 @@ int where_picked_holds(struct where *where, struct feed *feed)
 	for (uint32_t i = 0; i < class->nr_fields; i++)
 		where_put_value(where, value++);
 	return ltt_filter_run(class->program, where->payload, where->len, where->contexts);
+}
+
+int where_picked_holds(struct where *where, struct feed *feed)
+{
+	struct where_class *class = feed->ec->where;
+	const uint8_t *bytes = NULL;
+	size_t len = 0;
+	int r;
+
+	if (!class || (class->program && !class->pick))
+		return WHERE_UNKNOWN;
+	if (!class->program)
+		return 0;
+	if (!class->nr_fields && !class->nr_packet)
+		bytes = feed_pick_bytes(feed, class->pick, &len);
+	if (bytes && len == class->nr_seen && memcmp(bytes, class->seen, len) == 0)
+		return class->held;
+	r = where_run_picked(where, class, feed);
+	if (bytes && len <= WHERE_SEEN && (r == 0 || r == 1)) {
+		memcpy(class->seen, bytes, len);
+		class->nr_seen = len;
+		class->held = r;
+	}
+	return r;
 }

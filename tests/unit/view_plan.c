@@ -109,7 +109,7 @@ static void check_sides(const struct side *a, const struct side *b)
 		check_value(&a->values.at[i], &b->values.at[i], i == 0);
 }
 
-static uint64_t nr_planned, nr_picked, nr_skipped, nr_words;
+static uint64_t nr_planned, nr_picked, nr_fixed, nr_skipped, nr_words;
 
 static bool is_member(const struct value *value)
 {
@@ -143,6 +143,14 @@ static void compare_pick(const struct ctf_type *type, const struct side *whole, 
 		if (wanted[i])
 			check_value(&whole->values.at[i], at++, false);
 	nr_picked += at > values;
+	at = values;
+	memset(values, 0, sizeof(values));
+	if (plan_take_fixed(&side.reader, pick, begin, values)) {
+		nr_fixed++;
+		for (uint32_t i = 1; i < whole->values.nr; i++)
+			if (wanted[i])
+				check_value(&whole->values.at[i], at++, false);
+	}
 	free(pick);
 	arena_fini(&arena);
 }
@@ -252,6 +260,7 @@ int main(void)
 	/* most types have a plan, and most headers are words */
 	CHECK_IS(nr_planned, >, nr * 15ull);
 	CHECK_IS(nr_picked, >, nr * 10ull);
+	CHECK_IS(nr_fixed, >, nr / 10ull);
 	CHECK_IS(nr_skipped, >, nr * 5ull);
 	CHECK_IS(nr_words, >, nr * 10ull);
 	return 0;

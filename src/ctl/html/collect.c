@@ -7,6 +7,7 @@
 #include "analyse/sched.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/export/counters.h"
 #include "read/event.h"
 #include "series.h"
 
@@ -21,6 +22,7 @@
 struct collect_class {
 	struct idmap_node node, by_name;
 	struct collect_class *next;
+	const struct ctf_event_class *ec;
 	uint16_t class;
 	bool is_sched, is_call;
 };
@@ -52,9 +54,11 @@ struct collect *collect_new(struct series_set *series)
 	collect->spans = xalloc(COLLECT_SPANS_MOST * sizeof(*collect->spans));
 	collect->running = xalloc(COLLECT_ROWS_MOST * sizeof(*collect->running));
 	collect->known = xalloc(KNOWN * sizeof(*collect->known));
+	collect->recent = xalloc(KNOWN * sizeof(*collect->recent));
 	collect->calls[collect->nr_calls++] = "";
 	collect->latency = latency_new(COLLECT_SLOWEST);
 	collect->series = series;
+	collect->has_lines = counters_count(series->counters) > 0;
 	collect->states = states_new(collect_state, collect);
 	return collect;
 }
@@ -81,6 +85,7 @@ void collect_free(struct collect *collect)
 	free(collect->spans);
 	free(collect->running);
 	free(collect->known);
+	free(collect->recent);
 	free(collect->lossy_until);
 	free(collect->cells);
 	free(collect->kept);
@@ -138,8 +143,8 @@ static bool collect_has_cpu(const struct packet *packet)
 static uint16_t collect_cpu_of(struct collect *collect, const struct event *event)
 {
 	const struct packet *packet = event->packet;
-	const char *host = trace_class_env(event->source->tc, "hostname");
 	uint16_t at = COLLECT_ROWS_MOST;
+	const char *host;
 
 	if (collect->cpu_packet == packet && collect->cpu_offset == packet->offset)
 		return collect->cpu_row;
@@ -147,6 +152,7 @@ static uint16_t collect_cpu_of(struct collect *collect, const struct event *even
 	collect->cpu_offset = packet->offset;
 	if (!collect_has_cpu(packet))
 		return collect->cpu_row = at;
+	host = trace_class_env(event->source->tc, "hostname");
 	for (uint32_t i = 0; i < collect->nr_rows && at == COLLECT_ROWS_MOST; i++) {
 		const struct collect_row *row = &collect->rows[i];
 		const struct source *source = row->key;
@@ -206,16 +212,12 @@ static uint16_t collect_class_named(struct collect *collect, struct collect_clas
 	return new->class;
 }
 
-/* Classes of the same name, of several traces, are one. */
-static struct collect_class *collect_class_of(struct collect *collect,
-					      const struct ctf_event_class *ec)
+static struct collect_class *collect_new_class(struct collect *collect,
+					       const struct ctf_event_class *ec)
 {
-	struct collect_class *class =
-		idmap_get(&collect->classes_map, (uintptr_t)ec, struct collect_class, node);
+	struct collect_class *class = xalloc(sizeof(*class));
 
-	if (class)
-		return class;
-	class = xalloc(sizeof(*class));
+	class->ec = ec;
 	class->next = collect->all_classes;
 	collect->all_classes = class;
 	idmap_add(&collect->classes_map, &class->node, (uintptr_t)ec);
@@ -223,6 +225,20 @@ static struct collect_class *collect_class_of(struct collect *collect,
 	class->is_sched = glob_match_list(SCHED_EVENTS, ec->name);
 	class->is_call = glob_match_list(SCHED_CALLS, ec->name);
 	return class;
+}
+
+/* Classes of the same name, of several traces, are one. */
+static struct collect_class *collect_class_of(struct collect *collect,
+					      const struct ctf_event_class *ec)
+{
+	struct collect_class **recent = &collect->recent[((uintptr_t)ec >> 6) % KNOWN];
+
+	if (*recent && (*recent)->ec == ec)
+		return *recent;
+	*recent = idmap_get(&collect->classes_map, (uintptr_t)ec, struct collect_class, node);
+	if (!*recent)
+		*recent = collect_new_class(collect, ec);
+	return *recent;
 }
 
 /* --- events in buckets ------------------------------------------------------------------------ */
@@ -505,7 +521,8 @@ void collect_take(struct collect *collect, const struct event *event,
 	row = collect_task_of(collect, thread, cpu);
 	collect_add_event(collect, &(struct collect_event){ event->ns, collect->nr_events, row, cpu,
 							    class->class });
-	series_take(collect->series, event);
+	if (collect->has_lines)
+		series_take(collect->series, event);
 	collect_pair(collect, event, row);
 	if (class->is_sched)
 		collect_sched(collect, event, row, cpu);
@@ -522,18 +539,75 @@ static int collect_compare_spans(const void *a, const void *b)
 	return collect_compare_longer(a, b);
 }
 
-static int collect_compare_cells(const void *a, const void *b)
-{
-	const struct collect_cell *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 static int collect_compare_events(const void *a, const void *b)
 {
 	const struct collect_event *x = a, *y = b;
 
 	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+#define DIGITS 8u /* bytes of a key */
+
+/* The place behind the items of lower digits, for each value of one digit. */
+static bool collect_places(const uint32_t counts[256], uint32_t nr, uint32_t places[256])
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		if (counts[i] == nr)
+			return false;
+		places[i] = at;
+		at += counts[i];
+	}
+	return true;
+}
+
+/* Sort items of @size bytes, which begin with a key of 8 bytes: by its digits, the lowest first. Of
+ * equal keys the order stays. Several times as fast as qsort(). @sign: of the keys: 1 << 63. */
+static inline __attribute__((always_inline)) void collect_sort_by_key(void *items, uint32_t nr,
+								      size_t size, uint64_t sign)
+{
+	uint32_t(*counts)[256] = xalloc(DIGITS * sizeof(*counts));
+	uint8_t *from = items, *spare = xalloc(nr * size + 1), *to = spare;
+	uint32_t places[256];
+	uint64_t key;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		memcpy(&key, from + i * size, sizeof(key));
+		key ^= sign;
+		for (uint32_t digit = 0; digit < DIGITS; digit++)
+			counts[digit][key >> 8 * digit & 255]++;
+	}
+	for (uint32_t digit = 0; digit < DIGITS && nr; digit++) {
+		if (!collect_places(counts[digit], nr, places))
+			continue;
+		for (uint32_t i = 0; i < nr; i++) {
+			memcpy(&key, from + i * size, sizeof(key));
+			key ^= sign;
+			memcpy(to + places[key >> 8 * digit & 255]++ * size, from + i * size, size);
+		}
+		to = from;
+		from = from == spare ? items : spare;
+	}
+	if (from == spare)
+		memcpy(items, spare, nr * size);
+	free(spare);
+	free(counts);
+}
+
+/* Of those that begin at the same time, the longest is the first. */
+static void collect_sort_spans(struct collect *collect)
+{
+	struct collect_span *all = collect->spans;
+	uint32_t nr = collect->nr_spans, end;
+
+	collect_sort_by_key(all, nr, sizeof(*all), UINT64_C(1) << 63);
+	for (uint32_t i = 0; i < nr; i = end) {
+		for (end = i + 1; end < nr && all[end].from_ns == all[i].from_ns;)
+			end++;
+		if (end - i > 1)
+			qsort(&all[i], end - i, sizeof(*all), collect_compare_longer);
+	}
 }
 
 /* As they are the second time, and those of one thread. */
@@ -550,8 +624,7 @@ void collect_sort(struct collect *collect)
 	uint32_t out = 0;
 
 	if (!collect_is_sorted(collect))
-		qsort(collect->spans, collect->nr_spans, sizeof(*collect->spans),
-		      collect_compare_spans);
+		collect_sort_spans(collect);
 	if (!collect->cells)
 		return;
 	qsort(collect->kept, collect->nr_kept, sizeof(*collect->kept), collect_compare_events);
@@ -569,7 +642,7 @@ struct collect_cell *collect_cells(const struct collect *collect, uint32_t *ret_
 	for (uint32_t i = 0; i < CELLS; i++)
 		if (collect->cells[i].count)
 			all[nr++] = collect->cells[i];
-	qsort(all, nr, sizeof(*all), collect_compare_cells);
+	collect_sort_by_key(all, nr, sizeof(*all), 0);
 	*ret_nr = nr;
 	return all;
 }

@@ -98,6 +98,8 @@ struct collect {
 	struct idmap rows_map, numbers_map, classes_map, names_map;
 	struct collect_class *all_classes;
 	struct collect_known *known;
+	struct collect_class **recent; /* by parts of the address of their class */
+	bool has_lines;
 	struct states *states;
 	struct collect_running *running;
 	int64_t *lossy_until;

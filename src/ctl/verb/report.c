@@ -773,7 +773,8 @@ static void report_verb_take(struct overview *overview, const struct report_page
 	if (!page->collect || overview->events == events)
 		return;
 	collect_take(page->collect, event, overview->last.thread);
-	flame_take(page->flame, event);
+	if (page->flame->calls || flame_has_contexts(page->flame))
+		flame_take(page->flame, event);
 }
 
 static bool report_verb_needs_fields(const char *name)
@@ -818,6 +819,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	select.hidden = NULL;  /* state dumps name things */
 	select.threads = NULL; /* others hold mutexes */
 	select.needs_fields = report_verb_needs_fields;
+	select.tasks_only = !page->flame || !flame_has_contexts(page->flame);
 	while ((r = event_next(view, &select, &event)) > 0)
 		report_verb_take(overview, page, &event);
 	if (r == 0)
