@@ -360,15 +360,29 @@ static void overview_count(struct overview *overview, const struct event *event,
 	overview->last = here;
 }
 
+/* The thread of most events is that of a recent one. Return: NULL: it is not. */
+static struct overview_thread *overview_known_thread(struct overview *overview,
+						     const struct event *event)
+{
+	struct overview_thread *thread = *overview_recent_thread(overview, event);
+	const struct overview_process *process = thread ? thread->process : NULL;
+
+	return process && event->task.tid && event->task.pid && event->task.tid->u == thread->tid &&
+			       event->task.pid->u == process->pid && process->has_pid &&
+			       process->source == event->source ?
+		       thread :
+		       NULL;
+}
+
+/* @thread: NULL: it is searched. */
 static struct overview_thread *overview_count_task(struct overview *overview,
 						   struct overview_process *process,
+						   struct overview_thread *thread,
 						   const struct event *event, bool chosen)
 {
-	struct overview_thread *thread = NULL;
-
 	if (process)
 		process->events += chosen;
-	if (process && event->task.tid)
+	if (!thread && process && event->task.tid)
 		thread = overview_thread_of(overview, process, event);
 	if (thread) {
 		thread->chosen = chosen;
@@ -392,9 +406,10 @@ static bool overview_chooses(struct overview *overview, const struct event *even
 void overview_take(struct overview *overview, const struct event *event)
 {
 	struct overview_class *class = overview_class_of(overview, event->ec);
-	struct overview_process *process = overview_process_of(overview, event);
+	struct overview_thread *thread = overview_known_thread(overview, event);
+	struct overview_process *process =
+		thread ? thread->process : overview_process_of(overview, event);
 	bool chosen = overview_chooses(overview, event);
-	struct overview_thread *thread;
 
 	overview_count_cpu(overview, event->packet);
 	if (class->is_state_dump) {
@@ -403,7 +418,7 @@ void overview_take(struct overview *overview, const struct event *event)
 			overview_take_name(process, event);
 		return;
 	}
-	thread = overview_count_task(overview, process, event, chosen);
+	thread = overview_count_task(overview, process, thread, event, chosen);
 	class->events += chosen;
 	if (chosen)
 		overview_count(overview, event, thread);

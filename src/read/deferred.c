@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "view_priv.h"
 
-#define PART_BEHIND ((size_t)4096) /* bytes that are read behind the begin of the last event */
+#define PART_BEHIND ((size_t)512) /* bytes that are read behind the begin of the last event */
 
 /** struct deferred_packet - @slots: of the values in the packet's header and context. */
 struct deferred_packet {

@@ -62,11 +62,15 @@ struct pairs_role {
 struct pairs_class {
 	struct idmap_node node;
 	struct pairs_class *next;
+	const struct ctf_event_class *ec;
 	struct pairs_role *roles;
 };
 
+#define PAIRS_RECENT 64u /* classes that are found at once */
+
 struct pairs {
 	struct idmap map, classes;
+	struct pairs_class *recent[PAIRS_RECENT]; /* by parts of the address of their class */
 	struct pairs_open *all;
 	struct pairs_class *all_classes;
 	struct pairs_rest rest;
@@ -264,12 +268,15 @@ static void pairs_add_suffix(struct pairs *pairs, struct pairs_class *class, con
 static const struct pairs_class *pairs_class_of(struct pairs *pairs,
 						const struct ctf_event_class *ec)
 {
-	struct pairs_class *class =
-		idmap_get(&pairs->classes, (uintptr_t)ec, struct pairs_class, node);
+	struct pairs_class **recent = &pairs->recent[((uintptr_t)ec >> 6) % PAIRS_RECENT], *class;
 
+	if (*recent && (*recent)->ec == ec)
+		return *recent;
+	*recent = class = idmap_get(&pairs->classes, (uintptr_t)ec, struct pairs_class, node);
 	if (class)
 		return class;
-	class = xalloc(sizeof(*class));
+	*recent = class = xalloc(sizeof(*class));
+	class->ec = ec;
 	class->next = pairs->all_classes;
 	pairs->all_classes = class;
 	idmap_add(&pairs->classes, &class->node, (uintptr_t)ec);

@@ -262,21 +262,44 @@ static uint64_t has_zero(uint64_t word)
 }
 
 /* The same of 8 bytes as escape_is_plain() of each. */
-static bool are_plain(const uint8_t *s)
+static bool is_plain_word(uint64_t word)
 {
 	const uint64_t each = 0x0101010101010101u;
-	uint64_t word;
 
-	memcpy(&word, s, sizeof(word));
 	return !((word & each * 0x80) | ((word - each * 0x20) & ~word & each * 0x80) |
 		 has_zero(word ^ each * '"') | has_zero(word ^ each * '\\') |
 		 has_zero(word ^ each * 0x7f));
+}
+
+static bool are_plain(const uint8_t *s)
+{
+	uint64_t word;
+
+	memcpy(&word, s, sizeof(word));
+	return is_plain_word(word);
+}
+
+/* All of fewer than 8 bytes, some of them twice. */
+static bool are_few_plain(const uint8_t *s, size_t len)
+{
+	uint32_t first, last;
+
+	if (len < 4)
+		return !len || is_plain_word(0x2020202020000000u | s[0] | s[len / 2] << 8 |
+					     s[len - 1] << 16);
+	memcpy(&first, s, sizeof(first));
+	memcpy(&last, s + len - sizeof(last), sizeof(last));
+	return is_plain_word(first | (uint64_t)last << 32);
 }
 
 size_t pen_put_plain(char *to, const uint8_t *s, size_t len)
 {
 	size_t n;
 
+	if (len < 8 && are_few_plain(s, len)) {
+		pen_copy_few(to, (const char *)s, len);
+		return len;
+	}
 	for (n = 0; len - n >= 8 && are_plain(s + n); n += 8)
 		memcpy(to + n, s + n, 8);
 	/* the rest, with some bytes before it once more */

@@ -8,7 +8,7 @@
 
 #include "mold.h"
 
-#define PRINT_TASKS 16u
+#define PRINT_TASKS 128u
 #define PRINT_TASK_NAME 16u
 
 /** struct print_task - a process and thread, as text; empty: there is none. @pid_form, @tid_form:

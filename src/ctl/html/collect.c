@@ -359,7 +359,10 @@ static void collect_add_event(struct collect *collect, const struct collect_even
 		collect_fold(collect);
 	if (collect->cells)
 		collect_count(collect, event);
-	collect->events[collect->nr_events++ % COLLECT_EVENTS_MOST] = *event;
+	collect->events[collect->next_event] = *event;
+	collect->next_event =
+		collect->next_event + 1 < COLLECT_EVENTS_MOST ? collect->next_event + 1 : 0;
+	collect->nr_events++;
 	collect->rows[event->row].events++;
 }
 

@@ -82,6 +82,7 @@ struct collect {
 	struct collect_loss losses[COLLECT_LOSSES_MOST];
 	const char *classes[COLLECT_CLASSES_MOST];
 	const char *calls[COLLECT_CALLS_MOST]; /* the first one is the unknown one */
+	uint32_t next_event;		       /* nr_events % COLLECT_EVENTS_MOST */
 	uint32_t nr_rows, nr_classes, nr_spans, nr_losses, nr_calls;
 	uint64_t nr_events, left_out_spans, least_span_ns;
 	int64_t first_ns, last_ns;
