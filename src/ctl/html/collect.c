@@ -139,12 +139,18 @@ static bool collect_has_cpu(const struct packet *packet)
 	return false;
 }
 
+static bool collect_same_host(const struct source *a, const struct source *b)
+{
+	const char *x = trace_class_env(a->tc, "hostname"), *y = trace_class_env(b->tc, "hostname");
+
+	return x && y ? strcmp(x, y) == 0 : x == y;
+}
+
 /* CPUs of traces of one host have a row in common. */
 static uint16_t collect_cpu_of(struct collect *collect, const struct event *event)
 {
 	const struct packet *packet = event->packet;
 	uint16_t at = COLLECT_ROWS_MOST;
-	const char *host;
 
 	if (collect->cpu_packet == packet && collect->cpu_offset == packet->offset)
 		return collect->cpu_row;
@@ -152,16 +158,11 @@ static uint16_t collect_cpu_of(struct collect *collect, const struct event *even
 	collect->cpu_offset = packet->offset;
 	if (!collect_has_cpu(packet))
 		return collect->cpu_row = at;
-	host = trace_class_env(event->source->tc, "hostname");
 	for (uint32_t i = 0; i < collect->nr_rows && at == COLLECT_ROWS_MOST; i++) {
 		const struct collect_row *row = &collect->rows[i];
-		const struct source *source = row->key;
-		const char *other;
 
-		if (row->kind != COLLECT_CPU || row->number != packet->cpu)
-			continue;
-		other = trace_class_env(source->tc, "hostname");
-		if ((!host && !other) || (host && other && strcmp(host, other) == 0))
+		if (row->kind == COLLECT_CPU && row->number == packet->cpu &&
+		    collect_same_host(event->source, row->key))
 			at = (uint16_t)i;
 	}
 	if (at == COLLECT_ROWS_MOST)
@@ -436,12 +437,31 @@ static uint16_t collect_call_of(struct collect *collect, const char *call)
 	return (uint16_t)i;
 }
 
+/* The scheduler's events are of a trace of the kernel; the thread's are of any trace of its host. */
+static struct collect_row *collect_thread_row(const struct collect *collect, const struct span *span)
+{
+	struct idmap_node *node = idmap_find(&collect->numbers_map, span->tid);
+	struct collect_row *found = NULL;
+
+	for (; node; node = idmap_next(&collect->numbers_map, node)) {
+		struct collect_row *row = container_of(node, struct collect_row, by_number);
+		const struct overview_thread *thread = row->key;
+
+		if (row->number != span->tid)
+			continue;
+		if (thread->process->source == span->source)
+			return row;
+		if (!found && collect_same_host(thread->process->source, span->source))
+			found = row;
+	}
+	return found;
+}
+
 static void collect_state(void *priv, const struct states_row *state)
 {
 	const struct span *span = &state->span;
 	struct collect *collect = priv;
-	struct collect_row *row =
-		idmap_get(&collect->numbers_map, span->tid, struct collect_row, by_number);
+	struct collect_row *row = collect_thread_row(collect, span);
 
 	if (row && (state->state == STATES_RUNNABLE || state->state == STATES_BLOCKED))
 		collect_add_span(collect,

@@ -119,12 +119,12 @@ static void data_print_row(const struct html_page *page, const struct collect_ro
 	}
 	fprintf(out, "[%d,%u,%" PRIu64 ",%" PRIu64 ",%d,", row->kind, row->parent, row->number,
 		row->events, row->more);
-	html_json(out, label);
+	html_json_part(out, label, page->name_bytes);
 	if (source)
 		host = trace_class_env(source->tc, "hostname");
 	if (host) {
 		putc(',', out);
-		html_json(out, host);
+		html_json_part(out, host, page->name_bytes);
 	}
 	putc(']', out);
 }
@@ -137,19 +137,21 @@ static void data_print_rows(const struct html_page *page, FILE *out)
 	}
 }
 
-static void data_print_strings(FILE *out, const char *key, const char *const *all, uint32_t nr)
+static void data_print_strings(const struct html_page *page, FILE *out, const char *key,
+			       const char *const *all, uint32_t nr)
 {
 	fprintf(out, ",\n\"%s\":[", key);
 	for (uint32_t i = 0; i < nr; i++) {
 		fputs(i ? "," : "", out);
-		html_json(out, all[i]);
+		html_json_part(out, all[i], page->name_bytes);
 	}
 	putc(']', out);
 }
 
 /* In the order of their numbers; latency_sort() has changed it. */
-static void data_print_span_names(const struct latency *latency, FILE *out)
+static void data_print_span_names(const struct html_page *page, FILE *out)
 {
+	const struct latency *latency = page->collect->latency;
 	const char *names[COLLECT_NAMES_MOST] = { 0 };
 	uint32_t nr = MIN(latency->nr_groups, COLLECT_NAMES_MOST);
 
@@ -158,7 +160,7 @@ static void data_print_span_names(const struct latency *latency, FILE *out)
 			names[latency->groups[i]->number] = latency->groups[i]->label;
 	if (nr == COLLECT_NAMES_MOST)
 		names[nr - 1] = "(other names)";
-	data_print_strings(out, "names", names, nr);
+	data_print_strings(page, out, "names", names, nr);
 }
 
 /* [time, least, largest value from then on] */
@@ -235,9 +237,9 @@ void data_print_names(const struct html_page *page, FILE *out)
 	fputs("],\n\"rows\":[", out);
 	data_print_rows(page, out);
 	putc(']', out);
-	data_print_strings(out, "classes", collect->classes, collect->nr_classes);
-	data_print_span_names(collect->latency, out);
-	data_print_strings(out, "calls", collect->calls, collect->nr_calls);
+	data_print_strings(page, out, "classes", collect->classes, collect->nr_classes);
+	data_print_span_names(page, out);
+	data_print_strings(page, out, "calls", collect->calls, collect->nr_calls);
 	data_print_lines(page, out);
 	fprintf(out, ",\n\"graphs\":%s", page->graphs ? page->graphs : "[]");
 	fputs("}", out);

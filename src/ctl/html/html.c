@@ -18,6 +18,7 @@
 
 #define BYTES_MOST (7800u << 10) /* of a file */
 #define PACK_LEAST (2u << 20)	 /* of these at least for the time line */
+#define NAME_BYTES_LEAST 12u
 
 /* --- the head --------------------------------------------------------------------------------- */
 
@@ -83,6 +84,8 @@ static void html_facts(const struct html_page *page, FILE *out)
 		html_fact_count(out, "CPUs", overview->nr_cpus);
 	if (sum->problems)
 		html_fact(out, " class=bad", "Problems", text_count(buf, sum->problems));
+	if (page->name_bytes < HTML_TEXT_BYTES)
+		html_fact_count(out, "Names are too many: bytes shown of each", page->name_bytes);
 }
 
 /* --- the template ----------------------------------------------------------------------------- */
@@ -187,7 +190,10 @@ int html_write(struct html_page *page, const char *file, struct err *err)
 
 	latency_sort(page->collect->latency);
 	html_take_stacks(page);
-	others = html_measure(page);
+	page->name_bytes = HTML_TEXT_BYTES;
+	while ((others = html_measure(page)) > BYTES_MOST - PACK_LEAST &&
+	       page->name_bytes > NAME_BYTES_LEAST)
+		page->name_bytes /= 2;
 	pack = data_pack(page->collect,
 			 others < BYTES_MOST - PACK_LEAST ? BYTES_MOST - others : PACK_LEAST, err);
 	if (pack)

@@ -35,6 +35,7 @@ struct html_page {
 	/* of html.c */
 	struct calls_node calls; /* of all threads */
 	char *graphs;
+	size_t name_bytes; /* of each name: its beginning */
 };
 
 /** html_write() - write @file (outfile.h): it is whole, or as it was. Return: 0 or the

@@ -5,10 +5,11 @@
 
 #include "base/escape.h"
 
-static void html_write_text(FILE *out, const char *text, const char *special, const char *format)
+static void html_write_text(FILE *out, const char *text, size_t most, const char *special,
+			    const char *format)
 {
-	size_t len = strnlen(text, HTML_TEXT_BYTES + 1);
-	bool is_long = len > HTML_TEXT_BYTES;
+	size_t len = strnlen(text, most + 1);
+	bool is_long = len > most;
 
 	len -= is_long;
 	for (size_t i = 0, n; i < len; i += n ? n : 1) {
@@ -28,12 +29,17 @@ static void html_write_text(FILE *out, const char *text, const char *special, co
 
 void html_text(FILE *out, const char *text)
 {
-	html_write_text(out, text, "<>&\"'", "&#%u;");
+	html_write_text(out, text, HTML_TEXT_BYTES, "<>&\"'", "&#%u;");
+}
+
+void html_json_part(FILE *out, const char *text, size_t most)
+{
+	putc('"', out);
+	html_write_text(out, text, most, "<>&\"\\", "\\u%04x");
+	putc('"', out);
 }
 
 void html_json(FILE *out, const char *text)
 {
-	putc('"', out);
-	html_write_text(out, text, "<>&\"\\", "\\u%04x");
-	putc('"', out);
+	html_json_part(out, text, HTML_TEXT_BYTES);
 }

@@ -14,5 +14,7 @@
 void html_text(FILE *out, const char *text);
 /** A string of JSON in a <script>, with its quotes. */
 void html_json(FILE *out, const char *text);
+/** The same of the first @most bytes. */
+void html_json_part(FILE *out, const char *text, size_t most);
 
 #endif
