@@ -183,6 +183,8 @@ struct ltt_kmod_channel {
 enum ltt_kmod_fire_role {
 	LTT_KMOD_FIRE_EVENT = 0, /* each event is a firing, with a record */
 	LTT_KMOD_FIRE_COUNT = 1, /* events are counted only */
+	LTT_KMOD_FIRE_BEGIN = 2, /* of a pair */
+	LTT_KMOD_FIRE_END = 3,	 /* of a pair: a firing, with a record, if it took too long */
 };
 
 /**
@@ -191,6 +193,9 @@ enum ltt_kmod_fire_role {
  * @slot, @generation: as in struct ltt_fired. @role: enum ltt_kmod_fire_role.
  * @nr_captures, @captures: numbers of the fields that a record has, as in struct ltt_kmod_field;
  *	one that there is not, or that is neither an integer nor a text, has no value.
+ * @has_key, @key: of a pair: 1, and number of the field whose value begin and end have in common
+ *	(EINVAL: it is neither an integer nor a text); or 0: begin and end are of one task.
+ * @threshold_ns: of an end: it fires after more time; records have the time in ns.
  */
 struct ltt_kmod_fire {
 	uint32_t size;
@@ -199,6 +204,10 @@ struct ltt_kmod_fire {
 	uint32_t role;
 	uint32_t nr_captures;
 	uint32_t captures[LTT_FIRED_VALUES];
+	uint32_t has_key;
+	uint32_t key;
+	uint32_t reserved;
+	uint64_t threshold_ns;
 };
 
 /**

@@ -16,16 +16,37 @@
 #include "fields.h"
 #include "trace/record.h"
 
+#define PAIRS 4096u
+#define PAIR_PROBES 8u /* places of a key */
+#define PAIR_FREE 0u
+#define PAIR_TAKEN 1u /* its key is being written */
+
+/** struct pair - a begin. @time: of CLOCK_MONOTONIC, or PAIR_*. */
+struct pair {
+	u64 time, key;
+};
+
+/** struct pairing - the begins of a trigger, which its events share. */
+struct pairing {
+	u32 generation;
+	struct pair all[PAIRS];
+};
+
 struct fires {
 	struct ltt_fired *memory;
+	struct pairing *pairings[LTT_FIRED_SLOTS];
 	struct irq_work bell;
 	wait_queue_head_t sleepers;
 };
 
 /** struct fire - @values: the fields that a record has; those without a field have no value.
- *  @name: of the event; cut, and not terminated then. */
+ *  @name: of the event; cut, and not terminated then. @pairs, @threshold_ns: of pairs, with @key
+ *  unless they are of one task. */
 struct fire {
 	struct fires *fires;
+	struct pair *pairs;
+	u64 threshold_ns;
+	struct stat_field key;
 	const struct event *event;
 	u32 slot, generation, role;
 	u32 nr_values;
@@ -63,13 +84,13 @@ static void fire_put_value(const struct fire *fire, const u8 *payload, u32 len,
 			field->kind == LTT_COUNTS_SIGNED ? LTT_FIRED_SIGNED : LTT_FIRED_UNSIGNED;
 }
 
-static void fire_record(const struct fire *fire, const u8 *payload, u32 len,
+static void fire_record(const struct fire *fire, u64 duration_ns, const u8 *payload, u32 len,
 			struct ltt_fired_record *to)
 {
 	u32 i;
 
 	to->at_ns = ktime_get_real_fast_ns();
-	to->duration = 0;
+	to->duration = duration_ns;
 	to->program = 0;
 	to->generation = fire->generation;
 	to->pid = task_tgid_nr(current);
@@ -122,29 +143,159 @@ static void fires_ring(struct fires *fires)
 }
 
 /* The order is that of abi/ltt_fired.h. */
-void notrace fire_hit(const struct fire *fire, const void *payload, u32 len)
+static void fire_now(const struct fire *fire, u64 duration_ns, const void *payload, u32 len)
 {
 	struct ltt_fired *memory = fire->fires->memory;
-	atomic64_t *count = (atomic64_t *)&memory->slot[fire->slot].fired;
 	u64 number;
-	u32 at;
+	u32 at = fire_claim(memory, fire->slot, &number);
 
-	if (fire->role == LTT_KMOD_FIRE_COUNT) {
-		atomic64_inc(count);
-		return;
-	}
-	at = fire_claim(memory, fire->slot, &number);
-	atomic64_inc(count);
+	atomic64_inc((atomic64_t *)&memory->slot[fire->slot].fired);
 	if (at < LTT_FIRED_RECORDS) {
-		fire_record(fire, payload, len, &memory->record[at]);
+		fire_record(fire, duration_ns, payload, len, &memory->record[at]);
 		fire_publish(&memory->state[at], fire->slot, number);
 	}
 	fires_ring(fire->fires);
 }
 
+/* --- pairs ---------------------------------------------------------------- */
+
+/* A begin has one of a few places, by its key. It is taken, filled and freed by its time; an event
+ * that interrupts that passes it by. */
+static struct pair *pair_place(const struct fire *fire, u64 key, u32 nth)
+{
+	return &fire->pairs[(ltt_counts_hash_word(0, key) + nth) % PAIRS];
+}
+
+static bool pair_write(struct pair *pair, u64 old, u64 key, u64 time)
+{
+	if (cmpxchg(&pair->time, old, PAIR_TAKEN) != old)
+		return false;
+	WRITE_ONCE(pair->key, key);
+	smp_store_release(&pair->time, time);
+	return true;
+}
+
+/* The newest begin of the key; NULL: there is none. */
+static struct pair *pair_newest(const struct fire *fire, u64 key, u64 *ret_time)
+{
+	struct pair *newest = NULL;
+	u32 i;
+
+	*ret_time = PAIR_TAKEN;
+	for (i = 0; i < PAIR_PROBES; i++) {
+		struct pair *pair = pair_place(fire, key, i);
+		u64 time = smp_load_acquire(&pair->time);
+
+		if (time > *ret_time && READ_ONCE(pair->key) == key) {
+			newest = pair;
+			*ret_time = time;
+		}
+	}
+	return newest;
+}
+
+/* The begin of a key replaces an earlier one; begins of a task nest. Without a free place the
+ * oldest begin there is dropped. */
+static void pair_begin(const struct fire *fire, u64 key, u64 now)
+{
+	u64 time, oldest_time = U64_MAX;
+	struct pair *oldest = NULL, *pair;
+	u32 i;
+
+	if (fire->key.kind != LTT_COUNTS_NONE) {
+		pair = pair_newest(fire, key, &time);
+		if (pair && cmpxchg(&pair->time, time, now) == time)
+			return;
+	}
+	for (i = 0; i < PAIR_PROBES; i++) {
+		pair = pair_place(fire, key, i);
+		time = READ_ONCE(pair->time);
+		if (time == PAIR_FREE && pair_write(pair, time, key, now))
+			return;
+		if (time > PAIR_TAKEN && time < oldest_time) {
+			oldest = pair;
+			oldest_time = time;
+		}
+	}
+	atomic64_inc((atomic64_t *)&fire->fires->memory->slot[fire->slot].evicted);
+	if (oldest)
+		pair_write(oldest, oldest_time, key, now);
+}
+
+/* Return: when it began; 0: it did not. */
+static u64 pair_end(const struct fire *fire, u64 key)
+{
+	u64 time;
+	struct pair *pair = pair_newest(fire, key, &time);
+
+	return pair && cmpxchg(&pair->time, time, PAIR_FREE) == time ? time : 0;
+}
+
+/* Not the number of a task alone, which another one may have after it; the idle tasks have one. */
+static u64 fire_task_key(void)
+{
+	if (!current->pid)
+		return raw_smp_processor_id();
+	return (u64)current->pid << 32 ^ current->start_time;
+}
+
+static bool fire_text_key(const struct fire *fire, const u8 *payload, u32 len, u64 *ret)
+{
+	u64 text[LTT_FIRED_TEXT / sizeof(u64)] = {};
+	const u8 *from;
+	u32 bytes = stat_text(fire->event, &fire->key, payload, len, &from);
+
+	if (from)
+		memcpy(text, from, min_t(u32, bytes, sizeof(text)));
+	*ret = ltt_counts_hash(text, ARRAY_SIZE(text));
+	return from;
+}
+
+static bool fire_key(const struct fire *fire, const u8 *payload, u32 len, u64 *ret)
+{
+	bool has = true;
+
+	if (fire->key.kind == LTT_COUNTS_NONE)
+		*ret = fire_task_key();
+	else if (payload && fire->key.bytes)
+		has = stat_integer(&fire->key, payload, len, ret);
+	else
+		has = payload && fire_text_key(fire, payload, len, ret);
+	if (!has)
+		atomic64_inc((atomic64_t *)&fire->fires->memory->slot[fire->slot].missed);
+	return has;
+}
+
+static noinline void fire_pair(const struct fire *fire, const void *payload, u32 len)
+{
+	u64 now = ktime_get_mono_fast_ns(), begun, key;
+
+	if (!fire_key(fire, payload, len, &key))
+		return;
+	if (fire->role == LTT_KMOD_FIRE_BEGIN) {
+		pair_begin(fire, key, now);
+		return;
+	}
+	begun = pair_end(fire, key);
+	if (begun && now > begun && now - begun > fire->threshold_ns)
+		fire_now(fire, now - begun, payload, len);
+}
+
+/* --- hits ----------------------------------------------------------------- */
+
+void notrace fire_hit(const struct fire *fire, const void *payload, u32 len)
+{
+	if (fire->role == LTT_KMOD_FIRE_EVENT)
+		fire_now(fire, 0, payload, len);
+	else if (fire->role == LTT_KMOD_FIRE_COUNT)
+		atomic64_inc((atomic64_t *)&fire->fires->memory->slot[fire->slot].fired);
+	else
+		fire_pair(fire, payload, len);
+}
+
 bool fire_wants_payload(const struct fire *fire)
 {
-	return fire->nr_values;
+	return fire->nr_values || fire->key.kind != LTT_COUNTS_NONE;
 }
 
 u32 fire_slot(const struct fire *fire)
@@ -154,14 +305,42 @@ u32 fire_slot(const struct fire *fire)
 
 /* --- triggers of events --------------------------------------------------- */
 
+/* Of the slot: no event of an earlier trigger uses it any more. Return: 0 or -ENOMEM. */
+static int fire_get_pairs(struct fire *fire)
+{
+	struct pairing **at = &fire->fires->pairings[fire->slot];
+
+	if (!*at) {
+		*at = kvzalloc(sizeof(**at), GFP_KERNEL_ACCOUNT);
+		if (!*at)
+			return -ENOMEM;
+		(*at)->generation = fire->generation;
+	}
+	if ((*at)->generation != fire->generation) {
+		memset(*at, 0, sizeof(**at));
+		(*at)->generation = fire->generation;
+	}
+	fire->pairs = (*at)->all;
+	return 0;
+}
+
+static int fire_prepare_pair(struct fire *fire, const struct ltt_kmod_fire *request)
+{
+	int ret = request->has_key ? field_locate(fire->event, request->key, &fire->key) : 0;
+
+	fire->threshold_ns = request->threshold_ns;
+	return ret ? ret : fire_get_pairs(fire);
+}
+
 struct fire *fire_new(const struct fire_spec *spec, const struct event *event)
 {
 	const struct ltt_kmod_fire *request = &spec->request;
 	const struct event *described = event->copy ? event->copy : event;
 	struct fire *fire;
+	int ret = 0;
 	u32 i;
 
-	if (request->slot >= LTT_FIRED_SLOTS || request->role > LTT_KMOD_FIRE_COUNT ||
+	if (request->slot >= LTT_FIRED_SLOTS || request->role > LTT_KMOD_FIRE_END ||
 	    request->nr_captures > LTT_FIRED_VALUES)
 		return ERR_PTR(-EINVAL);
 	fire = kzalloc(sizeof(*fire), GFP_KERNEL_ACCOUNT);
@@ -177,7 +356,12 @@ struct fire *fire_new(const struct fire_spec *spec, const struct event *event)
 	for (i = 0; i < fire->nr_values; i++)
 		if (field_locate(event, request->captures[i], &fire->values[i]))
 			fire->values[i].kind = LTT_COUNTS_NONE;
-	return fire;
+	if (fire->role >= LTT_KMOD_FIRE_BEGIN)
+		ret = fire_prepare_pair(fire, request);
+	if (!ret)
+		return fire;
+	kfree(fire);
+	return ERR_PTR(ret);
 }
 
 void fire_free(struct fire *fire)
@@ -210,8 +394,12 @@ struct fires *fires_new(void)
 
 void fires_free(struct fires *fires)
 {
+	u32 i;
+
 	if (!fires)
 		return;
+	for (i = 0; i < LTT_FIRED_SLOTS; i++)
+		kvfree(fires->pairings[i]);
 	irq_work_sync(&fires->bell);
 	vfree(fires->memory);
 	kfree(fires);

@@ -39,7 +39,9 @@ static void requests(void)
 	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "f0 ==", ""), "column"));
 	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "", "f1"),
 			 "did you mean 'f0'"));
-	CHECK(is_refused(add(client, CONDITION_PAIR, "sched_switch", "", ""), "pairs of events"));
+	CHECK(is_refused(add(client, CONDITION_PAIR, "sched_switch", "", "f0"),
+			 "did you mean 'f1'")); /* those of the end */
+	CHECK(is_refused(add(client, CONDITION_PAIR, "nonsense", "", ""), "no event 'nonsense'"));
 	CHECK(list_empty(&harness.sd.triggers.list));
 	close(client);
 	harness_end();

@@ -2251,7 +2251,8 @@ def test_triggers():
                           ((event, "--filter", "nonsense == 1"), "nonsense"),
                           ((event, "--filter", "state =="), "column"),
                           ((event, "--capture", "stat"), "did you mean 'state'"),
-                          (("sched_switch..sched_switch by prev_pid > 5ms",), "pairs of events of the kernel")):
+                          (("sched_switch..sched_switch by prev > 5ms",), "no integer or text field 'prev'"),
+                          (("sched_switch..nonsense > 5ms",), "this kernel has no event 'nonsense'")):
         why = ctl("on", "-k", *bad, status=None)["error"]["text"]
         check(sentence in why, f"{bad}: {why}")
     notes = watched("/dev/shm/notes")
@@ -2342,6 +2343,45 @@ def test_triggers_places():
     seen = notes()
     check({n["captured"]["comm"] for n in seen if n["trigger"] == "probe"} == {"python3"} and
           {n["event"] for n in seen} == {"synced", "sync_entry", "sync_exit", "started", "other"}, seen)
+    ctl("remove-trigger", *kernel_triggers())
+    notes.process.terminate()
+    notes.process.wait()
+
+
+def test_triggers_pairs():
+    """Pairs of events that take too long, by the task, by a number and by a text; also for a daemon that takes over."""
+    event, sleep = "power:cpu_frequency", "clock_nanosleep"
+    notes = watched("/dev/shm/notes")
+    ctl("on", "-k", f"syscall_entry_{sleep}..syscall_exit_{sleep} > 3s", "-n", "task", "--capture=ret")
+    ctl("on", "-k", f"syscall_entry_{sleep}..syscall_exit_{sleep} > 3s", "-n", "none", "--filter", "which_clock == 77")
+    ctl("on", "-k", f"{event}..{event} by cpu_id > 3s", "-n", "number", "--capture=cpu_id")
+    ctl("on", "-k", "sched_process_exec..sched_process_exec by filename > 3s", "-n", "text", "--filter",
+        'filename == "/bin/true"', "--capture=filename")
+    ctl("on", "-k", "sched_process_fork..sched_process_exec by child_pid > 1h", "-n", "other", status=1)
+    check({t["matching"] for t in kernel_triggers().values()} == {2}, kernel_triggers())
+    threads = [threading.Thread(target=time.sleep, args=(seconds,)) for seconds in (0.1, 4, 5)]
+    for thread in threads:
+        thread.start()
+    emit()
+    run("/bin/true")
+    time.sleep(4)
+    run("/bin/true")
+    emit()
+    for thread in threads:
+        thread.join()
+    until(lambda: kernel_triggers()["task"]["fired"] >= 3, "the threads that slept")
+    fired("number", 8)
+    fired("none", 0)
+    fired("text", 1)
+    seen = notes()
+    slow = [n for n in seen if n["trigger"] == "task"]
+    check(all(n["duration_ns"] > 3e9 and n["captured"]["ret"] == 0 for n in slow), slow)
+    check(sorted(n["captured"]["cpu_id"] for n in seen if n["trigger"] == "number") == list(range(8)), seen)
+    check({(t["evicted"], t["unread"]) for t in kernel_triggers().values()} == {(0, 0)}, kernel_triggers())
+    kill("ltt-sessiond")
+    time.sleep(4)
+    emit()
+    fired("number", 16)
     ctl("remove-trigger", *kernel_triggers())
     notes.process.terminate()
     notes.process.wait()
@@ -4059,7 +4099,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_places, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

@@ -134,10 +134,10 @@ static int core_trigger_check_events(const struct trigger_spec *spec, struct err
 {
 	struct rule_spec rule = trigger_rule(spec, false);
 
-	if (spec->domain == DOMAIN_KERNEL && spec->condition == CONDITION_PAIR)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "pairs of events of the kernel are not there yet; single events, "
-			       "their rate and their silence are");
+	if (spec->condition == CONDITION_PAIR && spec->kind != RULE_EVENTS)
+		return err_set(err, ERR_INVALID,
+			       "begin and end of a pair are names of events, and not of one at a "
+			       "place");
 	if (spec->kind == RULE_COUNT || spec->kind == RULE_HISTOGRAM)
 		return err_set(err, ERR_INVALID, "events that are counted fire no trigger");
 	if (spec->domain == DOMAIN_USER && spec->kind != RULE_EVENTS)

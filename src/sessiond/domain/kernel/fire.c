@@ -15,17 +15,23 @@
 #include "session.h"
 #include "sessiond/domain/rec/fired.h"
 
-#define KERNEL_FIRE_EVENTS 0xffffu /* of a slot: their ids are behind its number */
+/* Ids of the events of a slot, below its number: their numbers in the module's list, with a bit for
+ * ends of pairs; and the parts of a place, downwards. */
+#define KERNEL_FIRE_IDS 0x10000u
+#define KERNEL_FIRE_END 0x8000u
+#define KERNEL_FIRE_PLACE (KERNEL_FIRE_IDS - 1)
+#define KERNEL_FIRE_EVENTS (KERNEL_FIRE_END - PROBE_PARTS)
 
 /**
  * struct kernel_watching - a trigger. @next: number of the first event that was not sent.
- * @nr: events that fire it. @error: errno, of the last one that the module rejects; 0: none.
+ * @nr: events that fire it; @ends: of a pair, those that end it. @error: errno, of the last one
+ * that the module rejects; 0: none.
  */
 struct kernel_watching {
 	struct list_node node;
 	struct trigger *trigger;
 	struct kernel_fire *fire;
-	uint32_t next, nr;
+	uint32_t next, nr, ends;
 	int error;
 	char module[KERNEL_MODULE_MAX]; /* of a place; empty: none */
 	bool sent;			/* all events that there are now */
@@ -73,11 +79,12 @@ static bool kernel_fire_has_field(const struct shape *const *shapes, uint32_t nr
 	return !nr;
 }
 
-static int kernel_fire_check_captures(struct kernel_domain *kernel, const struct trigger_spec *spec,
-				      const struct rule_spec *rule_spec, struct err *err)
+/* @fields: their names, between commas. */
+static int kernel_fire_check_fields(struct kernel_domain *kernel, const struct rule_spec *spec,
+				    const char *fields, struct err *err)
 {
-	struct rule *rule = rule_new(rule_spec);
-	AUTO_FREE char *names = xstrdup(spec->captures);
+	struct rule *rule = rule_new(spec);
+	AUTO_FREE char *names = xstrdup(fields);
 	const struct shape *shapes[PROBE_PARTS];
 	struct kernel_probe probe;
 	uint32_t nr = kernel_fire_shapes(kernel, rule, &probe, shapes);
@@ -95,7 +102,8 @@ static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_
 			     uid_t uid, struct err *err)
 {
 	struct kernel_domain *kernel = kernel_of(domain);
-	const struct rule_spec rule = trigger_rule(spec, false);
+	const struct rule_spec rule = trigger_rule(spec, false), end = trigger_rule(spec, true);
+	bool pair = spec->condition == CONDITION_PAIR;
 
 	(void)uid;
 	kernel->fire.serves = true;
@@ -109,9 +117,13 @@ static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_
 			       "%u triggers watch the kernel, which is the limit; remove one with "
 			       "'lttctl remove-trigger NAME'",
 			       LTT_FIRED_SLOTS);
-	if (kernel_check_rule(domain, NULL, &rule, err))
+	if (kernel_check_rule(domain, NULL, &rule, err) ||
+	    (pair && kernel_check_rule(domain, NULL, &end, err)))
 		return err->code;
-	return kernel_fire_check_captures(kernel, spec, &rule, err);
+	if (pair && (kernel_fire_check_fields(kernel, &rule, spec->key, err) ||
+		     kernel_fire_check_fields(kernel, &end, spec->key, err)))
+		return err->code;
+	return kernel_fire_check_fields(kernel, pair ? &end : &rule, spec->captures, err);
 }
 
 /* --- memory ------------------------------------------------------------------------- */
@@ -190,23 +202,41 @@ static void kernel_fire_add_captures(const struct trigger *trigger, const struct
 /* The id of an event in the module's channel, the same for each daemon. */
 static uint32_t kernel_fire_id(uint32_t slot, uint32_t number)
 {
-	return slot * (KERNEL_FIRE_EVENTS + 1) + number;
+	return slot * KERNEL_FIRE_IDS + number;
 }
 
+static bool kernel_fire_is_pair(const struct kernel_watching *watching)
+{
+	return watching->trigger->condition == CONDITION_PAIR;
+}
+
+static uint32_t kernel_fire_role(const struct kernel_watching *watching, bool end)
+{
+	if (kernel_fire_is_pair(watching))
+		return end ? LTT_KMOD_FIRE_END : LTT_KMOD_FIRE_BEGIN;
+	return watching->trigger->condition == CONDITION_EVENT ? LTT_KMOD_FIRE_EVENT :
+								 LTT_KMOD_FIRE_COUNT;
+}
+
+/* @end: of a pair. */
 static struct ltt_kmod_fire kernel_fire_message(const struct kernel_watching *watching,
-						uint32_t slot, const struct shape *shape)
+						uint32_t slot, const struct shape *shape, bool end)
 {
 	const struct trigger *trigger = watching->trigger;
-	bool single = trigger->condition == CONDITION_EVENT;
 	struct ltt_kmod_fire msg = {
 		.size = sizeof(msg),
 		.slot = slot,
 		.generation = (uint32_t)watching->fire->fired->journal->slot[slot].generation,
-		.role = single ? LTT_KMOD_FIRE_EVENT : LTT_KMOD_FIRE_COUNT,
+		.role = kernel_fire_role(watching, end),
+		.threshold_ns = trigger->threshold,
 	};
 
-	if (shape && single)
+	if (shape && (msg.role == LTT_KMOD_FIRE_EVENT || msg.role == LTT_KMOD_FIRE_END))
 		kernel_fire_add_captures(trigger, shape, &msg);
+	if (shape && kernel_fire_is_pair(watching) && *trigger->key) {
+		msg.has_key = 1;
+		msg.key = (uint32_t)shape_key(shape, trigger->key);
+	}
 	return msg;
 }
 
@@ -233,30 +263,45 @@ static void kernel_fire_note(struct kernel_watching *watching, int ret)
 		watching->nr++;
 }
 
-static void kernel_fire_watch_event(struct kernel_watching *watching, struct kernel_event *event,
-				    uint32_t slot)
+/* @end: as the end of a pair. */
+static void kernel_fire_watch_as(struct kernel_watching *watching, struct kernel_event *event,
+				 uint32_t slot, bool end)
 {
+	const struct rule *rule = end ? watching->trigger->match_end : watching->trigger->match;
+	const char *key = kernel_fire_is_pair(watching) ? watching->trigger->key : "";
 	struct kernel_domain *kernel = kernel_fire_domain(watching->fire);
 	struct ltt_kmod_enable msg = { .size = sizeof(msg) };
-	const struct event_filter *filter;
+	const struct event_filter *filter = NULL;
 	struct ltt_kmod_filter filtering;
 	struct ltt_kmod_fire fire;
 	struct shape *shape;
 
-	if (event->flags & LTT_KMOD_STATE || event->index >= KERNEL_FIRE_EVENTS - PROBE_PARTS ||
-	    !kernel_rule_matches(watching->trigger->match, event))
+	if (!kernel_rule_matches(rule, event))
 		return;
 	shape = kernel_event_shape(kernel, event);
-	if (!kernel_fire_filter(watching, shape, &filter))
+	if ((*key && (!shape || shape_key(shape, key) < 0)) ||
+	    (!end && !kernel_fire_filter(watching, shape, &filter)))
 		return;
-	fire = kernel_fire_message(watching, slot, shape);
-	msg.id = kernel_fire_id(slot, event->index);
+	fire = kernel_fire_message(watching, slot, shape, end);
+	msg.id = kernel_fire_id(slot, event->index | (end ? KERNEL_FIRE_END : 0));
 	msg.fire = (uint64_t)(uintptr_t)&fire;
 	kernel_filter_fill(&filtering, msg.id, filter);
 	msg.filter = filter ? (uint64_t)(uintptr_t)&filtering : 0;
 	snprintf(msg.name, sizeof(msg.name), "%s", event->name);
 	kernel_fire_note(watching,
 			 kmod_call(kernel->kmod, watching->fire->fired->fd, LTT_KMOD_ENABLE, &msg));
+	watching->ends += end;
+}
+
+/* The end first: of an event that is both, it is hit first. */
+static void kernel_fire_watch_event(struct kernel_watching *watching, struct kernel_event *event,
+				    uint32_t slot)
+{
+	if (event->flags & LTT_KMOD_STATE || event->index >= KERNEL_FIRE_EVENTS)
+		return;
+	if (kernel_fire_is_pair(watching))
+		kernel_fire_watch_as(watching, event, slot, true);
+	kernel_fire_watch_as(watching, event, slot, false);
 }
 
 static void kernel_fire_watch_part(struct kernel_watching *watching, struct kernel_probe *probe,
@@ -264,9 +309,9 @@ static void kernel_fire_watch_part(struct kernel_watching *watching, struct kern
 {
 	struct kernel_domain *kernel = kernel_fire_domain(watching->fire);
 	struct shape *shape = kernel_probe_shape(kernel, probe, part);
-	uint32_t id = kernel_fire_id(slot, KERNEL_FIRE_EVENTS - part);
+	uint32_t id = kernel_fire_id(slot, KERNEL_FIRE_PLACE - part);
 	struct kernel_place place = kernel_place_of(probe->rule);
-	struct ltt_kmod_fire fire = kernel_fire_message(watching, slot, shape);
+	struct ltt_kmod_fire fire = kernel_fire_message(watching, slot, shape, false);
 	AUTO_FREE struct ltt_kmod_description *description =
 		shape ? kernel_probe_describe(shape) : NULL;
 	struct kernel_probe_answer answer;
@@ -435,7 +480,8 @@ static uint32_t kernel_fire_matched(struct domain_tracer *domain, const struct t
 	else if (*watching->module && !kernel_module_is_loaded(watching->module))
 		snprintf(ret_problem, len, "module %s is not loaded; it fires from when it is",
 			 watching->module);
-	else if (!watching->nr)
+	else if (!watching->nr || (kernel_fire_is_pair(watching) &&
+				   (!watching->ends || watching->ends == watching->nr)))
 		snprintf(ret_problem, len,
 			 "waits for its event: this kernel has none that "
 			 "matches");
@@ -449,12 +495,14 @@ static uint64_t kernel_fire_count(struct domain_tracer *domain, const struct tri
 	return fired ? fired_count(fired, trigger) : 0;
 }
 
-/* Of pairs, which the kernel does not have. */
 static void kernel_fire_lost(struct domain_tracer *domain, const struct trigger *trigger,
 			     uint64_t *ret_evicted, uint64_t *ret_missed)
 {
-	(void)domain, (void)trigger;
+	const struct fired *fired = kernel_of(domain)->fire.fired;
+
 	*ret_evicted = *ret_missed = 0;
+	if (fired)
+		fired_lost(fired, trigger, ret_evicted, ret_missed);
 }
 
 /* --- life --------------------------------------------------------------------------- */

@@ -267,6 +267,20 @@ uint64_t fired_count(const struct fired *fired, const struct trigger *trigger)
 		       fired_word(fired, slot) - fired->journal->slot[slot].base;
 }
 
+void fired_lost(const struct fired *fired, const struct trigger *trigger, uint64_t *evicted,
+		uint64_t *missed)
+{
+	uint32_t slot = fired_slot_find(fired, trigger);
+	const struct ltt_fired_slot *counts = &fired->memory->slot[slot % LTT_FIRED_SLOTS];
+
+	if (slot == FIRED_NO_SLOT)
+		return;
+	*evicted += __atomic_load_n(&counts->evicted, __ATOMIC_RELAXED) -
+		    fired->journal->slot[slot].base_evicted;
+	*missed += __atomic_load_n(&counts->missed, __ATOMIC_RELAXED) -
+		   fired->journal->slot[slot].base_missed;
+}
+
 /* --- firings ------------------------------------------------------------------------ */
 
 /* The record is a copy, whose texts get an end. */
@@ -305,7 +319,7 @@ static uint64_t fired_ns(const struct fired *fired, uint64_t duration)
 {
 	struct trace_clock *clock = fired_config(fired)->clock;
 
-	if (!clock || clock->kind != LTT_CLOCK_CYCLES)
+	if (fired->ops->polls || !clock || clock->kind != LTT_CLOCK_CYCLES)
 		return duration;
 	return (uint64_t)clock_cycles_to_ns(clock_hz(clock), duration);
 }

@@ -114,6 +114,9 @@ uint32_t fired_slot_find(const struct fired *fired, const struct trigger *trigge
 void fired_slot_release(struct fired *fired, uint32_t slot);
 /** Of triggers that count events: those since the slot was given to it. */
 uint64_t fired_count(const struct fired *fired, const struct trigger *trigger);
+/** Add the begins of pairs that a full table has dropped, and the events without a readable key. */
+void fired_lost(const struct fired *fired, const struct trigger *trigger, uint64_t *evicted,
+		uint64_t *missed);
 /** Pass on all firings that there are. Triggers may come and go meanwhile. */
 void fired_scan(struct fired *fired);
 

@@ -591,17 +591,8 @@ static void fire_lost(struct domain_tracer *domain, const struct trigger *trigge
 	*ret_evicted = *ret_missed = 0;
 	if (!fire)
 		return;
-	list_for_each(fired, &fire->areas, node) {
-		uint32_t slot = fired_slot_find(fired, trigger);
-		const struct ltt_fired_slot *counts = &fired->memory->slot[slot % LTT_FIRED_SLOTS];
-
-		if (slot == FIRED_NO_SLOT)
-			continue;
-		*ret_evicted += __atomic_load_n(&counts->evicted, __ATOMIC_RELAXED) -
-				fired->journal->slot[slot].base_evicted;
-		*ret_missed += __atomic_load_n(&counts->missed, __ATOMIC_RELAXED) -
-			       fired->journal->slot[slot].base_missed;
-	}
+	list_for_each(fired, &fire->areas, node)
+		fired_lost(fired, trigger, ret_evicted, ret_missed);
 }
 
 /* --- life --------------------------------------------------------------------------- */
