@@ -40,6 +40,7 @@ import kmodcheck  # noqa: E402
 import pages  # noqa: E402
 import saved  # noqa: E402
 import schema  # noqa: E402
+UNLINK = "do_unlinkat" if " do_unlinkat\n" in open("/proc/kallsyms").read() else "filename_unlinkat"  # since 7.3
 EMITTED = 2 * 4 * 1000  # CPUs, kinds of writers, of each
 DAEMONS = ("ltt-sessiond", "ltt-consumerd", "ltt-keeperd")
 
@@ -753,15 +754,15 @@ def test_fetch():
     out = "/dev/shm/fetch"
     shutil.rmtree(out, ignore_errors=True)
     ctl("create", "fetch", "-o", out)
-    why = ctl("enable-event", "-k", "--probe=do_unlinkat", "--fetch=fd=$arg7", "x", status=1)["error"]["text"]
+    why = ctl("enable-event", "-k", f"--probe={UNLINK}", "--fetch=fd=$arg7", "x", status=1)["error"]["text"]
     check("can't place a probe at" in why, why)
     # struct filename begins with a pointer to the name, behind it one to the program's
-    ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=dir=$arg1:s32",
+    ctl("enable-event", "-k", f"--function={UNLINK}", "--fetch=dir=$arg1:s32",
         "--fetch=name=+0(+0($arg2)):string user=+u0(+8($arg2)):string", "--fetch=err=$retval:s32 $comm", "rm")
     # the same by the names of its parameters, and of the fields that they point to
-    why = ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=nam", "x", status=1)["error"]["text"]
+    why = ctl("enable-event", "-k", f"--function={UNLINK}", "--fetch=nam", "x", status=1)["error"]["text"]
     check("it has dfd, name" in why, why)
-    ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=dfd name->name:string",
+    ctl("enable-event", "-k", f"--function={UNLINK}", "--fetch=dfd name->name:string",
         "--fetch=user=name->uptr:ustring name->refcnt.counter", "byname")
     ctl("start")
     for i in range(2):
@@ -1026,7 +1027,7 @@ FILTERED = (
      lambda e: e["ret"] == -2 and e["procname"] == "worker"),
     (("--probe=__x64_sys_getpriority", "prio"), '$ctx.procname == "worker" && ip != 0',
      lambda e: e["procname"] == "worker"),
-    (("--function=do_unlinkat", "--fetch=name=+0(+0($arg2)):string", "rm"),
+    ((f"--function={UNLINK}", "--fetch=name=+0(+0($arg2)):string", "rm"),
      'name == "*filter?1" || name == "*filter*5"',
      lambda e: "filter" in e.get("name", "") and e["name"].endswith("5")),
     (("--function=__x64_sys_getpriority", "fn"), 'ret > 15 && $ctx.procname == "worker"',
@@ -1499,7 +1500,7 @@ def test_text():
     out = texts_session("texts", contexts=types)
     for rule in (("-c", "c", "sched:*,power:*,example_*,jobs_*,example:*,marker:*"), ("-c", "d", "kmem:*,timer:*,net:*,irq:*,task:*"),
                  ("-c", "c", "--syscall", "*"), ("-c", "d", "lttng_statedump_*"),
-                 ("-c", "c", "--function=do_unlinkat", "--fetch=dir=$arg1:s32 mask=$arg1:x16",
+                 ("-c", "c", f"--function={UNLINK}", "--fetch=dir=$arg1:s32 mask=$arg1:x16",
                   "--fetch=name=+0(+0($arg2)):string $comm err=$retval", "rm"),
                  ("-c", "d", "--probe=vfs_read", "--fetch=$arg3:u8", "read"),
                  ("-c", "d", "--userspace-probe=/dev/shm/traced:work", "--fetch=$arg1", "traced")):
@@ -1644,13 +1645,13 @@ def test_text_requests():
     for bad in (b"", 1, b"c"), (b"y" * 128, 1, b"c"), (b"y", 1, b"c" * 128):
         refused(lambda bad=bad: Requests(device, bad), errno.EINVAL)
     older = Requests(device, (b"older", 200, b"c"), size=56)
-    refused(lambda: older.probe(1, b"do_unlinkat", b"two", [(1, 64, b"ip"), (1, 64, b"more")]), errno.EINVAL)
-    refused(lambda: older.probe(1, b"do_unlinkat", b"narrow", [(1, 32, b"ip")]), errno.EINVAL)
-    refused(lambda: older.probe(1, b"do_unlinkat", b"kind", [(3, 0, b"ip")]), errno.EINVAL)
-    refused(lambda: older.probe(1, b"do_unlinkat", b"", [(1, 64, b"ip")]), errno.EINVAL)
+    refused(lambda: older.probe(1, UNLINK.encode(), b"two", [(1, 64, b"ip"), (1, 64, b"more")]), errno.EINVAL)
+    refused(lambda: older.probe(1, UNLINK.encode(), b"narrow", [(1, 32, b"ip")]), errno.EINVAL)
+    refused(lambda: older.probe(1, UNLINK.encode(), b"kind", [(3, 0, b"ip")]), errno.EINVAL)
+    refused(lambda: older.probe(1, UNLINK.encode(), b"", [(1, 64, b"ip")]), errno.EINVAL)
     refused(lambda: older.probe(1, b"no_such_function", b"name", [(1, 64, b"ip")]), errno.ENOENT)
     for _ in range(3):
-        older.probe(1, b"do_unlinkat", b"name", [(1, 64, b"ip")])
+        older.probe(1, UNLINK.encode(), b"name", [(1, 64, b"ip")])
         older.ioctl(older.fd, 6, bytearray(struct.pack("=II128sIIQ", 152, 1, b"", 0, 0, 0)))
     second = Requests(device, (b"another name", 0, b"b"))
     check(text_folders() == set(odd.values()) | {"same-2", "same-3"}, text_folders())
@@ -1771,7 +1772,7 @@ def test_text_forms():
     for number, event in (29, b"sched:sched_process_exec"), (30, b"sched:sched_process_exit"), (65535, b"power:cpu_frequency"):
         a.enable(number, event)
     b.enable(65536, b"example:job")
-    b.probe(0xffffffff, b"do_unlinkat", b"remove it", [(1, 64, b"where from")])
+    b.probe(0xffffffff, UNLINK.encode(), b"remove it", [(1, 64, b"where from")])
     for channel in a, b:
         channel.switch(1)
     run("/bin/true")
@@ -2072,9 +2073,9 @@ def same_records(ours, theirs, cpu):
 def ftrace_work():
     """Events of the kernel, a module that comes, and a user; functions; markers."""
     insmod(f"{WORK}/kmod/examples/ltt_example_marker.ko")
-    tracefs(kprobe_events="p:gone do_unlinkat", events__kprobes__enable=1, events__ltt_example__enable=1,
+    tracefs(kprobe_events=f"p:gone {UNLINK}", events__kprobes__enable=1, events__ltt_example__enable=1,
             events__sched__enable=1, events__kmem__kmem_cache_free__enable=1, events__irq__enable=1,
-            set_ftrace_filter="vfs_read\nvfs_write\ndo_unlinkat\n", current_tracer="function", tracing_on=1)
+            set_ftrace_filter=f"vfs_read\nvfs_write\n{UNLINK}\n", current_tracer="function", tracing_on=1)
     write("/sys/module/ltt_example_marker/parameters/steps", 100)
     for text in "a", "frame 12\n", "\n", "two\nlines", "x" * 1000, *(f"marker {i}" for i in range(200)):
         tracefs(trace_marker=text)
@@ -3675,7 +3676,7 @@ def test_rights():
     device = os.open("/dev/ltt", os.O_RDWR)
     channel = Requests(device, (b"mine", 1, b"c"))
     fields = [(1, 64, b"ip")]
-    for call in (lambda: channel.probe(1, b"do_unlinkat", b"name", fields),
+    for call in (lambda: channel.probe(1, UNLINK.encode(), b"name", fields),
                  lambda: channel.enable(2, b"sched:sched_switch")):
         check(as_user(call) == errno.EPERM, "a user's process has changed root's channel")
         call()
@@ -3708,11 +3709,11 @@ def test_lockdown():
         f.write("confidentiality")
     refused(lambda: os.write(device, b"stop shell\n"), errno.EPERM)
     refused(lambda: Requests(device, (b"later", 2, b"c")), errno.EPERM)
-    refused(lambda: held.probe(1, b"do_unlinkat", b"name", [(1, 64, b"ip")]), errno.EPERM)
+    refused(lambda: held.probe(1, UNLINK.encode(), b"name", [(1, 64, b"ip")]), errno.EPERM)
     refused(lambda: os.open("/dev/ltt", os.O_RDWR), errno.EPERM)
     held.close()
     os.close(device)
-    lockdown_says("enable-event", "-k", "--probe=do_unlinkat", "place")
+    lockdown_says("enable-event", "-k", f"--probe={UNLINK}", "place")
     ctl("stop")
     ctl("destroy", "before")
     ctl("create", "after", "-o", "/dev/shm/after")
