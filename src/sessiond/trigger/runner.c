@@ -119,9 +119,10 @@ static _Noreturn void runner_supervise(int fd, const struct runner_request *requ
 	} answer = { .head = { .serial = request->serial } };
 	size_t len = 0;
 	int fds[2];
-	pid_t pid = pipe2(fds, O_CLOEXEC) < 0 ? -1 : fork();
+	pid_t pid;
 
-	signal(SIGCHLD, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL); /* before the command can end: its status is read */
+	pid = pipe2(fds, O_CLOEXEC) < 0 ? -1 : fork();
 	if (pid == 0) {
 		setpgid(0, 0);
 		runner_exec(request, text, end, fds[1]);
