@@ -25,7 +25,8 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define PAUSE_LEAST_MS 100u
 #define PAUSE_MOST_MS 20000u
-#define SAMPLE 16u	  /* one object in so many is read back */
+#define SAMPLE 16u /* one large object in so many is read back */
+#define SMALL_BYTES (256u << 10)
 #define STORE_ATTEMPTS 4u /* until an object that is not found after it was stored is a failure */
 
 /* @base: URL of the bucket, to which '/' and a key are added. @prefix: "" or ends with '/'. */
@@ -461,7 +462,7 @@ static int s3_store(struct s3 *s3, const char *name, const void *data, size_t le
 
 int s3_put(struct s3 *s3, const char *name, const void *data, size_t len, struct err *err)
 {
-	bool whole = s3->stored++ % SAMPLE == 0;
+	bool whole = s3->stored++ % SAMPLE == 0 || len <= SMALL_BYTES;
 	struct call pause = { 0 };
 	int rc;
 

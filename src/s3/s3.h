@@ -47,7 +47,7 @@ struct s3 *s3_close(struct s3 *s3);
 
 /**
  * s3_put() - store an object, or replace it by equal content. Checks that the store has it: its
- * length each time, its bytes once in sixteen times.
+ * length, and the bytes of those of up to 256 KiB and of one in sixteen of the others.
  * @name: below PREFIX, any bytes; '/' separates.
  */
 int s3_put(struct s3 *s3, const char *name, const void *data, size_t len,

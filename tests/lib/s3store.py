@@ -23,6 +23,7 @@ import http.client
 import http.server
 import json
 import os
+import random
 import re
 import socket
 import ssl
@@ -62,6 +63,9 @@ FAULTS = {
     "xml": None,  # a list that is cut in the middle of an element
     "long": None,  # an error document of many megabytes
 }
+
+STORM = dict.fromkeys(("GET", "HEAD", "DELETE"), ("500", "503", "reset", "html", "torn"))
+STORM["PUT"] = "500", "503", "reset", "lost", "nothing", "half", "other"
 
 
 def encode(text, also=""):
@@ -333,6 +337,7 @@ class Store:
         self.secrets = {KEY: (SECRET, None)}
         self.region, self.skew_s, self.page, self.quota = REGION, 0, page, None
         self.requests, self.faults, self.newest, self.directory = [], [], set(), directory
+        self.share, self.random = 0, None
         self.ended, self.lock = threading.Event(), threading.Lock()
         if directory:
             self.load()
@@ -364,9 +369,14 @@ class Store:
         with self.lock:
             self.faults.append([word, times, method, value])
 
+    def storm(self, share, seed=1):
+        """Of all requests this share fails, each in one way; until clear()."""
+        with self.lock:
+            self.share, self.random = share, random.Random(seed)
+
     def clear(self):
         with self.lock:
-            self.faults, self.newest = [], set()
+            self.faults, self.newest, self.share = [], set(), 0
         self.requests.clear()
 
     def take_fault(self, method):
@@ -377,7 +387,7 @@ class Store:
                 if fault[1] is not None:
                     fault[1] -= 1
                 return fault[0], fault[3]
-        return None
+            return (self.random.choice(STORM[method]), 0) if self.share and self.random.random() < self.share else None
 
     def keep(self, bucket, name, body):
         with self.lock:
