@@ -239,9 +239,13 @@ int ltt_ctl_check_filter(struct ltt_ctl *ctl, const struct ltt_ctl_filter_option
 	req = (struct req_filter_check){ .expression = o.expression,
 					 .pattern = o.pattern,
 					 .domain = (uint8_t)o.domain };
-	if (code == 0)
-		code = call_filter_check(ctl->client, &req, control_verdict_item, list, &rep,
-					 &ctl->err);
+	do {
+		req.after = (uint32_t)list->nr;
+		rep.more = 0;
+		if (code == 0)
+			code = call_filter_check(ctl->client, &req, control_verdict_item, list,
+						 &rep, &ctl->err);
+	} while (code == 0 && rep.more && list->nr > req.after);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
 	*ret_verdicts = list;

@@ -12,6 +12,8 @@ struct checking {
 	const char *pattern;
 	bool kernel;
 	struct filter_verdicts verdicts;
+	uint32_t left_out; /* verdicts that the client has */
+	bool more;
 };
 
 /* An event of the kernel also has a name with its system. */
@@ -34,9 +36,16 @@ static void filter_check_point(const struct domain_point *point, void *data)
 	struct msg_verdict item = { .why = "" };
 	bool first;
 
-	if (!point->shape || command_choked(c->cmd) || !filter_check_matches(c, point))
+	if (c->more || !point->shape || !filter_check_matches(c, point))
+		return;
+	c->more = command_choked(c->cmd);
+	if (c->more)
 		return;
 	verdict = filter_verdict_get(&c->verdicts, point->shape, &first);
+	if (first && c->left_out) {
+		c->left_out--;
+		return;
+	}
 	item.name = point->shape->name;
 	item.column = verdict->column;
 	if (verdict->column)
@@ -50,11 +59,14 @@ enum cmd_now cmd_filter_check(struct command *cmd, struct req_filter_check *req,
 {
 	uint8_t domain = req->domain ? req->domain : DOMAIN_USER; /* older clients */
 	struct checking c = {
-		cmd, req->pattern, domain == DOMAIN_KERNEL, { .expression = req->expression }
+		.cmd = cmd,
+		.pattern = req->pattern,
+		.kernel = domain == DOMAIN_KERNEL,
+		.verdicts = { .expression = req->expression },
+		.left_out = req->after,
 	};
 	struct domain_tracer *tracer;
 
-	(void)rep;
 	if (command_domain(cmd, domain) != CMD_DONE)
 		return CMD_FAILED;
 	tracer = command_tracer(cmd, domain);
@@ -63,5 +75,6 @@ enum cmd_now cmd_filter_check(struct command *cmd, struct req_filter_check *req,
 		return CMD_FAILED;
 	tracer->ops->each_point(tracer, &cmd->caller, filter_check_point, &c);
 	filter_verdicts_fini(&c.verdicts);
+	rep->more = c.more;
 	return CMD_DONE;
 }
