@@ -9,7 +9,7 @@
 #include "read/deferred.h"
 #include "read/view_priv.h"
 
-#define TEAM_EVENTS 1024u	       /* of a batch */
+#define TEAM_EVENTS 4096u	       /* of a batch */
 #define TEAM_BYTES ((uint64_t)1 << 20) /* of the parts of packets that a batch has, but for one */
 #define TEAM_PARTS 256u		       /* of a batch */
 #define TEAM_LINE 64u		       /* bytes that CPUs share or do not */

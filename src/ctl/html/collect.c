@@ -12,6 +12,7 @@
 #include "series.h"
 
 #define CELLS (1u << 20) /* of the table; at most half of them are used */
+#define FRESH (1u << 10) /* of those of the present bucket */
 #define BUCKETS_MOST (1u << 16)
 #define BUCKETS_LEAST 64u
 #define KEPT_MOST (1u << 16)
@@ -31,6 +32,12 @@ struct collect_class {
 struct collect_known {
 	const struct overview_thread *thread;
 	uint16_t row;
+};
+
+/** Groups of names that are not searched again. */
+struct collect_group {
+	const char *name;
+	struct latency_group *group;
 };
 
 /** A thread runs on a CPU from this time on. */
@@ -54,6 +61,7 @@ struct collect *collect_new(struct series_set *series)
 	collect->spans = xalloc(COLLECT_SPANS_MOST * sizeof(*collect->spans));
 	collect->running = xalloc(COLLECT_ROWS_MOST * sizeof(*collect->running));
 	collect->known = xalloc(KNOWN * sizeof(*collect->known));
+	collect->groups = xalloc(KNOWN * sizeof(*collect->groups));
 	collect->recent = xalloc(KNOWN * sizeof(*collect->recent));
 	collect->calls[collect->nr_calls++] = "";
 	collect->latency = latency_new(COLLECT_SLOWEST);
@@ -86,8 +94,10 @@ void collect_free(struct collect *collect)
 	free(collect->running);
 	free(collect->known);
 	free(collect->recent);
+	free(collect->groups);
 	free(collect->lossy_until);
 	free(collect->cells);
+	free(collect->fresh);
 	free(collect->kept);
 	free(collect);
 }
@@ -261,6 +271,28 @@ static void collect_add_cell(struct collect *collect, uint64_t key, uint64_t cou
 	collect->cells[at].count += count;
 }
 
+/* The cells of the present bucket are counted apart, in little memory: each look into the table
+ * would wait for other memory. */
+static void collect_add_fresh(struct collect *collect, uint64_t key)
+{
+	struct collect_cell *cell = &collect->fresh[collect_mix(key >> 32) % FRESH];
+
+	if (cell->key != key) {
+		if (cell->count)
+			collect_add_cell(collect, cell->key, cell->count);
+		*cell = (struct collect_cell){ .key = key };
+	}
+	cell->count++;
+}
+
+static void collect_add_all_fresh(struct collect *collect)
+{
+	for (uint32_t i = 0; i < FRESH; i++)
+		if (collect->fresh[i].count)
+			collect_add_cell(collect, collect->fresh[i].key, collect->fresh[i].count);
+	memset(collect->fresh, 0, FRESH * sizeof(*collect->fresh));
+}
+
 static uint64_t collect_bucket(const struct collect *collect, int64_t ns)
 {
 	return event_ns_between(collect->first_ns, ns) >> collect->bucket_bits;
@@ -272,6 +304,7 @@ bool collect_coarsen(struct collect *collect)
 
 	if (collect_bucket(collect, collect->last_ns) < BUCKETS_LEAST)
 		return false;
+	collect_add_all_fresh(collect);
 	collect->bucket_bits++;
 	collect->cells = xalloc(CELLS * sizeof(*collect->cells));
 	collect->nr_cells = 0;
@@ -296,8 +329,8 @@ static void collect_count(struct collect *collect, const struct collect_event *e
 		;
 	if (collect->nr_cells >= CELLS / 2)
 		class = COLLECT_CLASSES_MOST - 1;
-	collect_add_cell(collect,
-			 COLLECT_CELL(collect_bucket(collect, event->ns), event->row, class), 1);
+	collect_add_fresh(collect,
+			  COLLECT_CELL(collect_bucket(collect, event->ns), event->row, class));
 }
 
 /* The events of one of the slowest spans: the latest ones of its row before event @end. */
@@ -343,6 +376,7 @@ void collect_fold(struct collect *collect)
 	if (collect->cells)
 		return;
 	collect->cells = xalloc(CELLS * sizeof(*collect->cells));
+	collect->fresh = xalloc(FRESH * sizeof(*collect->fresh));
 	collect->kept = xalloc(KEPT_MOST * sizeof(*collect->kept));
 	while (collect_bucket(collect, collect->last_ns) >= BUCKETS_MOST / 2)
 		collect->bucket_bits++;
@@ -367,6 +401,60 @@ static void collect_add_event(struct collect *collect, const struct collect_even
 	collect->rows[event->row].events++;
 }
 
+/* --- sorting -------------------------------------------------------------------------------- */
+
+#define DIGITS 8u /* bytes of a key */
+#define SIGN (UINT64_C(1) << 63)
+#define DOWNWARDS UINT64_MAX
+
+/* The place behind the items of lower digits, for each value of one digit. */
+static bool collect_places(const uint32_t counts[256], uint32_t nr, uint32_t places[256])
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		if (counts[i] == nr)
+			return false;
+		places[i] = at;
+		at += counts[i];
+	}
+	return true;
+}
+
+/* Sort items of @size bytes by a key of 8 bytes at @at, by its digits, the lowest first. Of equal
+ * keys the order stays. Several times as fast as qsort(). @turned: bits of the key, SIGN or
+ * DOWNWARDS. */
+static inline __attribute__((always_inline)) void
+collect_sort_by_key(void *items, uint32_t nr, size_t size, size_t at, uint64_t turned)
+{
+	uint32_t(*counts)[256] = xalloc(DIGITS * sizeof(*counts));
+	uint8_t *from = items, *spare = xalloc(nr * size + 1), *to = spare;
+	uint32_t places[256];
+	uint64_t key;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		memcpy(&key, from + i * size + at, sizeof(key));
+		key ^= turned;
+		for (uint32_t digit = 0; digit < DIGITS; digit++)
+			counts[digit][key >> 8 * digit & 255]++;
+	}
+	for (uint32_t digit = 0; digit < DIGITS && nr; digit++) {
+		if (!collect_places(counts[digit], nr, places))
+			continue;
+		for (uint32_t i = 0; i < nr; i++) {
+			memcpy(&key, from + i * size + at, sizeof(key));
+			key ^= turned;
+			memcpy(to + places[key >> 8 * digit & 255]++ * size, from + i * size, size);
+		}
+		to = from;
+		from = from == spare ? items : spare;
+	}
+	if (from == spare)
+		memcpy(items, spare, nr * size);
+	free(spare);
+	free(counts);
+}
+
 /* --- spans ------------------------------------------------------------------------------------ */
 
 static int collect_compare_longer(const void *a, const void *b)
@@ -378,7 +466,8 @@ static int collect_compare_longer(const void *a, const void *b)
 
 void collect_drop_spans(struct collect *collect)
 {
-	qsort(collect->spans, collect->nr_spans, sizeof(*collect->spans), collect_compare_longer);
+	collect_sort_by_key(collect->spans, collect->nr_spans, sizeof(*collect->spans),
+			    offsetof(struct collect_span, ns), DOWNWARDS);
 	collect->left_out_spans += collect->nr_spans - collect->nr_spans / 2;
 	collect->nr_spans /= 2;
 	collect->least_span_ns = collect->spans[collect->nr_spans].ns;
@@ -395,11 +484,23 @@ static void collect_add_span(struct collect *collect, const struct collect_span 
 	collect->spans[collect->nr_spans++] = *span;
 }
 
+/* Names of pairs stay where they are. */
+static struct latency_group *collect_group_of(struct collect *collect, const struct span *span)
+{
+	struct collect_group *recent = &collect->groups[((uintptr_t)span->name >> 4) % KNOWN];
+	char label[SPAN_LABEL_BYTES];
+
+	if (recent->group && recent->name == span->name)
+		return recent->group;
+	span_label(label, span, SPAN_BY_NAME);
+	*recent = (struct collect_group){ span->name, latency_group_of(collect->latency, label) };
+	return recent->group;
+}
+
 static void collect_pair(struct collect *collect, const struct event *event, uint16_t row)
 {
 	struct latency *latency = collect->latency;
-	char label[SPAN_LABEL_BYTES];
-	struct latency_group *group = NULL;
+	struct latency_group *group;
 	struct span span;
 	bool is_slow;
 
@@ -407,8 +508,7 @@ static void collect_pair(struct collect *collect, const struct event *event, uin
 		return;
 	span_of_pair(&span, event);
 	span.mark = row;
-	span_label(label, &span, SPAN_BY_NAME);
-	group = latency_group_of(latency, label);
+	group = collect_group_of(collect, &span);
 	is_slow = latency->nr_slowest < latency->most_slowest ||
 		  span.ns > latency->slowest[latency->nr_slowest - 1].span.ns;
 	latency_take(latency, group, &span);
@@ -569,62 +669,13 @@ static int collect_compare_events(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-#define DIGITS 8u /* bytes of a key */
-
-/* The place behind the items of lower digits, for each value of one digit. */
-static bool collect_places(const uint32_t counts[256], uint32_t nr, uint32_t places[256])
-{
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < 256; i++) {
-		if (counts[i] == nr)
-			return false;
-		places[i] = at;
-		at += counts[i];
-	}
-	return true;
-}
-
-/* Sort items of @size bytes, which begin with a key of 8 bytes: by its digits, the lowest first. Of
- * equal keys the order stays. Several times as fast as qsort(). @sign: of the keys: 1 << 63. */
-static inline __attribute__((always_inline)) void collect_sort_by_key(void *items, uint32_t nr,
-								      size_t size, uint64_t sign)
-{
-	uint32_t(*counts)[256] = xalloc(DIGITS * sizeof(*counts));
-	uint8_t *from = items, *spare = xalloc(nr * size + 1), *to = spare;
-	uint32_t places[256];
-	uint64_t key;
-
-	for (uint32_t i = 0; i < nr; i++) {
-		memcpy(&key, from + i * size, sizeof(key));
-		key ^= sign;
-		for (uint32_t digit = 0; digit < DIGITS; digit++)
-			counts[digit][key >> 8 * digit & 255]++;
-	}
-	for (uint32_t digit = 0; digit < DIGITS && nr; digit++) {
-		if (!collect_places(counts[digit], nr, places))
-			continue;
-		for (uint32_t i = 0; i < nr; i++) {
-			memcpy(&key, from + i * size, sizeof(key));
-			key ^= sign;
-			memcpy(to + places[key >> 8 * digit & 255]++ * size, from + i * size, size);
-		}
-		to = from;
-		from = from == spare ? items : spare;
-	}
-	if (from == spare)
-		memcpy(items, spare, nr * size);
-	free(spare);
-	free(counts);
-}
-
 /* Of those that begin at the same time, the longest is the first. */
 static void collect_sort_spans(struct collect *collect)
 {
 	struct collect_span *all = collect->spans;
 	uint32_t nr = collect->nr_spans, end;
 
-	collect_sort_by_key(all, nr, sizeof(*all), UINT64_C(1) << 63);
+	collect_sort_by_key(all, nr, sizeof(*all), offsetof(struct collect_span, from_ns), SIGN);
 	for (uint32_t i = 0; i < nr; i = end) {
 		for (end = i + 1; end < nr && all[end].from_ns == all[i].from_ns;)
 			end++;
@@ -650,6 +701,7 @@ void collect_sort(struct collect *collect)
 		collect_sort_spans(collect);
 	if (!collect->cells)
 		return;
+	collect_add_all_fresh(collect);
 	qsort(collect->kept, collect->nr_kept, sizeof(*collect->kept), collect_compare_events);
 	for (uint32_t i = 0; i < collect->nr_kept; i++)
 		if (!out || collect->kept[out - 1].number != collect->kept[i].number)
@@ -665,7 +717,7 @@ struct collect_cell *collect_cells(const struct collect *collect, uint32_t *ret_
 	for (uint32_t i = 0; i < CELLS; i++)
 		if (collect->cells[i].count)
 			all[nr++] = collect->cells[i];
-	collect_sort_by_key(all, nr, sizeof(*all), 0);
+	collect_sort_by_key(all, nr, sizeof(*all), offsetof(struct collect_cell, key), 0);
 	*ret_nr = nr;
 	return all;
 }

@@ -90,7 +90,7 @@ struct collect {
 	struct series_set *series;
 	/* once there are more events than COLLECT_EVENTS_MOST: all of them, in buckets of
 	 * 2^bucket_bits ns, and those in the slowest spans */
-	struct collect_cell *cells;
+	struct collect_cell *cells, *fresh;
 	uint32_t nr_cells;
 	unsigned int bucket_bits;
 	struct collect_event *kept;
@@ -99,6 +99,7 @@ struct collect {
 	struct idmap rows_map, numbers_map, classes_map, names_map;
 	struct collect_class *all_classes;
 	struct collect_known *known;
+	struct collect_group *groups;
 	struct collect_class **recent; /* by parts of the address of their class */
 	bool has_lines;
 	struct states *states;
