@@ -336,11 +336,12 @@ static int channel_file_mmap(struct file *file, struct vm_area_struct *vma)
 	return fires ? fires_mmap(fires, vma) : -ENODEV;
 }
 
+/* Nothing happens in another channel: systemd, which may hold it, drops one with an error. */
 static __poll_t channel_file_poll(struct file *file, poll_table *wait)
 {
 	struct fires *fires = kmod_channel_fires(file->private_data);
 
-	return fires ? fires_poll(fires, file, wait) : EPOLLERR;
+	return fires ? fires_poll(fires, file, wait) : 0;
 }
 
 static const struct file_operations channel_fops = {
