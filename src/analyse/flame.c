@@ -24,12 +24,16 @@ struct flame_address {
 static const struct {
 	const char *name, *unit, *events, *context;
 } flame_kinds[] = {
-	[FLAME_FUNCTIONS] = { "functions", "ns", CALLS_EVENTS },
-	[FLAME_KERNEL_STACKS] = { "kernel-stacks", "events", NULL, "callstack_kernel" },
-	[FLAME_USER_STACKS] = { "user-stacks", "events", NULL, "callstack_user" },
-	[FLAME_WAITS] = { "waits", "ns" },
-	[FLAME_MEMORY] = { "memory", "bytes", "*_libc:*" },
-	[FLAME_ANY] = { NULL },
+	[FLAME_FUNCTIONS] = { .name = "functions", .unit = "ns", .events = CALLS_EVENTS },
+	[FLAME_KERNEL_STACKS] = { .name = "kernel-stacks",
+				  .unit = "events",
+				  .context = "callstack_kernel" },
+	[FLAME_USER_STACKS] = { .name = "user-stacks",
+				.unit = "events",
+				.context = "callstack_user" },
+	[FLAME_WAITS] = { .name = "waits", .unit = "ns" },
+	[FLAME_MEMORY] = { .name = "memory", .unit = "bytes", .events = "*_libc:*" },
+	[FLAME_ANY] = { .name = NULL },
 };
 
 const char *flame_name(enum flame_kind kind)
