@@ -24,6 +24,22 @@ def private_directories():
     os.execvp("unshare", ["unshare", "-m", "sh", "-c", f'{hide} && exec "$0" "$@"', sys.executable, *sys.argv])
 
 
+def debian(suite, kind):
+    """Return the beginning of a command of apt-get for another release of Debian: its packages (`deb`) or
+    sources (`deb-src`), with lists of its own; None: it can't be reached."""
+    here = os.path.abspath(f"apt.{suite}")
+    os.makedirs(f"{here}/lists/partial")
+    os.makedirs(f"{here}/cache/archives/partial")
+    with open(f"{here}/sources.list", "w", encoding="ascii") as f:
+        f.write(f"{kind} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
+                f"http://deb.debian.org/debian {suite} main\n")
+    with open(f"{here}/conf", "w", encoding="ascii") as f:
+        f.write(f'Dir::Etc::SourceList "{here}/sources.list";\nDir::Etc::SourceParts "-";\n'
+                f'Dir::State::Lists "{here}/lists";\nDir::Cache "{here}/cache";\n')
+    command = ["apt-get", "-c", f"{here}/conf"]
+    return None if ltt.run(*command, "update", status=None, timeout=200).returncode else command
+
+
 def start():
     """Start it. Return its process id."""
     home = os.path.abspath("home")

@@ -9,6 +9,7 @@ int evaluate(int depth);
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #include "nested.h"
 
+#include <lttng/ust-fork.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -42,6 +43,7 @@ int main(void)
 {
 	static char large[200000];
 	struct sigaction action;
+	sigset_t signals;
 	pid_t child;
 
 	memset(&action, 0, sizeof(action));
@@ -53,11 +55,14 @@ int main(void)
 		if (!sigsetjmp(out, 1))
 			lttng_ust_tracepoint(nested, event, JUMPS, "never");
 	lttng_ust_tracepoint(nested, event, 10, "after a jump");
+	lttng_ust_before_fork(&signals);
 	child = fork();
 	if (!child) {
+		lttng_ust_after_fork_child(&signals);
 		lttng_ust_tracepoint(nested, event, 11, "fork");
 		_exit(0);
 	}
+	lttng_ust_after_fork_parent(&signals);
 	waitpid(child, NULL, 0);
 	child = vfork();
 	if (!child) {
