@@ -231,6 +231,21 @@ static void slot_has_left(struct consumer_slot *slot)
 	slot_remove_files(slot);
 }
 
+/* Its successor connects anew, and reports a relay that is still unreachable. */
+static void forget_links(const struct consumer_slot *slot)
+{
+	struct session *session;
+
+	list_for_each(session, &slot->consumers->sessions->list, node) {
+		if (slot->kind == CONSUMER_KERNEL || !slot_writes(slot, session) ||
+		    !session->relay_down)
+			continue;
+		session->relay_down = false;
+		run_trouble(session->run, TROUBLE_SPOOL, "");
+		run_trouble(session->run, TROUBLE_OUTPUT, "");
+	}
+}
+
 static void consumer_gone(struct consumer *consumer, const char *why)
 {
 	struct consumer_slot *slot = slot_of(consumer);
@@ -259,6 +274,7 @@ static void consumer_gone(struct consumer *consumer, const char *why)
 	log_warn("%s %s; another one takes over", slot_name(slot, name), why);
 	slot->died = true;
 	follow_consumer(sd, consumer, NEWS_DIED, why);
+	forget_links(slot);
 	slot_begin(slot);
 }
 
