@@ -65,7 +65,8 @@ static enum status stop(struct ctl *ctl, const char *session)
 	path = viewing_remember_session(ctl, session);
 	if (totals)
 		totals_add_state_dump(totals, path);
-	note_spooled(ctl, session, o);
+	if (!path || *path != '/')
+		note_spooled(ctl, session, o);
 	return status;
 }
 
