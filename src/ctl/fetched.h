@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* fetched.h - traces of an archive, made plain by ltt-archive, which alone is linked with a client of
- * stores. */
+/* fetched.h - traces of an archive, made plain by ltt-archive, which alone is linked with a client
+ * of stores. */
 #ifndef CTL_FETCHED_H
 #define CTL_FETCHED_H
 
@@ -8,8 +8,8 @@
 
 /** Whether a word is the URL of an archive, and no path or session. */
 bool fetched_is_url(const char *word);
-/** Fetch the sessions below @url into a new directory. @ret: an array of them, with their paths; may
- *  be NULL. Return: 0 or the code in ctl->err. */
+/** Fetch the sessions below @url into a new directory. @ret: an array of them, with their paths;
+ *  may be NULL. Return: 0 or the code in ctl->err. */
 int fetched_into(struct ctl *ctl, const char *url, const char *dir,
 		 struct json_object **ret) MUST_CHECK;
 /** Fetch them into a directory that is removed when this process has ended, in any way. Return: its

@@ -537,8 +537,9 @@ static uint16_t collect_call_of(struct collect *collect, const char *call)
 	return (uint16_t)i;
 }
 
-/* The scheduler's events are of a trace of the kernel; the thread's are of any trace of its host. */
-static struct collect_row *collect_thread_row(const struct collect *collect, const struct span *span)
+/* The scheduler's events are of a trace of the kernel; the thread's are of any of its host. */
+static struct collect_row *collect_thread_row(const struct collect *collect,
+					      const struct span *span)
 {
 	struct idmap_node *node = idmap_find(&collect->numbers_map, span->tid);
 	struct collect_row *found = NULL;
