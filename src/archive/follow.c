@@ -110,9 +110,9 @@ static void set_problem(const char *text)
 	if (!changed)
 		return;
 	if (*text)
-		log_warn("%s; it is tried again", text);
+		log_warn_some("%s; it is tried again", text);
 	else
-		log_warn("the store takes data again");
+		log_warn_some("the store takes data again");
 	send_state();
 }
 

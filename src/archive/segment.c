@@ -194,11 +194,15 @@ static bool part_is_valid(const struct segment_footer *footer, const struct msg_
 	       (part->kind == SEGMENT_FILE || part->trace < footer->nr_traces);
 }
 
-/* The number of records in a list is the writer's word: a record has 4 bytes or more. */
+/* The number of records in a list is the writer's word. Each has its length, and all fields of the
+ * first version. */
+#define TRACE_RECORD_LEAST 24u
+#define PART_RECORD_LEAST 64u
+
 static bool lists_are_possible(const struct msg_seg_footer *footer)
 {
-	return footer->traces.nr <= footer->traces.len / 4 &&
-	       footer->parts.nr <= footer->parts.len / 4;
+	return footer->traces.nr <= footer->traces.len / TRACE_RECORD_LEAST &&
+	       footer->parts.nr <= footer->parts.len / PART_RECORD_LEAST;
 }
 
 static bool decode_lists(struct segment_footer *ret, uint64_t room)
