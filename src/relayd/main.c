@@ -524,8 +524,10 @@ static int relayd_run(int out_fd, int ready_fd)
 	notify_init(&h.notify);
 	if (listeners_check(&listen) < 0 || relayd_parse_rules(&h.rules) < 0 ||
 	    relayd_parse_quotas(&h.quotas) < 0 || relayd_parse_sync(&h.sync_us) < 0 ||
-	    relayd_find_archive(&h.archive) < 0)
+	    relayd_find_archive(&h.archive) < 0) {
+		free(h.archive);
 		return 2;
+	}
 	if (build(&h, out_fd) < 0)
 		return 1;
 	h.relay.started_ns = relayd_await_tick();

@@ -87,7 +87,9 @@ static struct ltt_ctl_action *add_trigger_action(void)
 /* Texts of popt live as long as lttctl; lists are joined. */
 static void add_trigger_append(const char **list, const char *text)
 {
-	*list = *list ? xasprintf("%s,%s", *list, text) : xstrdup(text);
+	AUTO_FREE char *before = (char *)*list;
+
+	*list = before ? xasprintf("%s,%s", before, text) : xstrdup(text);
 }
 
 static int add_trigger_take_condition(struct ctl *ctl, const char *text)
