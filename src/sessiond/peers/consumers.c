@@ -238,11 +238,10 @@ static void forget_links(const struct consumer_slot *slot)
 
 	list_for_each(session, &slot->consumers->sessions->list, node) {
 		if (slot->kind == CONSUMER_KERNEL || !slot_writes(slot, session) ||
-		    !session->relay_down)
+		    !*session->troubles[TROUBLE_SPOOL])
 			continue;
 		session->relay_down = false;
 		run_trouble(session->run, TROUBLE_SPOOL, "");
-		run_trouble(session->run, TROUBLE_OUTPUT, "");
 	}
 }
 
