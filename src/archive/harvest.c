@@ -446,6 +446,15 @@ static int read_trace_files(struct harvest *h, const struct harvest_dir *dir,
 	return ret;
 }
 
+/* Whether a trace's metadata is there and has no text yet: its files are no plain ones. */
+static bool is_unwritten(int fd)
+{
+	AUTO_FD int metadata = chunk_read_file(fd, "metadata");
+	uint32_t first = 0;
+
+	return metadata >= 0 && (read_all(metadata, &first, sizeof(first), 0) < 0 || !first);
+}
+
 static int read_files(struct harvest *h, const struct harvest_dir *dir,
 		      const struct entries *entries, struct err *err)
 {
@@ -454,6 +463,8 @@ static int read_files(struct harvest *h, const struct harvest_dir *dir,
 	uint8_t uuid[16];
 	int ret;
 
+	if (is_unwritten(dir->fd))
+		return 0;
 	if (is_our_trace(dir->fd, &metadata_fd, uuid)) {
 		h->trace = catalog_trace(h->catalog, dir->trace, uuid);
 		h->metadata_fd = metadata_fd;
