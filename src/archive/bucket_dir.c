@@ -115,12 +115,15 @@ static int bucket_dir_get(void *data, const char *name, int64_t at, uint64_t len
 
 /* @path: of the directory @name of @at_fd, with '/' at its end, or empty. */
 static int list_below(int at_fd, const char *name, const char *path, int depth,
-		      int (*each)(void *of, const char *name), void *of)
+		      int (*each)(void *of, const char *name), void *of, struct err *err)
 {
 	AUTO_DIR DIR *dir = depth > MAX_DEPTH ? NULL : dir_open(at_fd, name);
 	struct dirent *entry;
 	int ret = 0;
 
+	/* without its objects a trace would lack events */
+	if (!dir && depth <= MAX_DEPTH && errno != ENOENT)
+		return err_errno(err, ERR_OUTPUT, errno, "can't read %s in the archive", path);
 	while (ret == 0 && (entry = dir_next(dir))) {
 		AUTO_FREE char *below = NULL;
 		struct stat st;
@@ -130,7 +133,8 @@ static int list_below(int at_fd, const char *name, const char *path, int depth,
 			continue;
 		below = xasprintf("%s%s%s", path, entry->d_name, S_ISDIR(st.st_mode) ? "/" : "");
 		if (S_ISDIR(st.st_mode))
-			ret = list_below(dirfd(dir), entry->d_name, below, depth + 1, each, of);
+			ret = list_below(dirfd(dir), entry->d_name, below, depth + 1, each, of,
+					 err);
 		else if (S_ISREG(st.st_mode))
 			ret = each(of, below);
 	}
@@ -152,7 +156,7 @@ static int bucket_dir_list(void *data, const char *prefix, int (*each)(void *of,
 		return 0;
 	if (fd < 0)
 		return err_errno(err, ERR_OUTPUT, -fd, "can't read %s/%s", dir->path, path);
-	return list_below(fd, ".", prefix, 0, each, of);
+	return list_below(fd, ".", prefix, 0, each, of, err);
 }
 
 static void bucket_dir_close(void *data)
