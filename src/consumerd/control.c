@@ -148,6 +148,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		.sync = (enum sync_mode)MIN(req->sync, SYNC_PERIOD),
 		.sync_us = req->sync_us,
 		.snapshots = req->snapshots != 0,
+		.gap = req->gap != 0,
 		.doorbell_fd = req->doorbell,
 		.done = &c->done,
 	};

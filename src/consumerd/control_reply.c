@@ -85,6 +85,7 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.overwritten = stats.overwritten,
 		.cleared = stats.cleared,
 		.produced = ring->set ? stats.produced : 0,
+		.unreported = ring->set ? 0 : stats.unreported,
 	};
 }
 

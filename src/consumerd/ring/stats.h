@@ -34,6 +34,7 @@ struct stats {
 	uint64_t held, held_bytes; /* of a ring that is overwritten: of the others, the oldest, of
 				    * which there is a copy */
 	uint64_t cleared;     /* the same: removed by a clear */
+	uint64_t unreported;  /* part of the lost ones: no packet counts them */
 	uint64_t produced;    /* bytes, see msg_con_stream; set when it is read */
 };
 

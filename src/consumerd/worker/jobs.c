@@ -95,6 +95,8 @@ static bool do_start(struct worker *w, struct job *job)
 			.connect = !job->start.path && !w->config.relay_later,
 		};
 
+		if (w->config.gap)
+			sink_note_gap(w->sink);
 		if (w->sink->ops->start)
 			(void)w->sink->ops->start(w->sink, &start, &job->err);
 	}

@@ -14,6 +14,25 @@ static uint64_t lost_output(const struct stream *s)
 	return s->lost_output + s->reader.invalid_count;
 }
 
+/* Those that were overwritten are not among the recorded ones of a packet. */
+static uint64_t lost_full(const struct stream *s)
+{
+	return s->reader.lost[LOST_FULL] + s->reader.overwritten;
+}
+
+static uint64_t lost_in_all(const struct stream *s)
+{
+	const uint64_t *lost = s->reader.lost;
+
+	return lost_full(s) + lost[LOST_SIZE] + lost[LOST_BUSY] + lost_output(s);
+}
+
+/* Lost ones that no packet counts. */
+static uint64_t unreported(const struct stream *s)
+{
+	return s->reader.kept ? 0 : lost_in_all(s) - MIN(s->lost_reported, lost_in_all(s));
+}
+
 /* Whether the records of the copy are not written yet. */
 static bool stream_holds(const struct stream *s)
 {
@@ -46,6 +65,7 @@ static void stream_publish(struct stream *s)
 		.held = stream_holds(s) ? s->copied_count - r->released_count : 0,
 		.held_bytes = stream_holds(s) ? s->copied_pos - r->released : 0,
 		.stalling = s->config->disk->stalled,
+		.unreported = s->ended ? unreported(s) : 0,
 	};
 
 	memcpy(stats.lost, r->lost, sizeof(stats.lost));
@@ -120,19 +140,6 @@ static void stream_note_turn(struct stream *s)
 }
 
 /* --- packets ---------------------------------------------------------------- */
-
-/* Those that were overwritten are not among the recorded ones of a packet. */
-static uint64_t lost_full(const struct stream *s)
-{
-	return s->reader.lost[LOST_FULL] + s->reader.overwritten;
-}
-
-static uint64_t lost_in_all(const struct stream *s)
-{
-	const uint64_t *lost = s->reader.lost;
-
-	return lost_full(s) + lost[LOST_SIZE] + lost[LOST_BUSY] + lost_output(s);
-}
 
 /* The end of the packet with this number, for the next consumer. */
 static void stream_save_end(struct stream *s, uint64_t number, uint64_t pos, uint64_t count)
@@ -644,7 +651,7 @@ static void give_up_pending(struct stream *s)
 	if (left && stream_write_packet(s, false) > 0)
 		(void)!stream_await_outcome(s);
 	s->config->disk->accounting = false;
-	if (left && lost_in_all(s) != s->lost_reported)
+	if (left && unreported(s))
 		sink_note_gap(s->out->sink);
 }
 

@@ -36,6 +36,7 @@ struct worker_config {
 	struct relay_conn_config relay; /* addr not NULL: instead of files; taken over */
 	bool relay_later;		/* the relay may be unreachable at the start */
 	bool snapshots;			/* nothing is written but snapshots */
+	bool gap;			/* see con_output_open */
 	bool leftover;			/* only sends the spool of an earlier session */
 	int doorbell_fd;		/* of an earlier consumer, now owned; -1: create one */
 	struct job_queue *done;		/* receives the jobs that are done; outlives the worker */

@@ -84,6 +84,19 @@ static const char *dir_path(const struct session *session)
 	return *session->relay ? session->spool : session->path;
 }
 
+static void add_unreported(const struct msg_con_stream *sum, void *data)
+{
+	*(uint64_t *)data += sum->unreported;
+}
+
+static bool has_gap(const struct run *run)
+{
+	uint64_t unreported = 0;
+
+	domains_each_final(run->config.domains, run->session, add_unreported, &unreported);
+	return unreported != 0;
+}
+
 void run_open_output(struct run_part *part, bool later, con_done done, void *data)
 {
 	const struct run *run = part->run;
@@ -117,6 +130,7 @@ void run_open_output(struct run_part *part, bool later, con_done done, void *dat
 		.relay_url = *session->relay ? session->path : "",
 		.turning = turning,
 		.part = part == &run->parts[RUN_KERNEL],
+		.gap = has_gap(run),
 	};
 
 	chunk_turn_name(&session->chunk, (unsigned int)(part - run->parts), turning);

@@ -29,6 +29,12 @@ static void note_free(struct recording *rec, struct ring_note *note)
 	free(note);
 }
 
+void note_count(struct ring_note *note, const struct msg_con_stream *stream)
+{
+	COUNTERS_ADD(&note->sum, stream);
+	note->sum.unreported += stream->unreported;
+}
+
 void note_finish(struct recording *rec, struct ring_note *note)
 {
 	struct ring_note *first;
@@ -37,7 +43,7 @@ void note_finish(struct recording *rec, struct ring_note *note)
 	list_for_each(first, &rec->finals, node) {
 		if (first->channel != note->channel)
 			continue;
-		COUNTERS_ADD(&first->sum, &note->sum);
+		note_count(first, &note->sum);
 		note_free(rec, note);
 		return;
 	}

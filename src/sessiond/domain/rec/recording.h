@@ -183,6 +183,8 @@ void recording_clock_remark(struct domain_tracer *domain, struct session *sessio
 struct ring_note *note_find(const struct recording *rec, uint64_t id);
 /** Add a note, unless there is one of this id. */
 void note_add(struct recording *rec, const struct ring_note *facts);
+/** Add a stream's counters to those of a note. */
+void note_count(struct ring_note *note, const struct msg_con_stream *stream);
 /** Add a note with final counters to the sum of its channel. It may be freed. */
 void note_finish(struct recording *rec, struct ring_note *note);
 /** Remove the note of a ring set without records. */

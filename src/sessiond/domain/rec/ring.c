@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "proto/counters.h"
 #include "recording.h"
 #include "sessiond/peers/admission.h"
 #include "trace/metadata.h"
@@ -269,7 +268,7 @@ void ring_add_final(void *data, struct decoder *dec)
 	if (!dec)
 		memset(&note->sum, 0, sizeof(note->sum));
 	else if (msg_con_stream_decode(dec, &stream) == 0)
-		COUNTERS_ADD(&note->sum, &stream);
+		note_count(note, &stream);
 }
 
 static void ring_note_not_sampled(struct ring *ring, uint64_t nr)

@@ -191,6 +191,7 @@ static void put_final(const void *node, VISIT visit, void *data)
 		.ring = note->id,
 		.channel = note->channel->number,
 		.owner = note->owner,
+		.unreported = note->sum.unreported,
 	};
 
 	if ((visit != postorder && visit != leaf) || !note->final || note->wanted)
@@ -356,7 +357,7 @@ static void restore_finals(struct recording *rec, struct list finals)
 			.channel = channel_by_number(rec->session, msg.channel),
 			.owner = msg.owner,
 			.final = true,
-			.sum = { .ring = msg.ring },
+			.sum = { .ring = msg.ring, .unreported = msg.unreported },
 		};
 
 		COUNTERS_COPY(&note.sum, &msg);
