@@ -41,7 +41,7 @@ end
 
 function __lttctl_operands -a verb
     switch $verb
-        case view calls flame latency query diff export report symbols verify sync
+        case view calls flame latency why query diff export report symbols verify sync
             __lttctl_values name list
             __fish_complete_directories
         case start stop flush rotate enable-rotation disable-rotation clear destroy list save status set-session stats

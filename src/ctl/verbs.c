@@ -149,7 +149,7 @@ static const struct {
 	  "'lttctl view' prints each event as text, and 'lttctl view --json' as an object for "
 	  "a script" },
 	{ "slow slowest percentiles quantiles",
-	  "'lttctl latency' shows how long things took, and the slowest" },
+	  "'lttctl latency' shows how long things took, and the slowest, 'lttctl why' their causes" },
 	{ "stat summary",
 	  "'lttctl report' shows what a trace has, 'lttctl status' how a recording goes, "
 	  "'lttctl stats' what was counted" },

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* latency.c - lttctl latency [NAME | BEGIN END] [SESSION | DIR]: how long things took, by the
- * events of a trace: number, quantiles, histogram, and the slowest ones. */
+ * events of a trace: number, quantiles, histogram, and the slowest ones. `lttctl why` explains
+ * these. */
+#include "latency.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/calls.h"
+#include "analyse/critical.h"
 #include "analyse/disk.h"
 #include "analyse/latency.h"
 #include "analyse/objects.h"
@@ -27,6 +31,7 @@
 #include "show/show.h"
 
 #define SLOWEST 10u
+#define EXPLAINED 3u
 #define ROWS_MOST 1000u
 
 static struct {
@@ -37,13 +42,15 @@ static struct show_options chosen;
 
 static uint64_t top = SLOWEST;
 
-static const struct poptOption options[] = {
+static bool explains; /* `why`: each of the slowest with its critical path */
+
+const struct poptOption latency_options[] = {
 	OPTION_TEXT("by", 0, &opt.by, "begin and end have this field in common, not the thread",
 		    "FIELD"),
 	OPTION_TEXT("group-by", 'g', &opt.group_by,
 		    "a row for each value: thread, process, cpu, name or a field of the events",
 		    "KEY"),
-	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 10", "N"),
+	OPTION_TEXT("top", 'n', &opt.top, "rows of each list; default: 10, of why: 3", "N"),
 	OPTION_TEXT("trace-path", 0, &opt.trace_path, "read the traces below this directory",
 		    "DIR"),
 	OPTION_WHOLE_NAMES,
@@ -140,7 +147,7 @@ static int latency_verb_check_kind(struct err *err)
 	return 0;
 }
 
-static enum status latency_verb_check(struct ctl *ctl)
+enum status latency_verb_check(struct ctl *ctl)
 {
 	if (operand(ctl, 0) && latency_verb_is_ready(operand(ctl, 0)) && ctl->nr_operands > 2)
 		err_set(&ctl->err, ERR_INVALID, "one session or directory can be read at a time");
@@ -543,6 +550,71 @@ static void latency_verb_set_parts(struct json_object *o, const struct parts *pa
 	}
 }
 
+static void latency_verb_set_thread(struct json_object *o, const char *key,
+				    const struct critical_thread *thread)
+{
+	struct json_object *t;
+
+	if (!thread)
+		return;
+	t = json_object_new_object();
+	json_set_str(t, "name", thread->name);
+	if (thread->has_pid)
+		json_set_num(t, "pid", thread->pid);
+	json_set_num(t, "tid", thread->tid);
+	json_set(o, key, t);
+}
+
+static void latency_verb_set_path(struct json_object *o, const struct critical_path *path)
+{
+	json_set_num(o, "explained_ns", path->ns - path->left_out_ns);
+	json_set_bool(o, "is_cut", path->is_cut);
+	json_set(o, "causes", json_object_new_array());
+	for (uint32_t i = 0; i < path->nr_parts; i++) {
+		const struct critical_part *part = &path->parts[i];
+		struct json_object *cause = json_object_new_object();
+
+		json_set_str(cause, "kind", critical_kind_name(part->kind));
+		json_set_num(cause, "cause_ns", part->ns);
+		latency_verb_set_thread(cause, "in_thread", part->thread);
+		if (part->call)
+			json_set_str(cause, "call", part->call);
+		latency_verb_set_thread(cause, "cpu_had", part->other);
+		json_set_bool(cause, "is_awaited", part->waited_in);
+		if (part->waited_in && *part->waited_in)
+			json_set_str(cause, "waited_in", part->waited_in);
+		json_append(o, "causes", cause);
+	}
+}
+
+static void latency_verb_explain_one(struct json_object *o, const struct latency_slow *slow,
+				     struct view *view, const struct view_select *select)
+{
+	struct critical *critical = critical_new(select->begin_ns, select->end_ns);
+	struct critical_path *path = xalloc(sizeof(*path));
+	struct event event;
+
+	while (event_next(view, select, &event) > 0)
+		critical_take(critical, &event);
+	critical_find(critical, slow->span.tid, path);
+	latency_verb_set_path(o, path);
+	critical_free(critical);
+	free(path);
+}
+
+static void latency_verb_divide_one(struct json_object *o, const struct latency_slow *slow,
+				    struct view *view, const struct view_select *select)
+{
+	struct parts parts;
+	struct event event;
+
+	parts_begin(&parts, slow->span.tid, select->begin_ns);
+	while (event_next(view, select, &event) > 0)
+		parts_take(&parts, &event);
+	parts_end(&parts, select->end_ns);
+	latency_verb_set_parts(o, &parts);
+}
+
 /* By a reading of the time of this span alone. A failure is no error: the parts are missing. */
 static void latency_verb_add_parts(struct json_object *o, const struct latency_slow *slow,
 				   const char *path)
@@ -552,20 +624,14 @@ static void latency_verb_add_parts(struct json_object *o, const struct latency_s
 		.has_end = true,
 		.begin_ns = slow->span.from_ns,
 		.end_ns = slow->span.from_ns + (int64_t)slow->span.ns,
-		.names = SCHED_EVENTS ",syscall_entry_*,syscall_exit_*",
+		.names = SCHED_EVENTS "," SCHED_CALLS "," CRITICAL_INTERRUPTS,
 	};
 	struct view *view;
-	struct parts parts;
-	struct event event;
 	struct err err = { 0 };
 
 	if (show_open(path, false, NULL, NULL, &view, &err) != 0)
 		return;
-	parts_begin(&parts, slow->span.tid, select.begin_ns);
-	while (event_next(view, &select, &event) > 0)
-		parts_take(&parts, &event);
-	parts_end(&parts, select.end_ns);
-	latency_verb_set_parts(o, &parts);
+	(explains ? latency_verb_explain_one : latency_verb_divide_one)(o, slow, view, &select);
 	view_free(view);
 }
 
@@ -657,6 +723,11 @@ static int latency_verb_read(struct ctl *ctl, struct view *view, struct latency_
 	int64_t origin_ns;
 	int r;
 
+	if (explains && !view_declares(view, "sched_switch"))
+		return err_set(&ctl->err, ERR_NO_EVENT,
+			       "%s has no events of the scheduler, by which a cause is found; "
+			       "'lttctl record -k -- PROGRAM' records them",
+			       path);
 	if (show_select(view, path, &chosen, reading->pairs, &select, &ctl->err) != 0 ||
 	    show_origin(path, false, &origin_ns, &ctl->err) != 0)
 		return ctl->err.code;
@@ -679,10 +750,9 @@ static int latency_verb_read(struct ctl *ctl, struct view *view, struct latency_
 	json_set_time(ctl->record, "origin_ns", origin_ns);
 	json_set_num(ctl->record, "open_spans", rest.open);
 	JSON_COPY(ctl->record, &rest, alone, forgotten, nowhere);
-	latency_verb_record(ctl->record, reading->latency, origin_ns,
-			    (reading->pairs || reading->calls) &&
-				    view_declares(view, "sched_switch"),
-			    path);
+	latency_verb_record(
+		ctl->record, reading->latency, origin_ns,
+		(reading->pairs || reading->calls) && view_declares(view, "sched_switch"), path);
 	latency_verb_note(ctl, reading, &rest, sum);
 	if (reading->symbols)
 		symbols_report(reading->symbols, ctl);
@@ -709,11 +779,19 @@ static enum status latency_verb_run(struct ctl *ctl)
 	return ctl->err.code ? STATUS_ERROR : (enum status)show_exit_status(verdict);
 }
 
+enum status latency_verb_explain(struct ctl *ctl)
+{
+	explains = true;
+	if (!opt.top)
+		top = EXPLAINED;
+	return latency_verb_run(ctl);
+}
+
 const struct verb verb_latency = {
 	.name = "latency",
 	.operands = "[NAME | BEGIN END] [SESSION | DIR]",
 	.help = "Show how long things took: quantiles, a histogram, and the slowest",
-	.options = options,
+	.options = latency_options,
 	.paged = true,
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 3,
