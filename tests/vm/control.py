@@ -450,6 +450,31 @@ def test_latency():
     check(bad == 0, f"{bad} page faults lack a value")
 
 
+def test_why():
+    """Requests with planted causes: the path finds each, in the program, its server and its child."""
+    out = "/dev/shm/why"
+    shutil.rmtree(out, ignore_errors=True)
+    run("lttctl", "record", "-k", "-u", "-a", "-o", out, "-e",
+        "web_*,sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,syscall_entry_*,syscall_exit_*,"
+        "irq_handler_*,softirq_entry,softirq_exit,hrtimer_expire_*", "--", f"{BUILD}/prog/planted")
+    found = ctl("why", "--top=10", "--group-by=kind", "web_request_begin", "web_request_end", out)["result"]
+    planted = {  # kind, thread, call, the thread that had the CPU, the call in which it was awaited
+        "lock": [("asleep", "holder", "clock_nanosleep", None, "futex")],
+        "timer": [("asleep", "worker", "clock_nanosleep", None, None)],
+        "alone": [("running", "worker", None, None, None)],
+        "stolen": [("runnable", "worker", None, "hog", None), ("running", "worker", None, None, None)],
+        "rpc": [("asleep", "server", "clock_nanosleep", None, "read"), ("running", "server", None, None, "read")],
+        "child": [("running", "child", None, None, "wait4")],
+    }
+    check({s["group"] for s in found["slowest"]} == set(planted), found)
+    for span in found["slowest"]:
+        check(not span["is_cut"] and span["explained_ns"] == sum(c["cause_ns"] for c in span["causes"]) == span["duration_ns"], span)
+        causes = {(c["kind"], c["in_thread"]["name"], c.get("call"), c.get("cpu_had", {}).get("name"), c.get("waited_in")):
+                  c["cause_ns"] for c in span["causes"]}
+        share = [causes.get(cause, 0) / span["duration_ns"] for cause in planted[span["group"]]]
+        check(sum(share) > 0.5 and min(share) > 0.02, f"{span['group']}: {share} of {causes}")
+
+
 def test_record_running():
     """Processes that run already: the kernel's events of theirs alone; or of the whole machine."""
     for out in "/dev/shm/of-one", "/dev/shm/of-all":
@@ -4098,7 +4123,7 @@ def test_labels():
     check("did you mean 'O_CREAT'?" in shown[0]["why"], shown)
 
 
-TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
