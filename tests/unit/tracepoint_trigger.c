@@ -40,9 +40,14 @@ LTT_TRACEPOINT(t, end, (const char *name, int32_t id, double cost), LTT_INFO,
 	       ltt_string(name, name), ltt_int(int32_t, id, id), ltt_float(double, cost, cost),
 	       ltt_int(uint8_t, small, 200))
 
+/* Payloads of one word. */
+LTT_TRACEPOINT(t, short_begin, (int32_t id), LTT_INFO, ltt_int(int32_t, id, id))
+LTT_TRACEPOINT(t, short_end, (int64_t id), LTT_INFO, ltt_int(int64_t, id, id))
+LTT_TRACEPOINT(t, short_positive, (uint32_t id), LTT_INFO, ltt_int(uint32_t, id, id))
+
 static struct ltt_fired *fired;
 static struct pairing *pairs;
-static uint32_t begin_id, end_id;
+static uint32_t begin_id, end_id, short_begin_id, short_end_id, short_positive_id;
 
 static void added(const struct point *point, void *data)
 {
@@ -51,6 +56,12 @@ static void added(const struct point *point, void *data)
 		begin_id = point->id;
 	if (strcmp(point->event->name, "t:end") == 0)
 		end_id = point->id;
+	if (strcmp(point->event->name, "t:short_begin") == 0)
+		short_begin_id = point->id;
+	if (strcmp(point->event->name, "t:short_end") == 0)
+		short_end_id = point->id;
+	if (strcmp(point->event->name, "t:short_positive") == 0)
+		short_positive_id = point->id;
 }
 
 static struct trigger_spec spec_of(enum trigger_role role, uint32_t key, uint64_t threshold)
@@ -316,6 +327,132 @@ static void from_threads(uint32_t begin_key, uint32_t end_key)
 	unwatch_pair();
 }
 
+/* --- pairs of short events -------------------------------------------------------- */
+
+static void watch_short(uint32_t point, enum trigger_role role, uint32_t key, uint64_t threshold)
+{
+	struct trigger_spec spec = spec_of(role, key, threshold);
+
+	spec.clock = LTT_CLOCK_CYCLES;
+	spec.nr_captures = 1;
+	CHECK_IS(site_watch(point, &spec), ==, 0);
+}
+
+static void unwatch_short(void)
+{
+	CHECK_IS(site_unwatch(short_begin_id, fired, SLOT, TRIGGER_BEGIN), ==, 0);
+	CHECK_IS(site_unwatch(short_end_id, fired, SLOT, TRIGGER_END), ==, 0);
+	CHECK(!ltt_enabled(t, short_begin) && !ltt_enabled(t, short_end));
+	pairing_release(pairs);
+	CHECK(pairing_new() == pairs);
+}
+
+/* Of all signs and widths; also if another trigger comes and goes. */
+static void by_short_key(void)
+{
+	const struct trigger_spec match = spec_of(TRIGGER_COUNT, TRIGGER_BY_THREAD, 0);
+
+	clear();
+	watch_short(short_begin_id, TRIGGER_BEGIN, 0, 0);
+	watch_short(short_end_id, TRIGGER_END, 0, LONG);
+	watch_short(short_positive_id, TRIGGER_END, 0, 0);
+	for (int i = -1000; i < 1000; i++) {
+		ltt_trace(t, short_begin, i);
+		ltt_trace(t, short_end, i);
+	}
+	watch_short(short_end_id, TRIGGER_END, 0, 0);
+	for (int i = -1000; i < 1000; i++)
+		ltt_trace(t, short_end, i);
+	ltt_trace(t, short_begin, -5);
+	ltt_trace(t, short_positive, (uint32_t)-5);
+	CHECK_IS(counts()->fired, ==, 0);
+	ltt_trace(t, short_end, -5);
+	CHECK_IS(counts()->fired, ==, 1);
+	CHECK(record()->kind[0] == LTT_FIRED_SIGNED && (int64_t)record()->value[0].bits == -5);
+	ltt_trace(t, short_begin, 5);
+	ltt_trace(t, short_positive, 5);
+	CHECK_IS(counts()->fired, ==, 2);
+	CHECK_IS(site_watch(short_begin_id, &match), ==, 0);
+	ltt_trace(t, short_begin, 7);
+	CHECK_IS(counts()->fired, ==, 3);
+	CHECK_IS(site_unwatch(short_begin_id, fired, SLOT, TRIGGER_COUNT), ==, 0);
+	ltt_trace(t, short_begin, 8);
+	ltt_trace(t, short_end, 7);
+	ltt_trace(t, short_end, 8);
+	CHECK_IS(counts()->fired, ==, 5);
+	CHECK(!counts()->evicted && !counts()->missed);
+	CHECK_IS(site_unwatch(short_positive_id, fired, SLOT, TRIGGER_END), ==, 0);
+	unwatch_short();
+}
+
+static void by_short_thread(void)
+{
+	clear();
+	watch_short(short_begin_id, TRIGGER_BEGIN, TRIGGER_BY_THREAD, 0);
+	watch_short(short_end_id, TRIGGER_END, TRIGGER_BY_THREAD, LONG);
+	for (int i = 0; i < 1000; i++) {
+		ltt_trace(t, short_begin, i);
+		ltt_trace(t, short_begin, i);
+		ltt_trace(t, short_end, i);
+		ltt_trace(t, short_end, i);
+	}
+	ltt_trace(t, short_begin, 1);
+	watch_short(short_end_id, TRIGGER_END, TRIGGER_BY_THREAD, 0);
+	ltt_trace(t, short_end, 1);
+	ltt_trace(t, short_end, 1);
+	CHECK(counts()->fired == 1 && !counts()->evicted && !counts()->missed);
+	unwatch_short();
+}
+
+/* One begin of the thread has no end yet. */
+static void *emit_short(void *arg)
+{
+	int first = (int)(intptr_t)arg * EVENTS;
+
+	for (int i = first + 1; i < first + EVENTS; i++) {
+		ltt_trace(t, short_begin, i);
+		ltt_trace(t, short_end, i);
+	}
+	ltt_trace(t, short_begin, first);
+	return NULL;
+}
+
+static void on_signal_short(int signo)
+{
+	(void)signo;
+	ltt_trace(t, short_begin, -1 - handled);
+	ltt_trace(t, short_end, -1 - handled);
+	handled++;
+}
+
+static void short_from_threads(uint64_t threshold)
+{
+	pthread_t threads[THREADS];
+	uint64_t at_once;
+
+	clear();
+	watch_short(short_begin_id, TRIGGER_BEGIN, 0, 0);
+	watch_short(short_end_id, TRIGGER_END, 0, threshold);
+	handled = 0;
+	signal(SIGUSR1, on_signal_short);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_IS(pthread_create(&threads[i], NULL, emit_short, (void *)(intptr_t)i), ==, 0);
+	for (int i = 0; i < SIGNALS; i++)
+		CHECK_IS(pthread_kill(threads[0], SIGUSR1), <=, ESRCH);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	at_once = threshold ? 0 : (uint64_t)(THREADS * (EVENTS - 1) + handled);
+	CHECK_IS(counts()->fired, ==, at_once);
+	watch_short(short_end_id, TRIGGER_END, 0, 0);
+	for (int i = -handled; i < THREADS * EVENTS; i++)
+		ltt_trace(t, short_end, i);
+	CHECK_IS(counts()->fired, ==, at_once + THREADS);
+	CHECK(!counts()->evicted && !counts()->missed);
+	unwatch_short();
+}
+
+/* --- lives and deaths ------------------------------------------------------------- */
+
 static bool ends;
 
 static void *emit_until_end(void *arg)
@@ -438,7 +575,7 @@ int main(void)
 	CHECK_IS(fired, !=, MAP_FAILED);
 	ring_init();
 	site_listen(&listener);
-	CHECK(begin_id && end_id);
+	CHECK(begin_id && end_id && short_begin_id && short_end_id && short_positive_id);
 	pairs = pairing_new();
 	CHECK(pairs);
 	match();
@@ -449,6 +586,10 @@ int main(void)
 	full();
 	from_threads(0, 1);
 	from_threads(TRIGGER_BY_THREAD, TRIGGER_BY_THREAD);
+	by_short_key();
+	by_short_thread();
+	short_from_threads(0);
+	short_from_threads(LONG);
 	changing();
 	across_fork();
 	killed();

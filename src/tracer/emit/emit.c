@@ -153,11 +153,16 @@ static inline void emit_to_counter(const struct hook *hook, const struct ltt_sit
 				   const void *payload, size_t len, struct emit_ip ip)
 {
 	uint32_t preparation = emit_preparation_of(hook);
+	const struct trigger *trigger;
 
-	if (likely(!preparation) ||
-	    admit_event(hook, preparation, payload, len, emit_ip_of(site, ip)))
-		(__atomic_load_n(&hook->trigger, __ATOMIC_RELAXED) ? trigger_hit : counter_hit)(
-			hook, site, payload, len);
+	if (unlikely(preparation) &&
+	    !admit_event(hook, preparation, payload, len, emit_ip_of(site, ip)))
+		return;
+	trigger = __atomic_load_n(&hook->trigger, __ATOMIC_ACQUIRE);
+	if (trigger)
+		trigger_hit(trigger, site, payload, len);
+	else
+		counter_hit(hook, site, payload, len);
 }
 
 static inline void emit_to_hook(const struct hook *hook, const struct ltt_site *site,
@@ -284,11 +289,19 @@ void emit_from(struct ltt_site *site, const void *payload, size_t len, const voi
 /* ltt_emit_word() jumps to here. */
 void emit_word_slow(struct ltt_site *site, uint64_t word, size_t len)
 {
-	const uint64_t payload[1 + LTT_PAYLOAD_SLACK / 8] = { word };
+	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
+	const struct trigger *trigger =
+		table ? __atomic_load_n(&table->only, __ATOMIC_ACQUIRE) : NULL;
 
-	if (emit_fast_path_valid == ring_is_clock_given())
-		emit_update_fast_path();
-	emit_from(site, payload, len, __builtin_return_address(0));
+	if (trigger && !emit_limits) {
+		trigger_hit_word(site, word, len, trigger);
+	} else {
+		const uint64_t payload[1 + LTT_PAYLOAD_SLACK / 8] = { word };
+
+		if (emit_fast_path_valid == ring_is_clock_given())
+			emit_update_fast_path();
+		emit_from(site, payload, len, __builtin_return_address(0));
+	}
 }
 
 #ifndef SECTION_HAS_WORD

@@ -22,11 +22,23 @@
 #include "tracer/site/registry.h"
 #include "view.h"
 
-/** A trigger at a point. @by: of pairs with a key. */
+/** Of a trigger whose events have a payload of one word, and whose clock is the cycle counter: the
+ *  role, and the place of the key. */
+enum short_way {
+	SHORT_NONE,
+	SHORT_BEGIN,
+	SHORT_END,
+	SHORT_BEGIN_BY_THREAD,
+	SHORT_END_BY_THREAD,
+};
+
+/** A trigger at a point. @by: of pairs with a key. @short_way: for trigger_hit_word(). @above_key:
+ *  bits of the word above the key. */
 struct trigger {
 	struct trigger *next; /* in one of the lists below */
 	struct trigger_spec spec;
 	struct key_field by;
+	uint8_t short_way, above_key;
 };
 
 static void emit_trigger_count(uint64_t *word)
@@ -278,12 +290,11 @@ static inline uint64_t pair_thread_key(void)
 	return thread_key;
 }
 
+/* More than TIME_WRITTEN. */
 static inline uint64_t pair_clock(const struct trigger_spec *spec)
 {
-	uint64_t now =
-		spec->clock == LTT_CLOCK_CYCLES ? section_read_cycles() : ring_clock_monotonic();
-
-	return unlikely(now <= TIME_WRITTEN) ? TIME_WRITTEN + 1 : now;
+	return TIME_WRITTEN + 1 +
+	       (spec->clock == LTT_CLOCK_CYCLES ? section_read_cycles() : ring_clock_monotonic());
 }
 
 static inline struct pair_entry *pair_bucket(struct pairing *pairs, uint64_t key, bool second)
@@ -327,12 +338,13 @@ static inline void pair_newest(struct pair_entry *bucket, uint64_t key, struct p
 	}
 }
 
-/* All entries of the bucket from this one on. */
-static inline bool pair_is_free(const struct pair_entry *bucket, uint32_t from)
+/* All entries of the bucket but the first are free, and no second bucket has been used. */
+static inline bool pair_is_alone(const struct pairing *pairs, const struct pair_entry *bucket)
 {
-	uint64_t any = 0;
+	uint64_t any = __atomic_load_n(&pairs->spilled, __ATOMIC_RELAXED);
 
-	for (uint32_t i = from; i < WAYS; i++)
+#pragma GCC unroll 4
+	for (uint32_t i = 1; i < WAYS; i++)
 		any |= __atomic_load_n(&bucket[i].time, __ATOMIC_RELAXED);
 	return any == TIME_FREE;
 }
@@ -354,17 +366,15 @@ static __attribute__((noinline)) uint64_t pair_take_any(struct pairing *pairs, u
 	return 0;
 }
 
-/* The usual case is the only begin in its bucket. */
-static inline uint64_t pair_take(struct pairing *pairs, uint64_t key)
+/* The usual case: take out the only begin of the bucket, of a pair that does not fire. */
+static inline bool pair_pass(const struct trigger_spec *spec, uint64_t key, uint64_t now)
 {
-	struct pair_entry *entry = pair_bucket(pairs, key, false);
-	uint64_t time = __atomic_load_n(&entry->time, __ATOMIC_ACQUIRE);
+	struct pair_entry *entry = pair_bucket(spec->pairs, key, false);
+	uint64_t begun = __atomic_load_n(&entry->time, __ATOMIC_ACQUIRE);
 
-	if (likely(pair_is_of(entry, time, key) && pair_is_free(entry, 1) &&
-		   !__atomic_load_n(&pairs->spilled, __ATOMIC_RELAXED) &&
-		   pair_swap_time(entry, time, TIME_FREE)))
-		return time;
-	return pair_take_any(pairs, key);
+	return pair_is_of(entry, begun, key) && pair_is_alone(spec->pairs, entry) &&
+	       (now <= begun || now - begun <= spec->threshold) &&
+	       pair_swap_time(entry, begun, TIME_FREE);
 }
 
 static inline bool pair_write_free(struct pair_entry *bucket, uint64_t key, uint64_t time)
@@ -431,15 +441,13 @@ static __attribute__((noinline)) void pair_add_any(const struct trigger_spec *sp
 }
 
 /* The usual case is an empty bucket. */
-static inline void pair_add(const struct trigger_spec *spec, uint64_t key, uint64_t time)
+static inline void pair_begin(const struct trigger_spec *spec, uint64_t key, uint64_t time)
 {
 	struct pair_entry *entry = pair_bucket(spec->pairs, key, false);
 
-	if (likely(pair_is_free(entry, 0) &&
-		   !__atomic_load_n(&spec->pairs->spilled, __ATOMIC_RELAXED) &&
-		   pair_write(entry, TIME_FREE, key, time)))
-		return;
-	pair_add_any(spec, key, time);
+	if (unlikely(!pair_is_alone(spec->pairs, entry) ||
+		     !pair_write(entry, TIME_FREE, key, time)))
+		pair_add_any(spec, key, time);
 }
 
 static inline bool pair_key(const struct trigger *t, const struct ltt_site *site,
@@ -461,25 +469,16 @@ static inline bool pair_key(const struct trigger *t, const struct ltt_site *site
 	return false;
 }
 
-static void pair_begin(const struct trigger *t, const struct ltt_site *site, const void *payload,
-		       size_t len)
-{
-	uint64_t key;
-
-	if (likely(pair_key(t, site, payload, len, &key)))
-		pair_add(&t->spec, key, pair_clock(&t->spec));
-}
-
-static void pair_end(const struct trigger *t, const struct ltt_site *site, const void *payload,
-		     size_t len)
+static void pair_end(const struct trigger *t, uint64_t key, const struct ltt_site *site,
+		     const void *payload, size_t len)
 {
 	const struct trigger_spec *spec = &t->spec;
-	uint64_t now = pair_clock(spec), key, begun;
+	uint64_t now = pair_clock(spec), begun;
 
-	if (!pair_key(t, site, payload, len, &key))
+	if (likely(pair_pass(spec, key, now)))
 		return;
-	begun = pair_take(spec->pairs, key);
-	if (unlikely(begun && now > begun && now - begun > spec->threshold))
+	begun = pair_take_any(spec->pairs, key);
+	if (begun && now > begun && now - begun > spec->threshold)
 		emit_trigger_fire(spec, now - begun, site, payload, len);
 }
 
@@ -528,14 +527,12 @@ void pairings_after_fork_child(void)
 
 /* --- hits ------------------------------------------------------------------------- */
 
-void trigger_hit(const struct hook *hook, const struct ltt_site *site, const void *payload,
+void trigger_hit(const struct trigger *t, const struct ltt_site *site, const void *payload,
 		 size_t len)
 {
-	const struct trigger *t = __atomic_load_n(&hook->trigger, __ATOMIC_ACQUIRE);
-	const struct trigger_spec *spec = t ? &t->spec : NULL;
+	const struct trigger_spec *spec = &t->spec;
+	uint64_t key;
 
-	if (!spec)
-		return;
 	switch (spec->role) {
 	case TRIGGER_MATCH:
 		emit_trigger_fire(spec, 0, site, payload, len);
@@ -544,20 +541,77 @@ void trigger_hit(const struct hook *hook, const struct ltt_site *site, const voi
 		emit_trigger_count(&spec->fired->slot[spec->slot % LTT_FIRED_SLOTS].fired);
 		break;
 	case TRIGGER_BEGIN:
-		pair_begin(t, site, payload, len);
+		if (likely(pair_key(t, site, payload, len, &key)))
+			pair_begin(spec, key, pair_clock(spec));
 		break;
 	case TRIGGER_END:
-		pair_end(t, site, payload, len);
+		if (likely(pair_key(t, site, payload, len, &key)))
+			pair_end(t, key, site, payload, len);
 		break;
 	default:
 		break;
 	}
 }
 
+static __attribute__((noinline)) void trigger_hit_memory(const struct ltt_site *site, uint64_t word,
+							 size_t len, const struct trigger *t)
+{
+	const uint64_t payload[1 + LTT_PAYLOAD_SLACK / 8] = { word };
+
+	trigger_hit(t, site, payload, len);
+}
+
+static inline uint64_t trigger_key_of_word(const struct trigger *t, uint64_t word)
+{
+	uint32_t above = t->above_key & 63;
+
+	word <<= above;
+	return t->by.kind == LTT_COUNTS_SIGNED ? (uint64_t)((int64_t)word >> above) : word >> above;
+}
+
+static inline uint64_t trigger_cycles(void)
+{
+	return TIME_WRITTEN + 1 + section_read_cycles();
+}
+
+/* All calls are jumps, so that no register is saved. */
+void trigger_hit_word(const struct ltt_site *site, uint64_t word, size_t len,
+		      const struct trigger *t)
+{
+	uint8_t way = t->short_way;
+
+	if (way == SHORT_BEGIN)
+		pair_begin(&t->spec, trigger_key_of_word(t, word), trigger_cycles());
+	else if (way == SHORT_BEGIN_BY_THREAD && thread_key)
+		pair_begin(&t->spec, thread_key, trigger_cycles());
+	else if (!(way == SHORT_END && pair_pass(&t->spec, trigger_key_of_word(t, word),
+						 trigger_cycles())) &&
+		 !(way == SHORT_END_BY_THREAD &&
+		   pair_pass(&t->spec, thread_key, trigger_cycles())))
+		trigger_hit_memory(site, word, len, t);
+}
+
+static enum short_way trigger_short_way(const struct trigger_spec *spec, const struct key_field *by)
+{
+	bool by_thread = spec->key == TRIGGER_BY_THREAD;
+	bool in_word = by->bytes && !by->offset && !by->swapped &&
+		       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+	if (spec->clock != LTT_CLOCK_CYCLES || (!by_thread && !in_word))
+		return SHORT_NONE;
+	if (spec->role == TRIGGER_BEGIN)
+		return by_thread ? SHORT_BEGIN_BY_THREAD : SHORT_BEGIN;
+	if (spec->role == TRIGGER_END)
+		return by_thread ? SHORT_END_BY_THREAD : SHORT_END;
+	return SHORT_NONE;
+}
+
 void trigger_hit_oversize(const struct hook *hook, const struct ltt_site *site)
 {
-	if (!__atomic_load_n(&hook->preparation, __ATOMIC_RELAXED))
-		trigger_hit(hook, site, NULL, 0);
+	const struct trigger *t = __atomic_load_n(&hook->trigger, __ATOMIC_ACQUIRE);
+
+	if (t && !__atomic_load_n(&hook->preparation, __ATOMIC_RELAXED))
+		trigger_hit(t, site, NULL, 0);
 }
 
 /* --- memory of triggers ----------------------------------------------------------- */
@@ -637,6 +691,8 @@ static int emit_trigger_watch(struct point_state *point, const struct trigger_sp
 		return -ENOMEM;
 	}
 	new->hook.trigger->by = by;
+	new->hook.trigger->short_way = (uint8_t)trigger_short_way(spec, &by);
+	new->hook.trigger->above_key = (uint8_t)(64 - 8 * by.bytes);
 	new->hook.preparation = spec->preparation;
 	new->owned = new->hook.trigger;
 	new->release = emit_trigger_release;

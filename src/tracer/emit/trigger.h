@@ -68,10 +68,13 @@ struct trigger_spec {
 	uint32_t preparation;
 };
 
-/** An event that the trigger's filter accepts. @hook: its trigger may be removed concurrently.
- *  @len: bytes of the payload, including fields that are not recorded. errno is kept. */
-void trigger_hit(const struct hook *hook, const struct ltt_site *site, const void *payload,
+/** An event that the trigger's filter accepts. @trigger may be removed concurrently. @len: bytes of
+ *  the payload, including fields that are not recorded. errno is kept. */
+void trigger_hit(const struct trigger *trigger, const struct ltt_site *site, const void *payload,
 		 size_t len);
+/** The same for a payload of at most 8 bytes (ltt_emit_word()). */
+void trigger_hit_word(const struct ltt_site *site, uint64_t word, size_t len,
+		      const struct trigger *trigger);
 /** An event that is too large to be serialised: it has no fields, and no filter accepts it. */
 void trigger_hit_oversize(const struct hook *hook, const struct ltt_site *site);
 

@@ -19,7 +19,8 @@
  * Triggers need no protection, as their memory is never freed.
  *
  * ltt_site.only is a copy of the binding of the first hook while there is no other, so that the
- * path of a small event is one step shorter. A thread that finds it NULL walks the table.
+ * path of a small event is one step shorter. A thread that finds it NULL walks the table, unless
+ * hook_table.only shows that there is one trigger.
  *
  * Changed only under the registry's lock (site.c); read from any thread and
  * from signal handlers.
@@ -98,6 +99,7 @@ struct hook_table {
 	struct hook_table *older; /* the smaller one that it replaced; updated, too */
 	uint32_t nr;              /* entries in use or once used */
 	uint32_t cap;
+	struct trigger *only; /* if a trigger without a filter is the only listener; or NULL */
 	struct hook hook[];
 };
 

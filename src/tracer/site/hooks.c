@@ -65,17 +65,21 @@ void site_set_only(struct ltt_site *site, const struct binding *only)
 /* After each change of the table, and before the grace period behind it. */
 static void find_only(struct site_state *site)
 {
-	const struct binding *only = NULL;
+	const struct hook *hook = NULL;
 	unsigned int listeners = 0;
+	bool alone;
 
 	for (uint32_t i = 0; i < site->table->nr; i++) {
 		if (is_free(&site->table->hook[i]))
 			continue;
-		only = site->table->hook[i].preparation ? NULL : site->table->hook[i].binding;
+		hook = &site->table->hook[i];
 		listeners++;
 	}
+	alone = listeners == 1 && !hook->preparation;
 	if (site->site)
-		site_set_only(site->site, listeners == 1 ? only : NULL);
+		site_set_only(site->site, alone ? hook->binding : NULL);
+	for (struct hook_table *table = site->table; table; table = table->older)
+		__atomic_store_n(&table->only, alone ? hook->trigger : NULL, __ATOMIC_RELEASE);
 }
 
 static void hooks_report(struct ltt_site *site, int listened)
@@ -117,6 +121,7 @@ int hooks_reserve(struct site_state *site)
 	table->older = old;
 	if (old) {
 		table->nr = old->nr;
+		table->only = old->only;
 		memcpy(table->hook, old->hook, old->nr * sizeof(old->hook[0]));
 	}
 	site->table = table;
