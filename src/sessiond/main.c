@@ -18,6 +18,7 @@
 #include "io/confine.h"
 #include "io/listener.h"
 #include "io/logplace.h"
+#include "io/pidinfo.h"
 #include "io/program.h"
 #include "options.h"
 #include "sessiond.h"
@@ -250,13 +251,15 @@ static void sessiond_report_ready(struct program *p)
 }
 
 /* Everything that takes more is done: directory, sockets and their group. It has none in effect;
- * the consumer, which it may have to start again, gets the first three from it, and confine_open()
- * has the last one in effect for a program below the root directory of a process. */
+ * the consumer, which it may have to start again, gets the first three from it, confine_open()
+ * has the fourth one in effect for a program below the root directory of a process, and exits.h
+ * the last one, where the kernel does not do without. */
 static void sessiond_drop_rights(void)
 {
+	const uint64_t events = pidinfo_has_exit() ? 0 : CONFINE_CAP(CAP_NET_ADMIN);
 	const uint64_t permitted = CONFINE_CAP(CAP_SETUID) | CONFINE_CAP(CAP_SETGID) |
-				   CONFINE_CAP(CAP_DAC_OVERRIDE) |
-				   CONFINE_CAP(CAP_SYS_PTRACE);
+				   CONFINE_CAP(CAP_DAC_OVERRIDE) | CONFINE_CAP(CAP_SYS_PTRACE) |
+				   events;
 
 	confine(&(struct confine){ CONFINE_SESSION, permitted, 0 });
 }

@@ -2339,6 +2339,52 @@ def test_triggers():
     run("busybox", "rmmod", "ltt")
 
 
+def waiting(program="pairs"):
+    """A program that waits, and that the session daemon knows."""
+    before = run("lttctl", "list", "-u").stdout.count("pairs:begin")
+    app = subprocess.Popen([f"{BUILD}/prog/{program}", "1", "10", "20", "0", "wait"], stdin=subprocess.PIPE,
+                           stdout=subprocess.DEVNULL)
+    until(lambda: run("lttctl", "list", "-u").stdout.count("pairs:begin") > before, "the program")
+    return app
+
+
+def test_triggers_ends():
+    """Programs that a signal ends, also where the kernel does not have the status of other processes."""
+    notes = watched("/dev/shm/notes")
+    first = waiting()
+    ctl("on", "program pairs ends by SEGV", "-n", "crash")
+    ctl("on", "program pairs ends by any", "-n", "any")
+    ctl("on", "program other ends by any", "-n", "other")
+    all_triggers = lambda: {t["trigger"]: t for t in ctl("list-triggers")["result"]["triggers"]}
+    fired_all = lambda: [all_triggers()[name]["fired"] for name in ("crash", "any", "other")]
+    check(all_triggers()["crash"]["matching"] == 1, all_triggers())
+    for _ in range(50):  # of other programs
+        subprocess.run(["sh", "-c", "kill -SEGV $$"], check=False)
+    first.send_signal(signal.SIGSEGV)
+    first.wait()
+    until(lambda: fired_all() == [1, 1, 0], "the first end")
+    seen = [n for n in notes() if n["trigger"] == "crash"]
+    check([(n["pid"], n["process"], n["event"], n["value"]) for n in seen] == [(first.pid, "pairs", "SEGV", 11)], seen)
+    by_itself = waiting()
+    by_itself.communicate(b"\n")
+    second = waiting()
+    kill("ltt-sessiond")
+    until(lambda: all_triggers()["any"]["matching"] == 1, "the program to connect again")
+    second.kill()
+    second.wait()
+    until(lambda: fired_all() == [1, 2, 0], "the end by KILL")
+    time.sleep(1.5)
+    check(fired_all() == [1, 2, 0], fired_all())
+    netlink = lambda: open("/proc/net/netlink").read().count(" 11 ")
+    mine = netlink()
+    ctl("remove-trigger", "crash", "any", "other")
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 15):
+        check(netlink() == mine - 1, f"{mine} sockets for process events before, {netlink()} after")
+    notes.process.terminate()
+    notes.process.wait()
+    end_daemons()
+
+
 def test_triggers_places():
     """Places in the kernel and in programs fire, with their values; also for a daemon that takes over."""
     for bad, sentence in ((("--probe=nonsense", "n"), "has no such symbol"), (("--fetch=%ax", "n"), "at a place"),
@@ -4125,7 +4171,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

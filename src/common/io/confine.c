@@ -107,6 +107,17 @@ int confine_open(const char *path, int how)
 	return fd;
 }
 
+int confine_with(uint64_t needed, int (*run)(void *data), void *data)
+{
+	struct caps caps = { 0 };
+	bool raised = caps_raise(needed, &caps);
+	int ret = run(data);
+
+	if (raised && set_caps(&caps) < 0)
+		log_warn("can't drop capabilities again");
+	return ret;
+}
+
 int confine_watch(int notify, const char *folder, uint32_t events)
 {
 	struct caps caps = { 0 };

@@ -37,6 +37,10 @@ void confine(const struct confine *to);
  *  is dropped again. @how: O_RDONLY, O_RDWR or O_PATH. Return: a descriptor or -errno. */
 int confine_open(const char *path, int how) MUST_CHECK;
 
+/** Call @run with these capabilities in effect, as far as confine() has left them permitted; they
+ *  are dropped again. Return: that of @run. */
+int confine_with(uint64_t needed, int (*run)(void *data), void *data);
+
 /** inotify_add_watch() with that right. Return: the watch or -errno. */
 int confine_watch(int notify, const char *folder, uint32_t events) MUST_CHECK;
 

@@ -17,6 +17,7 @@ int confine_calls(enum confine_role role)
 #else
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -289,6 +290,10 @@ static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 		ret = allow(filter, "socket", &local);
 	if (ret == 0 && (role & (CONFINE_CONSUMER | A)))
 		ret = allow(filter, "socket", &routes);
+	if (ret == 0 && role == CONFINE_SESSION) /* process events; none for its consumer */
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2,
+				       SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0),
+				       SCMP_A2(SCMP_CMP_EQ, NETLINK_CONNECTOR, 0));
 	if (ret == 0 && (role & (C | A)))
 		ret = allow_inet(filter, role);
 	if (ret == 0 && (role & (CONFINE_SESSION | A)))

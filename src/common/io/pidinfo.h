@@ -4,8 +4,11 @@
 #ifndef IO_PIDINFO_H
 #define IO_PIDINFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 
 #define PIDINFO_EXIT (1u << 3)
 
@@ -21,5 +24,14 @@ struct pidinfo {
 _Static_assert(sizeof(struct pidinfo) == 64, "the size is a part of the number");
 
 #define PIDINFO_GET _IOWR(0xff, 11, struct pidinfo)
+
+static inline bool pidinfo_has_exit(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname kernel;
+
+	return uname(&kernel) == 0 && sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 15));
+}
 
 #endif

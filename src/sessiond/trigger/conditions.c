@@ -339,7 +339,7 @@ int conditions_check(struct conditions *conditions, const struct trigger_spec *s
 	struct domain_tracer *domain = conditions_domain(conditions, spec->domain);
 
 	if (spec->condition == CONDITION_SIGNAL)
-		return ends_check(err);
+		return ends_check(&conditions->ends, err);
 	return conditions_ops(domain)->check(domain, spec, uid, err);
 }
 
@@ -379,6 +379,11 @@ void conditions_problem(struct conditions *conditions, const struct trigger *tri
 		if (!*ret_points)
 			snprintf(ret, len,
 				 "waits for its program: no running application has its name");
+		else if (ends_lost(&conditions->ends))
+			snprintf(ret, len,
+				 "more processes were ended by signals at once than the kernel has "
+				 "room for (%llu times): ends may be missing",
+				 (unsigned long long)ends_lost(&conditions->ends));
 	} else if (*trigger->session && !conditions_session(conditions, trigger)) {
 		snprintf(ret, len, "waits for its session: there is no session '%.200s'",
 			 trigger->session);
