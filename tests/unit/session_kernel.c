@@ -61,6 +61,31 @@ static void newcomers(void)
 	harness_end();
 }
 
+/* The kernel reports the module: nothing is requested. */
+static void reported_newcomers(void)
+{
+	static const char add[] = "add@/module/late", change[] = "change@/module/late";
+	int client = kernel_fake_begin(true), pair[2];
+
+	CHECK(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
+	harness.sd.kmod.modules = pair[0];
+	kernel_fake.missing = 2;
+	CHECK_IS(kernel_fake_enable_event(client, "*").code, ==, 0);
+	HARNESS_SEND(client, session_start, NAME);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == KERNEL_FAKE_NR - 2);
+	kernel_fake.missing = 0;
+	CHECK(send(pair[1], change, sizeof(change), 0) > 0);
+	kernel_fake_settle();
+	CHECK_IS(kernel_fake_nr_on(), ==, KERNEL_FAKE_NR - 2);
+	CHECK(send(pair[1], add, sizeof(add), 0) > 0);
+	kernel_fake_settle();
+	CHECK_IS(kernel_fake_nr_on(), ==, KERNEL_FAKE_NR);
+	close(client);
+	harness_end();
+	close(pair[1]);
+}
+
 /* Metadata that waits keeps its events from being enabled. */
 static void described_first(void)
 {
@@ -784,6 +809,7 @@ int main(void)
 	filtered_places();
 	recording();
 	newcomers();
+	reported_newcomers();
 	refused_events();
 	contexts();
 	statistics();

@@ -2348,6 +2348,31 @@ def waiting(program="pairs"):
     return app
 
 
+def test_triggers_modules():
+    """Patterns fire for events of a module that comes later, also when it comes again; and rules record them, without
+    another request."""
+    module, jobs = f"{WORK}/kmod/examples/ltt_example_provider.ko", "/sys/module/ltt_example_provider/parameters/jobs"
+    out = begin("later", ("-k", "example:*"), ("-k", "cpu_frequency"))
+    ctl("on", "-k", "example:*", "-n", "all")
+    ctl("on", "-k", "*ample:jo* > 1000000/s", "-n", "rate")
+    check("waits for its event" in kernel_triggers()["all"]["problem"], kernel_triggers())
+    for turn in range(1, 4):
+        insmod(module)
+        time.sleep(0.5)  # the event of the module arrives
+        with open(jobs, "w") as f:
+            f.write("100")
+        until(lambda: kernel_triggers()["all"]["fired"] >= 101 * turn, f"{101 * turn} firings: {kernel_triggers()['all']}")
+        check(kernel_triggers()["all"]["fired"] == 101 * turn and kernel_triggers()["all"]["matching"] == 3, kernel_triggers())
+        if turn == 2:
+            kill("ltt-sessiond")
+            ctl("status")
+        run("busybox", "rmmod", "ltt_example_provider")
+    finish("later", out)
+    seen = names(out)
+    check((seen.count("job"), seen.count("done")) == (300, 3), collections.Counter(seen))
+    ctl("remove-trigger", *kernel_triggers())
+
+
 def test_triggers_ends():
     """Programs that a signal ends, also where the kernel does not have the status of other processes."""
     notes = watched("/dev/shm/notes")
@@ -4171,7 +4196,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

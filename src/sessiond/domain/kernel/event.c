@@ -64,6 +64,7 @@ static int read_new(struct kernel_domain *kernel)
 		if (err < 0)
 			return err == -ENOENT ? 0 : err;
 		kernel->nr_events++;
+		loop_defer(kernel->recorder->config.loop, &kernel->events_came);
 	}
 	return 0;
 }
@@ -74,6 +75,7 @@ int kernel_events_load(struct kernel_domain *kernel)
 
 	if (kernel->kmod->fd < 0)
 		return -ENODEV;
+	ksyms_follow(&kernel->ksyms, kernel->kmod->modules);
 	err = kernel_event_refresh(kernel);
 	return err < 0 ? err : read_new(kernel);
 }

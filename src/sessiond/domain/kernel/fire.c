@@ -382,6 +382,16 @@ static void kernel_fire_walk(struct loop_timer *timer)
 		}
 }
 
+void kernel_fire_again(struct kernel_domain *kernel)
+{
+	struct kernel_watching *watching;
+
+	list_for_each(watching, &kernel->fire.watchings, node)
+		if (rule_chooses(watching->trigger->match->kind))
+			watching->sent = false;
+	loop_timer_set(&kernel->fire.walk, 0);
+}
+
 /* --- triggers ----------------------------------------------------------------------- */
 
 static struct kernel_watching *kernel_fire_new_watching(struct kernel_fire *fire,

@@ -32,5 +32,7 @@ extern const struct domain_trigger_ops kernel_fire_ops;
 
 void kernel_fire_init(struct kernel_domain *kernel);
 void kernel_fire_fini(struct kernel_domain *kernel);
+/** There are more events: triggers on patterns watch them, too. */
+void kernel_fire_again(struct kernel_domain *kernel);
 
 #endif

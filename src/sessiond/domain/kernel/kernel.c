@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "btf.h"
@@ -353,6 +354,27 @@ static const struct domain_ops kernel_ops = {
 	.write_not_sampled = kernel_write_not_sampled,
 };
 
+static void kernel_module_came(struct ksyms *ksyms)
+{
+	struct kernel_domain *kernel = container_of(ksyms, struct kernel_domain, ksyms);
+	int ret = kernel_events_load(kernel);
+
+	if (ret < 0)
+		log_warn_some("the events of a module that has come can't be listed: %s",
+			      strerror(-ret));
+}
+
+/* Rules and triggers choose among them. */
+static void kernel_events_came(struct loop_work *work)
+{
+	struct kernel_domain *kernel = container_of(work, struct kernel_domain, events_came);
+	struct kernel_session *ks;
+
+	list_for_each(ks, &kernel->domain.recordings, rec.node)
+		kernel_touch(ks);
+	kernel_fire_again(kernel);
+}
+
 struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *kmod)
 {
 	struct kernel_domain *kernel = xalloc(sizeof(*kernel));
@@ -362,7 +384,9 @@ struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *
 	kernel->recorder = recorder;
 	kernel->kmod = kmod;
 	replaced_init(&kernel->replaced, recorder->config.loop);
-	ksyms_init(&kernel->ksyms, recorder->config.loop, kernel_store_names);
+	ksyms_init(&kernel->ksyms, recorder->config.loop, kernel_store_names,
+		   kernel_module_came);
+	loop_work_init(&kernel->events_came, kernel_events_came);
 	kernel_fire_init(kernel);
 	return &kernel->domain;
 }
@@ -377,6 +401,7 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 	list_for_each_safe(rec, next, &domain->recordings, node)
 		kernel_session_forget(ks_of(rec));
 	kernel_fire_fini(kernel);
+	loop_work_cancel(&kernel->events_came);
 	replaced_fini(&kernel->replaced);
 	ksyms_fini(&kernel->ksyms);
 	kernel_events_free(kernel);

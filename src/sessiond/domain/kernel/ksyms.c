@@ -224,9 +224,12 @@ static void ksyms_module(struct loop_fd *source, uint32_t events)
 	any |= n < 0 && errno == ENOBUFS;
 	if (!any)
 		return;
-	ksyms->again = true;
-	if (!ksyms->reading)
-		loop_timer_set(&ksyms->turn, SETTLE_US);
+	if (ksyms->from >= 0) {
+		ksyms->again = true;
+		if (!ksyms->reading)
+			loop_timer_set(&ksyms->turn, SETTLE_US);
+	}
+	ksyms->came(ksyms);
 }
 
 int ksyms_watch(void)
@@ -244,9 +247,12 @@ int ksyms_watch(void)
 	return fd < 0 ? -errno : fd;
 }
 
-void ksyms_init(struct ksyms *ksyms, struct loop *loop, void (*ready)(struct ksyms *ksyms))
+void ksyms_init(struct ksyms *ksyms, struct loop *loop, void (*ready)(struct ksyms *ksyms),
+		void (*came)(struct ksyms *ksyms))
 {
-	*ksyms = (struct ksyms){ .from = -1, .file = -1, .ready = ready };
+	*ksyms = (struct ksyms){
+		.from = -1, .file = -1, .ready = ready, .came = came, .modules.fd = -1
+	};
 	loop_timer_init(&ksyms->turn, loop, ksyms_turn);
 }
 
@@ -258,13 +264,18 @@ void ksyms_fini(struct ksyms *ksyms)
 	ksyms->file = close_fd(ksyms->file);
 }
 
-void ksyms_want(struct ksyms *ksyms, int from, int modules)
+void ksyms_want(struct ksyms *ksyms, int from)
 {
 	if (ksyms->from >= 0 || from < 0)
 		return;
 	ksyms->from = from;
-	if (modules >= 0 &&
-	    loop_fd_init(&ksyms->modules, ksyms->turn.loop, modules, EPOLLIN, ksyms_module) < 0)
-		log_warn("functions of modules that come later will have no names");
 	loop_timer_set(&ksyms->turn, 0);
+}
+
+void ksyms_follow(struct ksyms *ksyms, int modules)
+{
+	if (modules < 0 || ksyms->modules.fd >= 0)
+		return;
+	if (loop_fd_init(&ksyms->modules, ksyms->turn.loop, modules, EPOLLIN, ksyms_module) < 0)
+		log_warn("modules that come later are not noticed: their functions have no names");
 }

@@ -17,12 +17,13 @@
  * struct ksyms
  * @from: /proc/kallsyms, opened with the rights to see addresses; borrowed; -1: none.
  * @file: the content of a trace's file (trace/kallsyms.h), in memory; -1: not read yet.
- * @ready: it was read.
+ * @ready: it was read. @came: a module has come.
  * @text, @len, @size: the part that was read so far.
  */
 struct ksyms {
 	int from, file;
 	void (*ready)(struct ksyms *ksyms);
+	void (*came)(struct ksyms *ksyms);
 	struct loop_timer turn;
 	struct loop_fd modules; /* reports that one has come */
 	char *text;
@@ -30,12 +31,14 @@ struct ksyms {
 	bool reading, again;
 };
 
-/** @ready: called each time that they were read. */
-void ksyms_init(struct ksyms *ksyms, struct loop *loop, void (*ready)(struct ksyms *ksyms));
+/** @ready: called each time that they were read. @came: when modules have come. */
+void ksyms_init(struct ksyms *ksyms, struct loop *loop, void (*ready)(struct ksyms *ksyms),
+		void (*came)(struct ksyms *ksyms));
 void ksyms_fini(struct ksyms *ksyms);
-/** Read them, unless that was requested before. @from: as above. @modules: of ksyms_watch(), or -1.
- *  Both outlive @ksyms. */
-void ksyms_want(struct ksyms *ksyms, int from, int modules);
+/** Read them, unless that was requested before. @from: as above; outlives @ksyms. */
+void ksyms_want(struct ksyms *ksyms, int from);
+/** Learn of modules that come, from now on. @modules: of ksyms_watch(), or -1; outlives @ksyms. */
+void ksyms_follow(struct ksyms *ksyms, int modules);
 
 /** A descriptor that is readable when modules come or go. Return: or negative errno. */
 int ksyms_watch(void) MUST_CHECK;

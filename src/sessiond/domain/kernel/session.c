@@ -72,7 +72,7 @@ void kernel_want_names(struct kernel_session *ks)
 		return;
 	if (kernel->ksyms.file >= 0)
 		trace_set_kallsyms(trace, kernel->ksyms.file);
-	ksyms_want(&kernel->ksyms, kernel->kmod->kallsyms, kernel->kmod->modules);
+	ksyms_want(&kernel->ksyms, kernel->kmod->kallsyms);
 }
 
 static struct trace *get_trace(struct kernel_session *ks)

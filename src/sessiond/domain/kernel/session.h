@@ -34,6 +34,7 @@ struct kernel_domain {
 	struct layout *contexts;	    /* all contexts of the module, loaded on demand */
 	struct filter_tracer filter_tracer; /* made from @contexts */
 	struct ksyms ksyms;
+	struct loop_work events_came; /* there are more events than before */
 	struct replaced replaced;
 	struct kernel_fire fire;
 };
