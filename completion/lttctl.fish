@@ -94,7 +94,7 @@ function __lttctl_arguments -a option
             __fish_complete_groups
         case -w --wrap
             printf '%s\n' libc pthread dl cyg-profile cyg-profile-fast
-        case -o --output --output-path --trace-path --guest
+        case -o --output --output-path --trace-path --guest --path
             if test (__lttctl_verb) = report; and string match -q -- '-o*' (string replace -- --output -o $option)
                 __fish_complete_path (string replace -r '^--[^=]*=' '' -- (commandline -ct))
                 return

@@ -1547,6 +1547,10 @@ enum ltt_ctl_action_kind {
  * @max_size: of a snapshot, bytes; 0: unlimited.
  * @every: only for each firing whose number is a multiple of it; 0 or 1: each.
  * @once_after: only for the firing with this number, from 1; 0: each. Excludes @every.
+ * @output, @data_url: of a snapshot: as in struct ltt_ctl_snapshot_options. A directory is opened,
+ *	and made if it is missing, with the rights of the trigger's owner when the trigger is added;
+ *	the snapshots are written with those of the session's owner, if it is the same directory
+ *	still. "": the output of the session's snapshots, if it has one, or its own.
  */
 struct ltt_ctl_action {
 	enum ltt_ctl_action_kind kind;
@@ -1556,6 +1560,8 @@ struct ltt_ctl_action {
 	uint64_t max_size;
 	uint64_t every;
 	uint64_t once_after;
+	const char *output;
+	const char *data_url;
 };
 
 #define LTT_CTL_ACTIONS_MAX 9

@@ -513,7 +513,8 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	if (req->to && !request_output(rq, req->to, err))
 		return err->code;
 	if ((!req->remembered && !req->to && name_check(req->name)) ||
-	    (!*req->relay && !req->to && req->dir < 0 && worker_dir_fd(output->worker) < 0))
+	    (!*req->relay && !req->to && req->dir < 0 && !*req->path &&
+	     worker_dir_fd(output->worker) < 0))
 		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
 			       req->name);
 	if (*req->relay && !control_is_relay(req->relay, req->relay_name, req->relay_stamp,
@@ -523,6 +524,8 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	job->id = req->output;
 	job->snapshot.name = xstrdup(req->name);
 	job->snapshot.dir_fd = TAKE_FD(req->dir);
+	job->snapshot.path = *req->path ? xstrdup(req->path) : NULL;
+	job->snapshot.dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
 	job->snapshot.max_size = req->max_size;
 	job->snapshot.last = req->last;
 	job->snapshot.remembered = req->remembered;

@@ -11,6 +11,7 @@
 #include "client.h"
 #include "outdir.h"
 #include "pool.h"
+#include "url.h"
 
 #define CONTROL_WARNING_BYTES 4096 /* lines that do not fit are counted */
 
@@ -86,6 +87,17 @@ char *control_installed(struct ltt_ctl *ctl, const char *name) MUST_CHECK;
 /** ltt_ctl_list(); @settled, @name: as in session_list. */
 int control_list(struct ltt_ctl *ctl, bool settled, const char *name,
 		 struct ltt_ctl_sessions **ret_sessions) MUST_CHECK;
+
+/** Where a snapshot goes: a directory, or a relay. */
+struct snapshot_place {
+	struct outdir dir;
+	struct relay_url relay;
+};
+
+/** Find it. @output: NULL: the session's. @later: a relay may be unreachable now. Return: 0, or the
+ *  code in ctl->err. */
+int control_snapshot_place(struct ltt_ctl *ctl, const char *output, const char *data_url,
+			   bool later, struct snapshot_place *ret) MUST_CHECK;
 
 /** Strings are the message's. @totals: filled in if the message has them. */
 void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *totals,

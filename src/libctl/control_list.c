@@ -287,24 +287,17 @@ static int control_saved_item(void *priv, unsigned int type, struct decoder *dec
 	return 0;
 }
 
-/** Where a snapshot goes: a directory, or a relay. */
-struct snapshot_place {
-	struct outdir dir;
-	struct relay_url relay;
-};
-
-/* @later: a relay may be unreachable now. */
-static int control_snapshot_place(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *o,
-				  bool later, struct snapshot_place *ret)
+int control_snapshot_place(struct ltt_ctl *ctl, const char *output, const char *data_url,
+			   bool later, struct snapshot_place *ret)
 {
 	*ret = (struct snapshot_place){ .dir = OUTDIR_NONE };
-	if (!o->output)
+	if (!output)
 		return 0;
-	if (!url_is_relay(o->output))
-		return outdir_at(o->output, &ret->dir, &ctl->err);
-	if (o->data_url && url_same_host(o->output, o->data_url, &ctl->err) != 0)
+	if (!url_is_relay(output))
+		return outdir_at(output, &ret->dir, &ctl->err);
+	if (data_url && url_same_host(output, data_url, &ctl->err) != 0)
 		return ctl->err.code;
-	return url_relay(o->output, later && !strchr(o->output, ','), &ret->relay, &ctl->err);
+	return url_relay(output, later && !strchr(output, ','), &ret->relay, &ctl->err);
 }
 
 int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *snapshot,
@@ -323,7 +316,7 @@ int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_o
 	if (code == 0)
 		code = control_check_given(ctl, o.session, "the session of the snapshot");
 	if (code == 0)
-		code = control_snapshot_place(ctl, &o, false, &place);
+		code = control_snapshot_place(ctl, o.output, o.data_url, false, &place);
 	req = (struct req_snapshot_record){
 		.session = o.session,
 		.name = o.name,
@@ -370,7 +363,7 @@ int ltt_ctl_set_snapshot_output(struct ltt_ctl *ctl,
 	if (code == 0)
 		code = control_check_given(ctl, o.session, "the session of the snapshots");
 	if (code == 0)
-		code = control_snapshot_place(ctl, &o, true, &place);
+		code = control_snapshot_place(ctl, o.output, o.data_url, true, &place);
 	req = (struct req_snapshot_output){
 		.session = o.session,
 		.name = o.name,

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* control_triggers.c - calls of ltt/control.h about triggers and their notifications. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
+#include "io/dirid.h"
 
 /* --- add and remove ------------------------------------------------------------------ */
 
@@ -18,24 +24,85 @@ static const char *control_text(const char *text)
 #define MODEL_GIVEN_TEXT(type, value) control_text(value)
 #define MODEL_GIVEN_NUMBER(type, value) (MODEL_WIRE_TYPE(type))(value)
 
-static struct list control_put_actions(const struct ltt_ctl_trigger_options *o,
-				       uint8_t buf[ACTIONS_BYTES], bool *ret_fits)
+/** The actions of a request, and the directories that were made for them. */
+struct control_actions {
+	uint8_t buf[ACTIONS_BYTES];
+	struct list list;
+	struct outdir dirs[LTT_CTL_ACTIONS_MAX];
+	size_t nr_dirs;
+};
+
+/* With the rights of the trigger's owner: of another user, only root adds one. */
+static int control_find_output(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_options *o,
+			       const struct ltt_ctl_action *action, struct snapshot_place *ret)
+{
+	const char *output = *control_text(action->output) ? action->output : NULL;
+	bool other = output && o->other_owner && geteuid() == 0;
+	gid_t gid = other ? (gid_t)setfsgid(o->gid) : 0;
+	uid_t uid = other ? (uid_t)setfsuid(o->uid) : 0;
+	int code = control_snapshot_place(ctl, output, action->data_url, true, ret);
+
+	if (code == 0 && ret->dir.fd >= 0 &&
+	    faccessat(ret->dir.fd, ".", W_OK | X_OK, AT_EACCESS) < 0) {
+		code = err_errno(&ctl->err, ERR_OUTPUT, errno, "can't write into %s",
+				 ret->dir.path);
+		outdir_undo(&ret->dir);
+	}
+	if (other) {
+		setfsuid(uid);
+		setfsgid(gid);
+	}
+	return code;
+}
+
+static int control_put_action(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_options *o,
+			      const struct ltt_ctl_action *action, struct encoder *enc,
+			      struct outdir *ret_dir)
+{
+	struct snapshot_place place;
+	struct dirid id = { 0 };
+	struct msg_trigger_action m = {
+		.problem = "",
+#define REPEATED(type, name, init, doc) .name = MODEL_GIVEN(type, action->name),
+#include "model/action.def"
+	};
+
+	if (control_find_output(ctl, o, action, &place) != 0)
+		return ctl->err.code;
+	*ret_dir = place.dir;
+	if (place.dir.fd >= 0 && dirid_of(place.dir.fd, &id) < 0)
+		return err_errno(&ctl->err, ERR_OUTPUT, errno, "can't open %s", place.dir.path);
+	m.output = place.dir.fd >= 0 ? place.dir.path : place.relay.text;
+	m.dir_dev = id.dev;
+	m.dir_ino = id.ino;
+	m.dir_born_ns = id.born_ns;
+	msg_trigger_action_add(enc, &m);
+	return enc->overflow ? err_set(&ctl->err, ERR_INVALID, "the actions are too long") : 0;
+}
+
+static int control_put_actions(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_options *o,
+			       struct control_actions *ret)
 {
 	struct encoder enc;
+	int code = 0;
 
-	encoder_init(&enc, buf, ACTIONS_BYTES);
-	for (size_t i = 0; i < o->nr_actions; i++) {
-		const struct ltt_ctl_action *action = &o->actions[i];
-		const struct msg_trigger_action m = {
-			.problem = "",
-#define ASKED(type, name, init, doc) .name = MODEL_GIVEN(type, action->name),
-#include "model/action.def"
-		};
+	encoder_init(&enc, ret->buf, sizeof(ret->buf));
+	ret->nr_dirs = 0;
+	for (size_t i = 0; i < o->nr_actions && code == 0; i++) {
+		struct outdir *dir = &ret->dirs[ret->nr_dirs++];
 
-		msg_trigger_action_add(&enc, &m);
+		*dir = (struct outdir)OUTDIR_NONE;
+		code = control_put_action(ctl, o, &o->actions[i], &enc, dir);
 	}
-	*ret_fits = !enc.overflow;
-	return encoder_list(&enc);
+	ret->list = encoder_list(&enc);
+	return code;
+}
+
+/* @code: of the request: the directories of a trigger that was not added are removed. */
+static void control_end_actions(struct control_actions *actions, int code)
+{
+	while (actions->nr_dirs)
+		(code ? outdir_undo : outdir_fini)(&actions->dirs[--actions->nr_dirs]);
 }
 
 static int control_check_trigger(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_options *o)
@@ -50,10 +117,9 @@ int ltt_ctl_add_trigger(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_option
 			struct ltt_ctl_added **ret_added)
 {
 	struct ltt_ctl_added *added = control_begin_result(ctl, sizeof(*added));
-	static __thread uint8_t buf[ACTIONS_BYTES];
+	static __thread struct control_actions actions;
 	struct ltt_ctl_trigger_options o;
 	struct rep_trigger_add rep = { 0 };
-	bool fits;
 	int code;
 
 	if (!added)
@@ -63,10 +129,12 @@ int ltt_ctl_add_trigger(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_option
 		code = control_check_trigger(ctl, &o);
 	if (code == 0 && !o.domain)
 		o.domain = LTT_CTL_USER;
+	if (code == 0)
+		code = control_put_actions(ctl, &o, &actions);
 	if (code == 0) {
 		const struct req_trigger_add req = {
 			.name = control_text(o.name),
-			.actions = control_put_actions(&o, buf, &fits),
+			.actions = actions.list,
 			.other = o.other_owner != 0,
 			.uid = o.uid,
 			.gid = o.gid,
@@ -74,9 +142,9 @@ int ltt_ctl_add_trigger(struct ltt_ctl *ctl, const struct ltt_ctl_trigger_option
 #include "model/trigger.def"
 		};
 
-		code = fits ? call_trigger_add(ctl->client, &req, NULL, NULL, &rep, &ctl->err) :
-			      err_set(&ctl->err, ERR_INVALID, "the actions are too long");
+		code = call_trigger_add(ctl->client, &req, NULL, NULL, &rep, &ctl->err);
 	}
+	control_end_actions(&actions, code);
 	added->name = pool_str(pool_of(added), code == 0 ? rep.name : "");
 	added->points = rep.points;
 	if (control_finish(ctl, code, added) != 0)

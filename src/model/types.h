@@ -41,6 +41,11 @@
 #define MODEL_WIRE_u64 u64
 #define MODEL_TYPE_u64 uint64_t
 
+/* a number that libltt-ctl derives from other options */
+#define MODEL_CLASS_derived_u64 NUMBER
+#define MODEL_WIRE_derived_u64 u64
+#define MODEL_TYPE_derived_u64 uint64_t
+
 /* a log level, of LOGLEVEL_AT_LEAST and LOGLEVEL_ONLY */
 #define MODEL_CLASS_loglevel NUMBER
 #define MODEL_WIRE_loglevel i64

@@ -39,6 +39,7 @@ static void job_snapshot_fini(struct job_snapshot *snapshot)
 	relay_conn_config_fini(&snapshot->relay);
 	free(snapshot->parts);
 	free(snapshot->name);
+	free(snapshot->path);
 }
 
 struct job *job_free(struct job *job)

@@ -77,7 +77,9 @@ struct job_ring {
 
 struct job_snapshot {
 	char *name;
-	int dir_fd;		   /* the directory in which it is made; -1: that of the output */
+	int dir_fd;		   /* the directory in which it is made; -1: that of the output, */
+	char *path;		   /* or the one at this path, which is not opened yet, */
+	struct dirid dir;	   /* if it is this one; its inode is 0: any */
 	struct relay_conn_config relay; /* addr not NULL: the relay to which it is sent instead */
 	uint64_t max_size;	   /* bytes; 0: no limit */
 	uint64_t last;		   /* of the rings' clock, before now; 0: no limit */

@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "archives.h"
 #include "consumerd/now.h"
+#include "io/walk.h"
 #include "store/chunk_turn.h"
 #include "trace/kallsyms.h"
 
@@ -41,17 +42,17 @@ static bool is_other_user(const struct worker *w)
 	return w->config.uid != geteuid() || w->config.gid != getegid();
 }
 
-/* Runs with the owner's rights: a directory that the owner may not enter is not opened. */
-static void find_dir(struct worker *w, const struct job_start *start, struct err *err)
+/* Runs with the owner's rights: a directory that the owner may not enter is not opened. Return: a
+ * descriptor; -1: @err is set. */
+static int find_dir(const char *path, const struct dirid *dir, struct err *err)
 {
-	int fd = dirid_open(start->path, &start->dir);
+	int fd = dirid_open(path, dir);
 
 	if (fd == -ESTALE)
-		err_set(err, ERR_OUTPUT, "%s has been replaced by another directory", start->path);
+		err_set(err, ERR_OUTPUT, "%s has been replaced by another directory", path);
 	else if (fd < 0)
-		err_errno(err, ERR_OUTPUT, -fd, "can't open %s again", start->path);
-	else
-		w->config.dir_fd = w->chunk.fd = fd;
+		err_errno(err, ERR_OUTPUT, -fd, "can't open %s again", path);
+	return MAX(fd, -1);
 }
 
 static bool has_files(const struct worker *w)
@@ -85,7 +86,8 @@ static bool do_start(struct worker *w, struct job *job)
 		err_errno(&job->err, ERR_DENIED, -ret, "can't create files as user %u",
 			  (unsigned int)w->config.uid);
 	else if (job->start.path)
-		find_dir(w, &job->start, &job->err);
+		w->config.dir_fd = w->chunk.fd =
+			find_dir(job->start.path, &job->start.dir, &job->err);
 	if (!job->err.code && job->start.turning)
 		resume_turn(w, job->start.turning, job->id, &job->err);
 	if (!job->err.code) {
@@ -381,6 +383,21 @@ static void send_copies(struct worker *w, struct job *job)
 	w->awaited = false;
 }
 
+/* Return: false: the error is set. */
+static bool snapshot_find_dir(struct job *job)
+{
+	struct job_snapshot *snapshot = &job->snapshot;
+	int fd = -1;
+
+	if (!snapshot->path || snapshot->dir_fd >= 0)
+		return true;
+	if (snapshot->dir.ino)
+		snapshot->dir_fd = find_dir(snapshot->path, &snapshot->dir, &job->err);
+	else if (walk_dir(snapshot->path, 0, &fd, NULL, &job->err) == 0)
+		snapshot->dir_fd = fd;
+	return snapshot->dir_fd >= 0;
+}
+
 /* It is done when the files are written. Remembered events are copied for other sessions, which
  * know of no snapshot of this one: they wait. */
 static bool do_snapshot(struct worker *w, struct job *job)
@@ -401,6 +418,8 @@ static bool do_snapshot(struct worker *w, struct job *job)
 			"a snapshot of the session is being written; retry when it is complete");
 		return true;
 	}
+	if (!snapshot_find_dir(job))
+		return true;
 	disk_leave(&w->disk); /* buffers are copied, and another thread writes them */
 	w->saving = snapshot_begin(w, job);
 	if (job->snapshot.copied && job->snapshot.to == job->id) {

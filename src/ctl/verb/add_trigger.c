@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/destination.h"
 #include "ctl/options.h"
 #include "ctl/place.h"
 #include "ctl/trigger.h"
@@ -34,6 +35,10 @@ enum add_trigger_option {
 	ADD_SIGNAL,
 	ADD_LOCATION,
 	ADD_EVENT,
+	ADD_PATH,
+	ADD_URL,
+	ADD_CTRL_URL,
+	ADD_DATA_URL,
 };
 
 #define ADD_EACH(name, letter, number, text, what) \
@@ -59,12 +64,17 @@ static const struct poptOption options[] = {
 	ADD_EACH("signal", 0, ADD_SIGNAL, "of the condition signal: SEGV,..., or any", "NAME"),
 	ADD_EACH("location", 0, ADD_LOCATION, "of --type=kernel:kprobe or kernel:uprobe", "PLACE"),
 	ADD_EACH("event-name", 0, ADD_EVENT, "of the event there", "NAME"),
+	ADD_EACH("path", 0, ADD_PATH, "directory of the snapshot", "DIR"),
+	ADD_EACH("url", 0, ADD_URL, "the same, file:///DIR, or a relay that receives it, net://RELAY", "URL"),
+	ADD_EACH("ctrl-url", 0, ADD_CTRL_URL, "such a relay", "URL"),
+	ADD_EACH("data-url", 0, ADD_DATA_URL, "for compatibility: the same relay, tcp://RELAY", "URL"),
 	POPT_TABLEEND,
 };
 
 static struct {
 	struct ltt_ctl_trigger_options options;
 	struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX];
+	struct destination outputs[LTT_CTL_ACTIONS_MAX]; /* of them */
 	bool has_condition;
 	const char *owner; /* NULL: the caller */
 	const char *calls; /* behind "syscall" in its --type; NULL: it is about no system calls */
@@ -230,14 +240,44 @@ static int add_trigger_take_policy(struct ctl *ctl, const char *text)
 	return trigger_take_policy(text, action, &ctl->err);
 }
 
-static int add_trigger_take_max(struct ctl *ctl, const char *text)
+/* Return: the action that an option of snapshots belongs to; NULL: the error is set. */
+static struct ltt_ctl_action *add_trigger_snapshot(struct ctl *ctl, const char *option)
 {
 	struct ltt_ctl_action *action = add_trigger_action();
 
-	if (!action || action->kind != LTT_CTL_DO_SNAPSHOT)
-		return err_set(&ctl->err, ERR_INVALID,
-			       "--max-size is of --action=snapshot-session: put it behind that");
+	if (action && action->kind == LTT_CTL_DO_SNAPSHOT)
+		return action;
+	err_set(&ctl->err, ERR_INVALID, "--%s is of --action=snapshot-session: put it behind that",
+		option);
+	return NULL;
+}
+
+static int add_trigger_take_max(struct ctl *ctl, const char *text)
+{
+	struct ltt_ctl_action *action = add_trigger_snapshot(ctl, "max-size");
+
+	if (!action)
+		return ctl->err.code;
 	return add_trigger_take_size(ctl, "max-size", text, &action->max_size);
+}
+
+static int add_trigger_take_output(struct ctl *ctl, enum add_trigger_option option,
+				   const char *text)
+{
+	struct ltt_ctl_action *action =
+		add_trigger_snapshot(ctl, option == ADD_PATH	 ? "path" :
+					  option == ADD_URL	 ? "url" :
+					  option == ADD_CTRL_URL ? "ctrl-url" :
+								   "data-url");
+	struct destination *output = action ? &built.outputs[action - built.actions] : NULL;
+
+	if (!output)
+		return ctl->err.code;
+	*(option == ADD_PATH	 ? &output->path :
+	  option == ADD_URL	 ? &output->url :
+	  option == ADD_CTRL_URL ? &output->ctrl_url :
+				   &output->data_url) = xstrdup(text);
+	return 0;
 }
 
 static int add_trigger_take_signal(struct ctl *ctl, const char *text)
@@ -327,6 +367,11 @@ static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, con
 	case ADD_EVENT:
 		o->pattern = xstrdup(text);
 		return 0;
+	case ADD_PATH:
+	case ADD_URL:
+	case ADD_CTRL_URL:
+	case ADD_DATA_URL:
+		return add_trigger_take_output(ctl, option, text);
 	}
 	return 0;
 }
@@ -370,6 +415,9 @@ static int add_trigger_take_operands(struct ctl *ctl)
 		struct ltt_ctl_action *action = &built.actions[i];
 		const char *given = operand(ctl, n);
 
+		if (destination_take(&built.outputs[i], &action->output, &ctl->err) != 0)
+			return ctl->err.code;
+		action->data_url = built.outputs[i].data_url;
 		if (action->kind == LTT_CTL_DO_NOTIFY)
 			continue;
 		if (!given)

@@ -25,7 +25,7 @@ static void list_triggers_text(FILE *out, struct json_object *record)
 {
 	static const char action[] =
 		"    [{action=exec}exec: {shell_command}|{action}[ {session?}|]]"
-		"[, the last {last_us:u?}|][, each {every?}th|][, only the {once_after?}th|]: "
+		"[ to {output?}|][, the last {last_us:u?}|][, each {every?}th|][, only the {once_after?}th|]: "
 		"{ran:n} done[, {failed:n?} failed|][, {joined:n?} joined|]"
 		"[; the last one failed: {problem?}|]\n";
 

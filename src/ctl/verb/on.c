@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/condition.h"
+#include "ctl/destination.h"
 #include "ctl/options.h"
 #include "ctl/place.h"
 #include "ctl/print/json.h"
@@ -12,7 +13,9 @@
 #include "ctl/trigger.h"
 
 static struct {
-	char *name, *session, *filter, *exclude, *capture, *at_most, *snapshot;
+	char *name, *session, *filter, *exclude, *capture, *at_most;
+	char *snapshot, *snapshot_name, *max_size;
+	struct destination output;
 	char **exec;
 	int notify, start, stop, rotate, kernel;
 	struct place_options place;
@@ -33,6 +36,15 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("notify", 0, &opt.notify, "notify 'lttctl watch'; the default"),
 	OPTION_TEXT("snapshot", 0, &opt.snapshot,
 		    "take a snapshot of the last events: 5s, or all", "TIME"),
+	OPTION_TEXT("snapshot-name", 0, &opt.snapshot_name,
+		    "beginning of the names of the snapshots", "NAME"),
+	OPTION_TEXT("max-size", 'm', &opt.max_size, "of a snapshot; suffixes: k, M, G", "SIZE"),
+	OPTION_TEXT("path", 0, &opt.output.path, "directory of the snapshots", "DIR"),
+	OPTION_TEXT("url", 0, &opt.output.url,
+		    "the same, file:///DIR, or a relay that receives them, net://RELAY", "URL"),
+	OPTION_TEXT("ctrl-url", 0, &opt.output.ctrl_url, "such a relay", "URL"),
+	OPTION_TEXT("data-url", 0, &opt.output.data_url,
+		    "for compatibility: the same relay, tcp://RELAY", "URL"),
 	OPTION_LIST_OF("exec", 0, &opt.exec, "run a command", "COMMAND"),
 	OPTION_FLAG("start", 0, &opt.start, "start the session"),
 	OPTION_FLAG("stop", 0, &opt.stop, "stop the session"),
@@ -60,6 +72,14 @@ static int on_take_snapshot(struct ctl *ctl)
 {
 	struct ltt_ctl_action *action = on_add(LTT_CTL_DO_SNAPSHOT);
 
+	action->text = opt.snapshot_name;
+	action->data_url = opt.output.data_url;
+	if (destination_take(&opt.output, &action->output, &ctl->err) != 0)
+		return ctl->err.code;
+	if (opt.max_size &&
+	    (parse_size(opt.max_size, &action->max_size) != 0 || !action->max_size))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--max-size=%s: this is not a size, such as 64M", opt.max_size);
 	if (strcmp(opt.snapshot, "all") == 0 ||
 	    (opt.snapshot[strspn(opt.snapshot, "0123456789.")] &&
 	     parse_period(opt.snapshot, &action->last_us) == 0 && action->last_us))
@@ -72,6 +92,11 @@ static int on_take_snapshot(struct ctl *ctl)
 /* In the order that is of use: the snapshot has the events before all else. */
 static int on_take_actions(struct ctl *ctl)
 {
+	if (!opt.snapshot && (opt.snapshot_name || opt.max_size || opt.output.path ||
+			      opt.output.url || opt.output.ctrl_url || opt.output.data_url))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--snapshot-name, --max-size, --path, --url, --ctrl-url and "
+			       "--data-url are of a snapshot: add --snapshot");
 	if (opt.snapshot && on_take_snapshot(ctl) != 0)
 		return ctl->err.code;
 	if (opt.stop)

@@ -6,12 +6,12 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/connect.h"
+#include "ctl/destination.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
 #include "ctl/target.h"
-#include "io/relayurl.h"
 
 static struct {
 	char *session, *name, *max_size, *ctrl_url, *data_url, *last;
@@ -93,24 +93,14 @@ static enum status snapshot_check_action(struct ctl *ctl)
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
-/* A path, file:///PATH, or the URL of a relay. */
 static enum status snapshot_take_output(struct ctl *ctl, const char *output)
 {
-	wanted.output = output;
+	bool is_url = output && strstr(output, ":/");
+	const struct destination given = { .path = is_url ? NULL : output,
+					   .url = is_url ? output : NULL };
+
 	wanted.data_url = opt.data_url;
-	if (!output || !strstr(output, ":/") || relayurl_is_one(output))
-		return STATUS_OK;
-	if (strncmp(output, "file:", 5) != 0) {
-		err_set(&ctl->err, ERR_INVALID,
-			"'%s' is not a supported URL; use file:///DIR or net://RELAY", output);
-		return STATUS_ERROR;
-	}
-	wanted.output = output + strlen("file://");
-	if (strncmp(output, "file:///", 8) == 0)
-		return STATUS_OK;
-	err_set(&ctl->err, ERR_INVALID,
-		"'%s': a file URL needs an absolute path, as in file:///tmp/snapshots", output);
-	return STATUS_ERROR;
+	return destination_take(&given, &wanted.output, &ctl->err) ? STATUS_ERROR : STATUS_OK;
 }
 
 static enum status snapshot_check(struct ctl *ctl)

@@ -10,6 +10,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
+#include "io/dirid.h"
 #include "proto/client.h"
 #include "sessiond/sessiond.h"
 
@@ -32,6 +33,7 @@ struct command;
 struct command_internal {
 	void (*answered)(struct command *cmd, struct decoder *dec);
 	void (*ended)(struct command *cmd);
+	struct dirid dir; /* of a snapshot's path, which has no descriptor; zero: any */
 };
 
 /** One request of one client, until it is answered. */

@@ -15,7 +15,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "io/relayurl.h"
 #include "io/spoolfacts.h"
+#include "proto/relay.h"
 #include "sessiond/state/state.h"
 #include "trace/streamlist.h"
 
@@ -27,7 +29,8 @@ struct snapshot_request {
 	struct command *cmd;
 	char directory[256]; /* below @path, or the session's own */
 	char *path;	   /* of @dir, or URL of the relay; NULL: the output of the session */
-	int dir;	   /* or -1 */
+	int dir;	   /* or -1: the consumer opens @path, */
+	struct dirid dir_id; /* if it is this one; zero: any */
 	char *relay;	   /* its addresses; "": none */
 	char *relay_host;
 	uint8_t relay_clear;
@@ -148,6 +151,10 @@ static void snapshot_record_send(struct snapshot_request *request, const struct 
 	req->relay_clear = request->relay_clear;
 	req->relay_host = request->relay_host;
 	req->relay_url = *request->relay ? request->path : "";
+	req->path = request->path && request->dir < 0 && !*request->relay ? request->path : "";
+	req->path_dev = request->dir_id.dev;
+	req->path_ino = request->dir_id.ino;
+	req->path_born_ns = request->dir_id.born_ns;
 	CONSUMER_CALL(run_consumer(from->run, DOMAIN_USER), con_snapshot, req, item, done,
 		      request);
 }
@@ -188,8 +195,7 @@ static void snapshot_record_remembered(void *data, const struct con_answer *answ
 static const struct session *snapshot_record_from(const struct snapshot_request *request,
 						  const struct session *session)
 {
-	if (request->dir < 0 && !*request->relay && !request->own &&
-	    run_outdir(session->run) < 0)
+	if (!request->path && !request->own && run_outdir(session->run) < 0)
 		return NULL;
 	return remembered_next(&request->cmd->sd->sessions, session, request->from);
 }
@@ -227,7 +233,7 @@ static void remember_next(struct snapshot_request *request)
 	snprintf(name, sizeof(name), "%s/%s", request->directory, one);
 	req = remembered_request(from, session);
 	req.name = name;
-	req.dir = request->dir < 0 ? run_outdir(session->run) : request->dir;
+	req.dir = request->path ? request->dir : run_outdir(session->run);
 	req.max_size = snapshot_record_rest(request);
 	snapshot_record_send(request, from, &req, snapshot_record_on_remembered,
 			     snapshot_record_remembered);
@@ -352,8 +358,9 @@ static enum cmd_now snapshot_record_check(struct command *cmd,
 static enum cmd_now snapshot_record_check_relay(struct command *cmd,
 						const struct req_snapshot_record *req)
 {
-	if (command_are_addresses(req->relay) && req->relay_clear <= RELAY_LINK_TLS &&
-	    strlen(req->relay_host) <= 255 && strlen(req->path) < SPOOLFACTS_URL_BYTES)
+	if ((command_are_addresses(req->relay) || cmd->internal) &&
+	    req->relay_clear <= RELAY_LINK_TLS && strlen(req->relay_host) <= 255 &&
+	    strlen(req->path) < SPOOLFACTS_URL_BYTES)
 		return CMD_DONE;
 	return command_error(cmd, ERR_INVALID, "'%.60s' is not the address of a relay", req->relay);
 }
@@ -367,6 +374,8 @@ static enum cmd_now snapshot_record_check_dir(struct command *cmd,
 		return CMD_DONE;
 	if (*req->relay && req->dir < 0)
 		return snapshot_record_check_relay(cmd, req);
+	if (req->dir < 0 && cmd->internal)
+		return CMD_DONE;
 	if (req->dir < 0)
 		return command_error(cmd, ERR_INVALID,
 				     "'%.250s' was sent without its directory descriptor",
@@ -399,6 +408,7 @@ static struct snapshot_request *snapshot_record_new(struct command *cmd,
 	request->cmd = cmd;
 	request->path = *req->path ? xstrdup(req->path) : NULL;
 	request->dir = TAKE_FD(req->dir);
+	request->dir_id = cmd->internal ? cmd->internal->dir : (struct dirid){ 0 };
 	request->relay = xstrdup(req->relay);
 	request->relay_host = xstrdup(req->relay_host);
 	request->relay_clear = req->relay_clear;
@@ -407,14 +417,33 @@ static struct snapshot_request *snapshot_record_new(struct command *cmd,
 	return request;
 }
 
+/* A client reads the output of the session's snapshots, and resolves the name of a relay. */
+static void snapshot_record_use_output(const struct session *session,
+				       struct req_snapshot_record *req, struct relayurl *url)
+{
+	if (!*req->path && *session->snapshot_path) {
+		req->path = session->snapshot_path;
+		req->name = *req->name ? req->name : session->snapshot_name;
+		req->max_size = req->max_size ? req->max_size : session->snapshot_max_size;
+	}
+	if (*req->path == '/' || !*req->path || relayurl_parse(req->path, url) < 0)
+		return;
+	req->relay = RELAY_ADDRS_UNKNOWN;
+	req->relay_clear = (uint8_t)url->link;
+	req->relay_host = url->host;
+}
+
 int cmd_snapshot_record(struct command *cmd, struct req_snapshot_record *req,
 			struct rep_snapshot_record *rep)
 {
 	struct snapshot_request *request;
+	struct relayurl url;
 
 	(void)rep;
 	if (cmd->session->state == SESSION_STARTING)
 		return CMD_BUSY;
+	if (cmd->internal)
+		snapshot_record_use_output(cmd->session, req, &url);
 	if (snapshot_record_check(cmd, req) != CMD_DONE ||
 	    snapshot_record_check_dir(cmd, req) != CMD_DONE)
 		return CMD_FAILED;

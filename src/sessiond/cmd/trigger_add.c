@@ -2,11 +2,14 @@
 /* trigger_add: create a trigger of the caller. */
 #include "cmd.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/realtime.h"
+#include "io/relayurl.h"
+#include "io/spoolfacts.h"
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/state/triggers.h"
 #include "sessiond/trigger/action_message.h"
@@ -58,6 +61,38 @@ static enum cmd_now trigger_add_check_events(struct command *cmd, struct trigger
 	return conditions_check(&cmd->sd->conditions, spec, owner, &cmd->err) ?
 		       CMD_FAILED :
 		       CMD_DONE;
+}
+
+static bool trigger_add_is_relay(const char *url)
+{
+	struct relayurl one;
+	unsigned int nr = 0;
+
+	if (!relayurl_is_one(url) || strlen(url) >= SPOOLFACTS_URL_BYTES)
+		return false;
+	for (const char *at = url; at; at = relayurl_next(at))
+		if (++nr > RELAYURL_MAX || relayurl_parse(at, &one) < 0)
+			return false;
+	return true;
+}
+
+static enum cmd_now trigger_add_check_outputs(struct command *cmd,
+					      const struct action_spec *actions, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		const char *output = actions[i].output;
+
+		if (*output && actions[i].kind != ACTION_SNAPSHOT)
+			return command_error(cmd, ERR_INVALID, "snapshots alone have an output");
+		if (*output == '/' && strlen(output) < PATH_MAX && actions[i].dir_ino)
+			continue;
+		if (*output && !trigger_add_is_relay(output))
+			return command_error(cmd, ERR_INVALID,
+					     "'%.200s' is neither the absolute path of a directory "
+					     "nor the URL of a relay",
+					     output);
+	}
+	return CMD_DONE;
 }
 
 /* A trigger that is not saved would be lost with the daemon. */
@@ -120,6 +155,7 @@ int cmd_trigger_add(struct command *cmd, struct req_trigger_add *req, struct rep
 
 	if (trigger_add_owner(cmd, req, &owner) != CMD_DONE ||
 	    trigger_check(&spec, actions, nr, &cmd->err) ||
+	    trigger_add_check_outputs(cmd, actions, nr) != CMD_DONE ||
 	    trigger_add_check_events(cmd, &spec, owner.uid, &text) != CMD_DONE ||
 	    trigger_add(&cmd->sd->triggers, &owner, req->name, &spec, actions, nr, &trigger,
 			&cmd->err))

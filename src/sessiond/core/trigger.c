@@ -276,6 +276,11 @@ static int core_trigger_check_action(const struct action_spec *action, struct er
 			       TRIGGER_MAX_COMMAND);
 	if (!exec && action->kind != ACTION_NOTIFY && !core_trigger_given(action->session))
 		return err_set(err, ERR_INVALID, "the action names no session");
+	if (action->kind == ACTION_SNAPSHOT && core_trigger_given(action->text) &&
+	    (name_check(action->text) || strlen(action->text) > SESSION_SNAPSHOT_NAME_MOST))
+		return err_set(err, ERR_INVALID, "the snapshot's name '%.210s' %s", action->text,
+			       name_check(action->text) ? name_check(action->text) :
+							  "is longer than 200 bytes");
 	if (action->every && action->once_after)
 		return err_set(err, ERR_INVALID, "an action has one rate policy");
 	return 0;

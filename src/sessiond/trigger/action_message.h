@@ -14,7 +14,7 @@ static inline struct msg_trigger_action action_to_message(const struct trigger_a
 		.failed = action->failed,
 		.joined = action->joined,
 		.problem = action->problem,
-#define SHOWN(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))action->name,
+#define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))action->name,
 #include "model/action.def"
 	};
 }

@@ -74,7 +74,7 @@ static uint16_t action_encode(const struct trigger_action *action, struct encode
 	struct req_snapshot_record snapshot = {
 		.session = action->session,
 		.name = action->text,
-		.path = "",
+		.path = action->output,
 		.dir = -1,
 		.max_size = action->max_size,
 		.last_us = action->last_us,
@@ -100,6 +100,7 @@ static uint16_t action_encode(const struct trigger_action *action, struct encode
 
 static void action_begin_command(struct sessiond *sd, struct trigger *trigger, uint32_t index)
 {
+	const struct trigger_action *action = &trigger->actions[index];
 	uint8_t buf[2 * TRIGGER_MAX_COMMAND];
 	struct command *cmd = xalloc(sizeof(*cmd));
 	struct begun *begun = xalloc(sizeof(*begun));
@@ -107,7 +108,9 @@ static void action_begin_command(struct sessiond *sd, struct trigger *trigger, u
 	struct decoder dec;
 
 	*begun = (struct begun){
-		.internal = { action_command_answered, action_command_ended },
+		.internal = { action_command_answered,
+			      action_command_ended,
+			      { action->dir_dev, action->dir_ino, action->dir_born_ns } },
 		.sd = sd,
 		.trigger = trigger->id,
 		.index = index,
@@ -116,7 +119,7 @@ static void action_begin_command(struct sessiond *sd, struct trigger *trigger, u
 	cmd->internal = &begun->internal;
 	cmd->caller = (struct caller){ trigger->uid, trigger->gid };
 	encoder_init(&enc, buf, sizeof(buf));
-	cmd->type = action_encode(&trigger->actions[index], &enc);
+	cmd->type = action_encode(action, &enc);
 	decoder_init(&dec, buf, enc.len, NULL, 0);
 	trigger->actions[index].busy = true;
 	command_dispatch(cmd, &dec);
