@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "trigger.h"
 
+#include <pwd.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -184,6 +186,20 @@ int trigger_take_policy(const char *text, struct ltt_ctl_action *action, struct 
 	return err_set(err, ERR_INVALID,
 		       "--rate-policy=%s: this is neither every:N nor once-after:N, with N from 1",
 		       text);
+}
+
+int trigger_take_owner(uid_t uid, struct ltt_ctl_trigger_options *options)
+{
+	const struct passwd *user = uid == geteuid() ? NULL : getpwuid(uid);
+
+	if (uid == geteuid())
+		return 0;
+	if (!user)
+		return -1;
+	options->other_owner = 1;
+	options->uid = uid;
+	options->gid = user->pw_gid;
+	return 0;
 }
 
 const char trigger_form[] = "Trigger {trigger} added[{?pending}: it waits, as it matches no "

@@ -4,6 +4,7 @@
 #define CTL_TRIGGER_H
 
 #include <ltt/control.h>
+#include <sys/types.h>
 
 #include "ctl.h"
 
@@ -16,6 +17,8 @@ enum status trigger_create(struct ctl *ctl, const struct ltt_ctl_trigger_options
 /** Read "every:N" or "once-after:N". Return: 0 or the code in @err. */
 int trigger_take_policy(const char *text, struct ltt_ctl_action *action,
 			struct err *err) MUST_CHECK;
+/** Another owner than the caller. Return: -1: there is no such user, whose group is needed. */
+int trigger_take_owner(uid_t uid, struct ltt_ctl_trigger_options *options) MUST_CHECK;
 extern const char trigger_form[]; /* of the record */
 
 #endif

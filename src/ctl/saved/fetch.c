@@ -30,8 +30,8 @@ struct json_object *saved_fetch(struct ctl *ctl, const char *session)
 	return o;
 }
 
-/* Whether the condition or an action of the trigger is about the session. */
-static bool fetch_concerns(const struct ltt_ctl_trigger *trigger, const char *session)
+/* Whether the condition or an action of the trigger names the session. */
+static bool fetch_names(const struct ltt_ctl_trigger *trigger, const char *session)
 {
 	bool any = strcmp(trigger->options.session, session) == 0;
 
@@ -40,16 +40,44 @@ static bool fetch_concerns(const struct ltt_ctl_trigger *trigger, const char *se
 	return any;
 }
 
+/* A name is that of the session of the trigger's owner, if it has one. */
+static bool fetch_concerns(const struct ltt_ctl_trigger *trigger, struct json_object *session,
+			   const struct ltt_ctl_sessions *all)
+{
+	const char *name = json_str(session, "name");
+	bool elsewhere = false;
+
+	for (size_t i = 0; i < all->nr; i++)
+		elsewhere |= all->sessions[i]->uid == trigger->uid &&
+			     strcmp(all->sessions[i]->name, name) == 0;
+	return (trigger->uid == json_num(session, "uid") || !elsewhere) &&
+	       fetch_names(trigger, name);
+}
+
+static struct json_object *fetch_trigger(const struct ltt_ctl_trigger *trigger,
+					 struct json_object *session)
+{
+	struct json_object *o = json_model_trigger(trigger);
+
+	if (trigger->uid != json_num(session, "uid"))
+		json_set_num(o, "uid", trigger->uid);
+	return o;
+}
+
 int saved_fetch_triggers(struct ctl *ctl, struct json_object *session)
 {
+	struct ltt_ctl_sessions *all;
 	struct ltt_ctl_triggers *list;
 
-	if (ctl_done(ctl, ltt_ctl_list_triggers(ctl->library, &list), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_find(ctl->library, NULL, &all), &ctl->err) != 0)
 		return ctl->err.code;
-	for (size_t i = 0; i < list->nr; i++)
-		if (list->triggers[i]->uid == json_num(session, "uid") &&
-		    fetch_concerns(list->triggers[i], json_str(session, "name")))
-			json_append(session, "triggers", json_model_trigger(list->triggers[i]));
-	ltt_ctl_triggers_free(list);
-	return 0;
+	if (ctl_done(ctl, ltt_ctl_list_triggers(ctl->library, &list), &ctl->err) == 0) {
+		for (size_t i = 0; i < list->nr; i++)
+			if (fetch_concerns(list->triggers[i], session, all))
+				json_append(session, "triggers",
+					    fetch_trigger(list->triggers[i], session));
+		ltt_ctl_triggers_free(list);
+	}
+	ltt_ctl_sessions_free(all);
+	return ctl->err.code;
 }

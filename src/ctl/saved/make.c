@@ -12,6 +12,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/target.h"
+#include "ctl/trigger.h"
 #include "ctl/words.h"
 #include "model/types.h"
 #include "read.h"
@@ -402,10 +403,19 @@ static int make_trigger(struct making *m, struct json_object *session, struct js
 	struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX] = { 0 };
 	char *captures AUTO_FREE = make_joined(trigger, "captures");
 	struct ltt_ctl_places *places = NULL;
+	uint32_t owner = (uint32_t)json_num(trigger, "uid");
 	struct ltt_ctl_trigger_options o;
 	int code = 0;
 
 	ltt_ctl_trigger_options_init(&o);
+	owner = owner == SHAPE_OWN_UID ? geteuid() : owner;
+	if (trigger_take_owner(owner, &o) != 0) {
+		code = err_set(&m->ctl->err, ERR_INVALID,
+			       "its owner, user %u, is not known on this machine: add that user, "
+			       "or load with --keep-going",
+			       owner);
+		return make_part(m, code, session, trigger, "trigger");
+	}
 #define REPEATED(type, name, init, doc) REPEAT(type, trigger, &o, name);
 #include "model/trigger.def"
 	o.name = json_str(trigger, "name");
@@ -421,7 +431,7 @@ static int make_trigger(struct making *m, struct json_object *session, struct js
 	}
 	if (code == 0)
 		code = ltt_ctl_add_trigger(lib, &o, NULL);
-	if (code == LTT_CTL_EVENT_EXISTS && ltt_ctl_remove_trigger(lib, o.name, getuid()) == 0)
+	if (code == LTT_CTL_EVENT_EXISTS && ltt_ctl_remove_trigger(lib, o.name, owner) == 0)
 		code = ltt_ctl_add_trigger(lib, &o, NULL);
 	ltt_ctl_places_free(places);
 	return make_part(m, code, session, trigger, "trigger");

@@ -91,6 +91,11 @@ static const struct field tracker_fields[] = {
 
 static const struct field trigger_fields[] = {
 	{ .key = "name", .kind = FIELD_TEXT, .must = true, .doc = "name of the trigger" },
+	{ .key = "uid",
+	  .kind = FIELD_NUMBER,
+	  .max = SHAPE_OWN_UID,
+	  .init = SHAPE_OWN_UID,
+	  .doc = "its owner, if this is another user than the owner of the session" },
 #define SHOWN FIELD
 #include "model/trigger.def"
 };

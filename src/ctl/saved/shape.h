@@ -17,6 +17,7 @@
 
 #define SHAPE_ROOT "ltt-sessions"
 #define SHAPE_VERSION 1 /* of the format: a file of a later one is rejected */
+#define SHAPE_OWN_UID UINT32_MAX /* owner of a trigger: that of its session; no user has this id */
 
 enum field_kind {
 	FIELD_TEXT,

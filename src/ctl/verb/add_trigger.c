@@ -2,7 +2,6 @@
 /* add_trigger.c - lttctl add-trigger --condition=TYPE ... --action=TYPE ...: LTTng's grammar. An
  * option belongs to the condition or the action before it, and the operands are the sessions of
  * the actions, in their order. */
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -299,21 +298,14 @@ static int add_trigger_take_capture(struct ctl *ctl, const char *text)
 
 static int add_trigger_check_owner(struct ctl *ctl, const char *text)
 {
-	const struct passwd *user;
 	uint64_t uid = getuid();
 
 	if (text && (parse_u64(text, &uid) != 0 || uid >= UINT32_MAX))
 		return add_trigger_bad(ctl, "owner-uid", text, "a user id");
-	if (uid == getuid())
+	if (trigger_take_owner((uid_t)uid, &built.options) == 0)
 		return 0;
-	user = getpwuid((uid_t)uid);
-	if (!user)
-		return add_trigger_bad(ctl, "owner-uid", text,
-				       "the id of a user of this machine, whose group is needed");
-	built.options.other_owner = 1;
-	built.options.uid = (uint32_t)uid;
-	built.options.gid = user->pw_gid;
-	return 0;
+	return add_trigger_bad(ctl, "owner-uid", text,
+			       "the id of a user of this machine, whose group is needed");
 }
 
 static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, const char *text)
