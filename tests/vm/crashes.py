@@ -62,29 +62,30 @@ def core(pid):
     return HEAD + int(size), " ".join(words).rstrip("\n")
 
 
-def counters(path):
+def counters(path, threads=THREADS):
     """{thread: (begun, returned)}"""
     found = {}
     with open(path, "rb") as f:
         data = f.read()
-    for i in range(THREADS):
+    for i in range(threads):
         begun, returned, thread = struct.unpack_from("<QQI", data, 64 + 128 * i)
         found[thread] = begun, returned
     return found
 
 
-def crash(kind, base):
+def crash(kind, base, threads=THREADS, payload=32):
     """A program without random addresses, whose threads have numbers from @base. Return: its pid, its counters, and how long the kernel took."""
     path = "/run/counters"
     if os.path.exists(path):
         os.unlink(path)
-    argv = ["setarch", "-R", f"{PLACE}/rapp", "-a", "-t", THREADS, "-n", 0, "-r", 2000, "-c", path,
-            "-b", base]
+    argv = ["setarch", "-R", f"{PLACE}/rapp", "-a", "-t", threads, "-n", 0, "-r", 2000, "-c", path,
+            "-b", base, "-z", payload]
     if kind in FAULTS:
-        argv += ["-k", f"{kind}:{random.randrange(THREADS)}:{random.randrange(300, 1500)}"]
+        argv += ["-k", f"{kind}:{random.randrange(threads)}:{random.randrange(300, 1500)}"]
     app = subprocess.Popen([str(a) for a in argv], env=dict(os.environ, LTT_REGISTER_TIMEOUT="-1"))
     if kind not in FAULTS:
-        until(lambda: os.path.exists(path) and os.path.getsize(path) and all(n for _, n in counters(path).values()),
+        until(lambda: os.path.exists(path) and os.path.getsize(path) and
+              all(n for _, n in counters(path, threads).values()),
               "events")
         time.sleep(random.random() / 5)
         begin = time.monotonic()
@@ -94,7 +95,7 @@ def crash(kind, base):
     status = app.wait(100)
     took = time.monotonic() - begin
     check(-status == FAULTS.get(kind, kind), f"{kind}: status {status}")
-    return app.pid, counters(path), took
+    return app.pid, counters(path, threads), took
 
 
 def listed():
@@ -124,7 +125,7 @@ def until_saved(known):
     return crashes[-1]
 
 
-def set_up():
+def set_up(pattern):
     os.chmod("/run", 0o755)
     os.makedirs(PLACE)
     os.makedirs(CORES)
@@ -134,7 +135,7 @@ def set_up():
     with open(f"{PLACE}/handler", "w") as f:
         f.write(HANDLER)
     os.chmod(f"{PLACE}/handler", 0o755)
-    put("core_pattern", f"|{PLACE}/handler %P %s %t %h")
+    put("core_pattern", pattern)
     control.run("lttctl", "create", "box", "--snapshot", "-o", "/run/box")
     control.run("lttctl", "enable-channel", "-u", "--subbuf-size=64k", "--num-subbuf=4", "chan")
     control.run("lttctl", "enable-event", "-u", "-c", "chan", "rapp:event")
@@ -179,7 +180,7 @@ def main():
     times = {False: [], True: []}
     known = 0
     try:
-        set_up()
+        set_up(f"|{PLACE}/handler %P %s %t %h")
         before = None
         kinds = [*FAULTS, *SIGNALS]
         for helper in False, True:
@@ -215,4 +216,5 @@ def main():
     subprocess.run(["lttctl", "shutdown", "--force"], check=False, capture_output=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -289,4 +289,5 @@ def main():
             process.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()
