@@ -95,34 +95,74 @@ LTT__OURS static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
 	return (word - ones) & ~word & (ones << 7);
 }
 
+#ifdef __SSE2__
+typedef char ltt__bytes16 __attribute__((vector_size(16)));
+
+/** Store 16 bytes. Return: 0 if none of them is 0; else the lowest set bit is the number of the
+ *  first one that is. */
+LTT__OURS static inline unsigned int ltt__put_16(unsigned char *to, const char *from)
+{
+	const ltt__bytes16 none = { 0 };
+	ltt__bytes16 bytes;
+
+	__builtin_memcpy(&bytes, from, sizeof(bytes));
+	__asm__("" : "+x"(bytes)); /* the tested value is the stored one */
+	__builtin_memcpy(to, &bytes, sizeof(bytes));
+	return (unsigned int)__builtin_ia32_pmovmskb128((ltt__bytes16)(bytes == none));
+}
+
+/** ltt__put_string() of 16 characters or more, without the terminator. */
+LTT__OURS static inline unsigned char *ltt__put_long(unsigned char *to, const char *from,
+						     size_t len)
+{
+	const size_t last = len - 16;
+	unsigned int zeros;
+
+	for (size_t at = 0; at < last; at += 16) {
+		zeros = ltt__put_16(to + at, from + at);
+		if (__builtin_expect(zeros != 0, 0))
+			return to + at + __builtin_ctz(zeros) + 1;
+	}
+	zeros = ltt__put_16(to + last, from + last);
+	if (__builtin_expect(zeros != 0, 0))
+		return to + last + __builtin_ctz(zeros) + 1;
+	return to + len + 1; /* computed without waiting for the copied bytes */
+}
+#endif
+
 /**
- * Copy a string of @len characters and terminate it. Another thread may change the
- * source meanwhile: each byte is read once, and the value that was tested is stored, so that
- * the result always is one terminated string.
+ * Copy a string of @len characters and terminate it. Another thread may change the source
+ * meanwhile: the value that was tested is stored, so that the result always is one terminated
+ * string. The last word overlaps the one before; characters that are read twice are stored twice.
  * Up to 7 bytes after the terminator are written, too.
  * Return: the address after the terminator.
  */
 LTT__OURS static inline unsigned char *ltt__put_string(unsigned char *to, const char *from,
 						       size_t len)
 {
-	const size_t rest = len % 8;
-	size_t at = 0;
-	uint64_t last, zeros;
+	const size_t last = len - 8;
+	uint64_t zeros;
 
-	for (; at + 8 <= len; at += 8) {
+	if (len < 8) { /* padded with zeros, so that the word always ends the string */
+		zeros = ltt__put_word(to, ltt__load_short(from, len)) & ((1ull << len * 8) - 1);
+		if (__builtin_expect(zeros != 0, 0))
+			return to + (__builtin_ctzll(zeros) >> 3) + 1;
+		return to + len + 1;
+	}
+	to[len] = '\0';
+#ifdef __SSE2__
+	if (len >= 16)
+		return ltt__put_long(to, from, len);
+#endif
+	for (size_t at = 0; at < last; at += 8) {
 		zeros = ltt__put_word(to + at, ltt__load(from + at, 8));
 		if (__builtin_expect(zeros != 0, 0))
 			return to + at + (__builtin_ctzll(zeros) >> 3) + 1;
 	}
-	/* The last word is padded with zeros, so that it always ends the string. */
-	if (len < 8)
-		last = ltt__load_short(from, len);
-	else
-		last = rest ? ltt__load(from + len - 8, 8) >> (64 - rest * 8) : 0;
-	zeros = ltt__put_word(to + at, last);
-	if (__builtin_expect((zeros & ((1ull << rest * 8) - 1)) != 0, 0))
-		return to + at + (__builtin_ctzll(zeros) >> 3) + 1;
-	return to + len + 1; /* computed without waiting for the copied bytes */
+	zeros = ltt__put_word(to + last, ltt__load(from + last, 8));
+	if (__builtin_expect(zeros != 0, 0))
+		return to + last + (__builtin_ctzll(zeros) >> 3) + 1;
+	return to + len + 1;
 }
 
 #endif
