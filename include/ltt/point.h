@@ -67,8 +67,8 @@ void ltt_points_unregister(struct ltt_point *const *begin);
 void ltt_descriptors_unregister(const struct ltt_descriptor *const *begin);
 
 /** Around a call of ltt_point.emit of a point that is not linked to its descriptor: that is not
- *  unloaded in between. Any thread, any signal handler. If a thread leaves by longjmp(), that
- *  descriptor's object is never unloaded: dlclose() does not return. */
+ *  unloaded in between. Any thread, any signal handler. If a thread leaves by longjmp() and does
+ *  not hit a point again, dlclose() of that descriptor's object takes 10 s. */
 unsigned int ltt_point_enter(void) LTT__NOPLT;
 void ltt_point_leave(unsigned int token) LTT__NOPLT;
 

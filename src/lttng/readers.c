@@ -46,6 +46,7 @@ static bool reader_claim(struct reader *reader, int tid, int owner)
 					 __ATOMIC_RELAXED))
 		return false;
 	__atomic_store_n(&reader->ctr, 0, __ATOMIC_RELAXED);
+	reader->left = 0;
 	reader->frame.owner = NULL;
 	for (uint32_t i = 0; i < SAVED_DEPTH; i++)
 		reader->saved[i].owner = NULL;
@@ -176,7 +177,7 @@ static bool reader_is_inside(const struct reader *reader, unsigned long phase)
 {
 	const unsigned long ctr = __atomic_load_n(&reader->ctr, __ATOMIC_ACQUIRE);
 
-	return (ctr & NEST_MASK) && (ctr ^ phase) & PHASE;
+	return (ctr & NEST_MASK) && (ctr ^ phase) & PHASE && ctr != reader->left;
 }
 
 static uint64_t readers_now(void)
@@ -187,13 +188,19 @@ static uint64_t readers_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void reader_wait(const struct reader *reader, unsigned long phase, uint64_t end_ns)
+static void reader_wait(struct reader *reader, unsigned long phase, uint64_t end_ns)
 {
+	if (!(__atomic_load_n(&reader->ctr, __ATOMIC_RELAXED) & NEST_MASK))
+		reader->left = 0;
 	for (uint32_t i = 1; reader_is_inside(reader, phase); i++) {
 		const int tid = __atomic_load_n(&reader->tid, __ATOMIC_RELAXED);
 
-		if (i % 64 == 0 && ((tid && reader_is_gone(tid)) || readers_now() > end_ns))
+		if (i % 64 == 0 && tid && reader_is_gone(tid))
 			return;
+		if (i % 64 == 0 && readers_now() > end_ns) {
+			reader->left = __atomic_load_n(&reader->ctr, __ATOMIC_RELAXED);
+			return;
+		}
 		pause_a_moment();
 	}
 }

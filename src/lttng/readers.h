@@ -44,6 +44,7 @@ struct reader {
 	unsigned long ctr;
 	struct reader *next;
 	int tid; /* 0: unused */
+	unsigned long left; /* value of ctr at which no wait is for the thread: longjmp() left it */
 	struct saved saved[SAVED_DEPTH];
 	struct frame frame;
 	unsigned char room[INLINE_BYTES + LTT_PAYLOAD_SLACK];

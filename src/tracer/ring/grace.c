@@ -11,7 +11,11 @@
  * has left by siglongjmp(), as soon as it is a reader again; and so that a forked child, which has
  * only the forking thread, can free the slots of the others. Readers that find no free slot are
  * counted instead. A reader that was left, or cancelled, and whose thread does not record again,
- * stays: a wait without a limit would have no end.
+ * stays: a wait without a limit would have no end. Before code is unloaded, such readers are given
+ * up.
+ *
+ * Readers that call code of the program compare exact frames, as they nest: a thread's innermost
+ * one is in `calling`, the one around it beside its slot.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -26,15 +30,28 @@
 #include "tracer/base/large.h"
 
 #define NO_END UINT64_MAX
-#define SOON_NS 400000000u /* less than a daemon waits for an answer */
+#define UNTIL_LEFT (NO_END - 1)
+#define LEFT_NS 10000000000ull /* a thread that is inside so long left by longjmp() */
+#define SOON_NS 400000000u     /* less than a daemon waits for an answer */
 #define STUCK_NS 1000000u
 #define SLOTS 64u
 #define PROBES 8u
 #define NO_SLOT SLOTS
-#define LASTING 1u /* in a mark: the frame is not compared */
+#define LASTING 1u		/* in a mark: the frame is not compared */
+#define GIVEN_UP (LASTING | 2u) /* in a slot instead of a mark */
+#define NO_TOKEN UINT32_MAX
+#define REACH 8388608u /* frames that far are of another stack */
+
+struct calling {
+	uint32_t token;
+	const char *frame;
+};
 
 static uint32_t phase;
 static uint64_t slots[2][SLOTS] TRACER_LARGE __attribute__((aligned(64)));
+static struct calling around[2][SLOTS] TRACER_LARGE;
+static __thread struct calling calling
+	__attribute__((tls_model("initial-exec"))) = { NO_TOKEN, NULL };
 static uint32_t inside[2]; /* readers without a slot */
 static uint32_t sleeping;  /* a thread waits for `exits` to change */
 static uint32_t exits;
@@ -89,6 +106,36 @@ unsigned int reader_enter(void)
 	return reader_enter_marked(mark ? mark | LASTING : 0);
 }
 
+/* Those of the thread that longjmp() has left: their frames are not above @frame. */
+static void reader_exit_left(const char *frame)
+{
+	while (calling.token != NO_TOKEN && (uintptr_t)frame - (uintptr_t)calling.frame <= REACH &&
+	       !ring_is_on_other_stack())
+		reader_exit_calling(calling.token);
+}
+
+unsigned int reader_enter_calling(const void *frame)
+{
+	const uint64_t mark = ring_mark(frame);
+	unsigned int token;
+
+	if (unlikely(calling.token != NO_TOKEN))
+		reader_exit_left(frame);
+	token = reader_enter_marked(mark ? mark | LASTING : 0);
+	if (likely(token >> 1 != NO_SLOT)) {
+		around[token & 1][token >> 1] = calling;
+		calling = (struct calling){ token, frame };
+	}
+	return token;
+}
+
+void reader_exit_calling(unsigned int token)
+{
+	if (likely(token >> 1 != NO_SLOT))
+		calling = around[token & 1][token >> 1];
+	reader_exit(token);
+}
+
 void reader_exit(unsigned int token)
 {
 	uint32_t slot = token >> 1;
@@ -131,14 +178,34 @@ static bool wait_until_empty(unsigned int old, uint64_t end_ns)
 	return empty;
 }
 
+static void wait_until_left(unsigned int old)
+{
+	const uint64_t end_ns = ring_clock_monotonic() + LEFT_NS;
+
+	wait_until_zero(&inside[old], sizeof(inside[old]), end_ns);
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		uint64_t *slot = &slots[old][i];
+		uint64_t owner = __atomic_load_n(slot, __ATOMIC_SEQ_CST);
+
+		if (owner != GIVEN_UP && !wait_until_zero(slot, sizeof(*slot), end_ns))
+			__atomic_compare_exchange_n(slot, &owner, GIVEN_UP, 0, __ATOMIC_SEQ_CST,
+						    __ATOMIC_RELAXED);
+	}
+}
+
 static bool wait_for_readers(uint64_t end_ns)
 {
 	bool done = true;
 
 	__atomic_store_n(&sleeping, 1, __ATOMIC_SEQ_CST);
-	for (int pass = 0; done && pass < 2; pass++)
-		done = wait_until_empty(__atomic_fetch_xor(&phase, 1, __ATOMIC_SEQ_CST) & 1,
-					end_ns);
+	for (int pass = 0; done && pass < 2; pass++) {
+		const unsigned int old = __atomic_fetch_xor(&phase, 1, __ATOMIC_SEQ_CST) & 1;
+
+		if (end_ns == UNTIL_LEFT)
+			wait_until_left(old);
+		else
+			done = wait_until_empty(old, end_ns);
+	}
 	__atomic_store_n(&sleeping, 0, __ATOMIC_SEQ_CST);
 	return done;
 }
@@ -203,11 +270,22 @@ static bool reader_wait(uint64_t end_ns)
 	return done;
 }
 
-void reader_synchronize(void)
+static void reader_synchronize_until(uint64_t end_ns)
 {
 	reader_free_slots(true);
+	calling.token = NO_TOKEN;
 	pthread_mutex_lock(&one_waits);
-	reader_wait(NO_END);
+	reader_wait(end_ns);
+}
+
+void reader_synchronize(void)
+{
+	reader_synchronize_until(NO_END);
+}
+
+void reader_synchronize_code(void)
+{
+	reader_synchronize_until(UNTIL_LEFT);
 }
 
 bool reader_synchronize_soon(void)

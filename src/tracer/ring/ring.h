@@ -151,14 +151,22 @@ unsigned int reader_enter(void);
  *  that out, mostly: reader_synchronize() returns then. */
 unsigned int reader_enter_in(const void *frame);
 void reader_exit(unsigned int token);
+/** The same for a function that calls code of the program, which may enter again and may leave by
+ *  longjmp(): the thread's next call here, from a frame that is not below @frame, finds that
+ *  out. */
+unsigned int reader_enter_calling(const void *frame);
+void reader_exit_calling(unsigned int token);
 
 /**
  * reader_synchronize() - wait until no thread uses a hook that was removed before.
  * Never call it from a signal handler, a probe, or between enter and exit.
  */
 void reader_synchronize(void);
-/** The same for at most 0.4 s, and hardly at all if the last such call was in vain. Also in a
- *  probe. Return: false: a thread may still use the hook; to be called again later. */
+/** The same before code is unloaded: a thread that does not leave within 10 s is not waited for,
+ *  nor by later calls. */
+void reader_synchronize_code(void);
+/** reader_synchronize() for at most 0.4 s, and hardly at all if the last such call was in vain.
+ *  Also in a probe. Return: false: a thread may still use the hook; to be called again later. */
 bool reader_synchronize_soon(void);
 
 /** In a forked child: reset the counts of readers in the parent's other threads. @may_call: seccomp

@@ -144,7 +144,7 @@ static void part(struct group *group)
 {
 	for (uint32_t i = 0; i < group->nr; i++)
 		__atomic_store_n(&point_of(group->sites[i])->emit, NULL, __ATOMIC_SEQ_CST);
-	reader_synchronize();
+	reader_synchronize_code();
 	ltt_sites_unregister(group->sites, group->sites + group->nr);
 	for (uint32_t i = 0; i < group->nr; i++)
 		group->sites[i]->event = NULL;
@@ -250,10 +250,10 @@ void ltt_descriptors_unregister(const struct ltt_descriptor *const *begin)
 
 unsigned int ltt_point_enter(void)
 {
-	return reader_enter();
+	return reader_enter_calling(__builtin_frame_address(0));
 }
 
 void ltt_point_leave(unsigned int token)
 {
-	reader_exit(token);
+	reader_exit_calling(token);
 }

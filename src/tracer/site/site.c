@@ -96,12 +96,17 @@ static void limbo_return(struct limbo *dead)
 	registry_unlock();
 }
 
-void limbo_drain(void)
+static void limbo_drain_by(void (*synchronize)(void))
 {
 	struct limbo *dead = limbo_take(0);
 
-	reader_synchronize();
+	synchronize();
 	limbo_free(dead);
+}
+
+void limbo_drain(void)
+{
+	limbo_drain_by(reader_synchronize);
 }
 
 void limbo_drain_if_full(void)
@@ -384,7 +389,7 @@ void ltt_sites_unregister(struct ltt_site *const *begin, struct ltt_site *const 
 	if (!object)
 		return;
 	if (visited)
-		limbo_drain();
+		limbo_drain_by(reader_synchronize_code);
 	else
 		limbo_drain_if_full();
 	site_mute();

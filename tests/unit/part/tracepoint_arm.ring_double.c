@@ -23,10 +23,26 @@ void reader_exit(unsigned int token)
 	pthread_rwlock_unlock(&double_lock);
 }
 
+unsigned int reader_enter_calling(const void *frame)
+{
+	(void)frame;
+	return reader_enter();
+}
+
+void reader_exit_calling(unsigned int token)
+{
+	reader_exit(token);
+}
+
 void reader_synchronize(void)
 {
 	pthread_rwlock_wrlock(&double_lock);
 	pthread_rwlock_unlock(&double_lock);
+}
+
+void reader_synchronize_code(void)
+{
+	reader_synchronize();
 }
 
 bool reader_synchronize_soon(void)
