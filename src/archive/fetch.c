@@ -7,13 +7,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "read/source.h"
 #include "store/append.h"
 #include "store/chunk_stream.h"
 #include "trace/packet.h"
 #include "trace/streamlist.h"
 
+#define MOST_METADATA (1ull << 30) /* bytes of a trace's */
+#define READ_BYTES (8u << 20)	   /* of one segment, at once, if they are of several parts */
 #define ARCHIVES "archives"
 #define UNNAMED \
 	"unnamed" /* an archive of packets that were cleared, or whose archive had no name */
@@ -26,13 +30,6 @@ struct fetch_trace {
 	uint32_t nr_metadata;
 };
 
-/** A part, and in which segment it is. */
-struct fetch_part {
-	const struct msg_seg_part *is;
-	const char *object;
-	uint32_t trace; /* in struct fetch */
-};
-
 /** A piece of the session: an archive, or the current traces. */
 struct fetch_chunk {
 	char *name; /* of the archive; NULL: current */
@@ -40,6 +37,20 @@ struct fetch_chunk {
 	struct disk disk;
 	struct chunk chunk;
 	struct fetch_chunk *next;
+};
+
+/** The metadata of the trace that was needed last. */
+struct fetch_metadata {
+	const struct fetch_trace *of; /* NULL: of none */
+	struct buf file;
+	struct source *clocks; /* NULL: they are not needed, or not known */
+};
+
+/** Bytes of a segment that were read at once. */
+struct fetch_bytes {
+	const char *object;
+	uint64_t at, len;
+	uint8_t *data;
 };
 
 struct fetch {
@@ -53,6 +64,9 @@ struct fetch {
 	uint32_t nr_packets, nr_turns, nr_files;
 	struct fetch_chunk *chunks;
 	struct fetch_counts *counts;
+	const struct excerpt *excerpt;
+	struct fetch_metadata metadata;
+	struct fetch_bytes bytes;
 };
 
 /** A stream that is being written. */
@@ -200,22 +214,60 @@ static struct fetch_chunk *find_chunk(struct fetch *f, const char *name, struct 
 	return chunk;
 }
 
+static void forget_metadata(struct fetch *f)
+{
+	buf_fini(&f->metadata.file);
+	source_free(f->metadata.clocks);
+	f->metadata = (struct fetch_metadata){ 0 };
+}
+
+/* A piece of it in segment @part. Bytes before it that are in no segment are 0, as in a file. */
+static int read_metadata_part(struct fetch *f, const struct fetch_part *part, struct err *err)
+{
+	struct buf *file = &f->metadata.file;
+	uint64_t end = part->is->first + part->is->bytes;
+	AUTO_FREE uint8_t *bytes = NULL;
+
+	if (part->is->first > MOST_METADATA || end > MOST_METADATA)
+		return err_set(err, ERR_OUTPUT, "%s has metadata that is too large", part->object);
+	if (segment_read_part(f->bucket, part->object, part->is, &bytes, err))
+		return err->code;
+	if (end > file->len) {
+		buf_reserve(file, end - file->len);
+		memset(file->data + file->len, 0, end - file->len);
+		file->len = end;
+	}
+	memcpy(file->data + part->is->first, bytes, part->is->bytes);
+	return 0;
+}
+
+static int need_metadata(struct fetch *f, const struct fetch_trace *trace, struct err *err)
+{
+	if (f->metadata.of == trace)
+		return 0;
+	forget_metadata(f);
+	for (uint32_t i = 0; i < trace->nr_metadata; i++)
+		if (read_metadata_part(f, &trace->metadata[i], err))
+			return err->code;
+	if (f->metadata.file.len && (f->excerpt->has_begin || f->excerpt->has_end))
+		f->metadata.clocks =
+			excerpt_clocks(f->metadata.file.data, f->metadata.file.len);
+	f->metadata.of = trace;
+	return 0;
+}
+
 static int write_metadata(struct fetch *f, const struct fetch_trace *from, struct chunk_trace *to,
 			  struct err *err)
 {
-	for (uint32_t i = 0; i < from->nr_metadata; i++) {
-		const struct fetch_part *part = &from->metadata[i];
-		AUTO_FREE uint8_t *bytes = NULL;
-		int ret;
+	const struct buf *file = &f->metadata.file;
+	int ret;
 
-		if (segment_read_part(f->bucket, part->object, part->is, &bytes, err))
-			return err->code;
-		ret = append_bytes(to->metadata_fd, bytes, part->is->bytes, part->is->first);
-		if (ret < 0)
-			return err_errno(err, ERR_OUTPUT, -ret, "can't write %s/metadata",
-					 to->path);
-		to->metadata_bytes = MAX(to->metadata_bytes, part->is->first + part->is->bytes);
-	}
+	if (need_metadata(f, from, err))
+		return err->code;
+	ret = file->len ? append_bytes(to->metadata_fd, file->data, file->len, 0) : 0;
+	if (ret < 0)
+		return err_errno(err, ERR_OUTPUT, -ret, "can't write %s/metadata", to->path);
+	to->metadata_bytes = file->len;
 	return 0;
 }
 
@@ -341,15 +393,43 @@ static int write_packet(struct fetch *f, struct fetch_stream *stream,
 	return 0;
 }
 
+/* The bytes of a part; those of parts behind it, to before @end, are read with it where they
+ * follow. @ret: valid until the next call. */
+static int read_part(struct fetch *f, const struct fetch_part *part, const struct fetch_part *end,
+		     const uint8_t **ret, struct err *err)
+{
+	struct fetch_bytes *have = &f->bytes;
+	uint64_t at = part->is->at, len = part->is->bytes;
+	size_t got;
+
+	if (have->object != part->object || at < have->at ||
+	    at + len > have->at + have->len) {
+		for (const struct fetch_part *next = part + 1;
+		     next < end && next->object == part->object && next->is->at == at + len &&
+		     len + next->is->bytes <= READ_BYTES;
+		     next++)
+			len += next->is->bytes;
+		free(have->data);
+		*have = (struct fetch_bytes){ 0 };
+		if (bucket_get(f->bucket, part->object, (int64_t)at, len, &have->data, &got, err))
+			return err->code;
+		have->object = part->object;
+		have->at = at;
+		have->len = len;
+	}
+	*ret = have->data + (at - have->at);
+	return segment_check_part(part->object, part->is, *ret, err);
+}
+
 static int write_part(struct fetch *f, struct fetch_stream *stream, const struct fetch_part *part,
-		      struct err *err)
+		      const struct fetch_part *end, struct err *err)
 {
 	const struct packet_stream is = { f->traces[part->trace].uuid, part->is->stream_class,
 					  part->is->instance, 0 };
-	AUTO_FREE uint8_t *bytes = NULL;
+	const uint8_t *bytes = NULL;
 	struct packet_header header;
 
-	if (segment_read_part(f->bucket, part->object, part->is, &bytes, err))
+	if (read_part(f, part, end, &bytes, err))
 		return err->code;
 	for (uint64_t at = 0; at < part->is->bytes; at += header.packet_size / 8) {
 		uint64_t room = part->is->bytes - at;
@@ -364,23 +444,45 @@ static int write_part(struct fetch *f, struct fetch_stream *stream, const struct
 	return 0;
 }
 
-static int write_streams(struct fetch *f, struct err *err)
+/* @parts: of one stream. */
+static int write_stream(struct fetch *f, const struct fetch_part *parts, uint32_t nr,
+			struct err *err)
 {
-	struct fetch_stream stream = { 0 };
+	struct fetch_stream stream = { .first = parts };
+	uint32_t from = 0, to = nr;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < f->nr_packets && ret == 0; i++) {
-		if (!stream.first || compare_streams(stream.first, &f->packets[i]) != 0) {
-			close_stream(&stream);
-			stream = (struct fetch_stream){ .first = &f->packets[i] };
-		}
-		if (f->packets[i].is->last >= stream.next)
-			ret = write_part(f, &stream, &f->packets[i], err);
+	if (!excerpt_is_all(f->excerpt)) {
+		if (need_metadata(f, &f->traces[parts->trace], err))
+			return err->code;
+		excerpt_select(f->excerpt, f->metadata.clocks, parts, nr, f->counts->ended, &from,
+			       &to);
+	}
+	for (uint32_t i = from; i < to && ret == 0; i++) {
+		const struct msg_seg_part *is = parts[i].is;
+
+		if (is->last >= stream.next)
+			ret = write_part(f, &stream, &parts[i], parts + to, err);
 		else
-			f->counts->copies += f->packets[i].is->last - f->packets[i].is->first + 1;
+			f->counts->copies += is->last - is->first + 1;
 	}
 	close_stream(&stream);
 	return ret;
+}
+
+static int write_streams(struct fetch *f, struct err *err)
+{
+	uint32_t nr;
+
+	for (uint32_t i = 0; i < f->nr_packets; i += nr) {
+		const struct fetch_part *parts = &f->packets[i];
+
+		for (nr = 1; i + nr < f->nr_packets && compare_streams(parts, parts + nr) == 0;)
+			nr++;
+		if (write_stream(f, parts, nr, err))
+			return err->code;
+	}
+	return 0;
 }
 
 /* --- other files, and traces without packets ----------------------------------------- */
@@ -479,6 +581,8 @@ static void fetch_fini(struct fetch *f)
 		segment_footer_fini(&f->footers[i]);
 	for (uint32_t i = 0; i < f->nr_traces; i++)
 		free(f->traces[i].metadata);
+	forget_metadata(f);
+	free(f->bytes.data);
 	free(f->footers);
 	free(f->traces);
 	free(f->packets);
@@ -486,10 +590,10 @@ static void fetch_fini(struct fetch *f)
 	free(f->files);
 }
 
-int fetch_session(struct bucket *bucket, char *const *names, uint32_t nr, int fd,
-		  struct fetch_counts *ret, struct err *err)
+int fetch_session(struct bucket *bucket, char *const *names, uint32_t nr,
+		  const struct excerpt *excerpt, int fd, struct fetch_counts *ret, struct err *err)
 {
-	struct fetch f = { .bucket = bucket, .fd = fd, .counts = ret };
+	struct fetch f = { .bucket = bucket, .fd = fd, .counts = ret, .excerpt = excerpt };
 
 	*ret = (struct fetch_counts){ 0 };
 	if (!fetch_footers(&f, names, nr, err) && !write_streams(&f, err) && !write_rest(&f, err))

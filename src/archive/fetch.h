@@ -4,6 +4,7 @@
 #define ARCHIVE_FETCH_H
 
 #include "bucket.h"
+#include "excerpt.h"
 #include "listing.h"
 
 struct fetch_counts {
@@ -12,9 +13,10 @@ struct fetch_counts {
 	bool ended;	 /* the archive has all of the session */
 };
 
-/** Fetch the session of the segments @names from @from to @to into the directory @fd, which is
- *  empty. Return: 0 or the code in @err. */
-int fetch_session(struct bucket *bucket, char *const *names, uint32_t nr, int fd,
-		  struct fetch_counts *ret, struct err *err) MUST_CHECK;
+/** Fetch the session of the segments @names, of its packets the excerpt, into the directory @fd,
+ *  which is empty. Return: 0 or the code in @err. */
+int fetch_session(struct bucket *bucket, char *const *names, uint32_t nr,
+		  const struct excerpt *excerpt, int fd, struct fetch_counts *ret,
+		  struct err *err) MUST_CHECK;
 
 #endif

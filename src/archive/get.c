@@ -104,6 +104,7 @@ static void print_text(const char *path, const struct fetch_counts *counts)
 
 struct fetch_target {
 	const char *dir;
+	const struct excerpt *excerpt;
 	bool lines; /* JSON is printed */
 };
 
@@ -131,16 +132,16 @@ static int fetch_one(struct bucket *bucket, char *const *names, uint32_t nr,
 	}
 	if (fd < 0)
 		return err->code;
-	if (fetch_session(bucket, names, nr, fd, &counts, err) == 0)
+	if (fetch_session(bucket, names, nr, to->excerpt, fd, &counts, err) == 0)
 		(to->lines ? print_line : print_text)(path, &counts);
 	else
 		dir_empty(fd, ".", CHUNK_MAX_DEPTH + 4);
 	return err->code;
 }
 
-int verb_fetch(const char *url, const char *dir, bool lines)
+int verb_fetch(const char *url, const char *dir, const struct excerpt *excerpt, bool lines)
 {
-	const struct fetch_target to = { dir, lines };
+	const struct fetch_target to = { dir, excerpt, lines };
 	struct bucket *bucket = NULL;
 	struct listing names = { 0 };
 	struct err err = { 0 };

@@ -17,8 +17,8 @@
 #define MAX_HOURS (366u * 24)
 
 static struct {
-	char *store, *segment, *hours, *period;
-	int fetch, list, json, follow, relay_fd, version;
+	char *store, *segment, *hours, *period, *begin, *end;
+	int fetch, begins, list, json, follow, relay_fd, version;
 } opt = { .relay_fd = -1 };
 
 static const struct poptOption options[] = {
@@ -32,6 +32,12 @@ static const struct poptOption options[] = {
 	  "make plain traces of the sessions below URL, in directory DIR", NULL },
 	{ "json", 0, POPT_ARG_NONE, &opt.json, 0,
 	  "with --fetch: print a JSON object for each session", NULL },
+	{ "begin", 0, POPT_ARG_STRING, &opt.begin, 0,
+	  "with --fetch: no packets that end before; ns since 1970", "NS" },
+	{ "end", 0, POPT_ARG_STRING, &opt.end, 0, "with --fetch: and none behind the next event",
+	  "NS" },
+	{ "begins", 0, POPT_ARG_NONE, &opt.begins, 0,
+	  "with --fetch: of each stream, the packets up to its first event", NULL },
 	{ "list", 0, POPT_ARG_NONE, &opt.list, 0,
 	  "print the hours, hosts and sessions of which data was archived", NULL },
 	{ "hours", 0, POPT_ARG_STRING, &opt.hours, 0, "with --list: how many hours (default: 24)",
@@ -68,6 +74,34 @@ static int run_follow(const char *dir, uint64_t segment_bytes)
 	return verb_follow(&config);
 }
 
+/* @ret_has: untouched if @text is NULL. */
+static int take_ns(const char *name, const char *text, bool *ret_has, int64_t *ret)
+{
+	uint64_t ns;
+
+	if (!text)
+		return 0;
+	if (parse_u64(text, &ns) < 0 || ns > INT64_MAX) {
+		log_error("--%s=%s: this is no number of nanoseconds since 1970", name, text);
+		return 2;
+	}
+	*ret_has = true;
+	*ret = (int64_t)ns;
+	return 0;
+}
+
+static int run_fetch(const char *const *words, size_t nr)
+{
+	struct excerpt excerpt = { .begins = opt.begins };
+
+	if (nr != 2)
+		return archive_usage("--fetch needs an URL and a directory");
+	if (take_ns("begin", opt.begin, &excerpt.has_begin, &excerpt.begin_ns) ||
+	    take_ns("end", opt.end, &excerpt.has_end, &excerpt.end_ns))
+		return 2;
+	return verb_fetch(words[0], words[1], &excerpt, opt.json);
+}
+
 static int archive_run(const char *const *words, size_t nr)
 {
 	struct archive archive = { .segment_bytes = ARCHIVE_SEGMENT_BYTES };
@@ -84,13 +118,12 @@ static int archive_run(const char *const *words, size_t nr)
 	}
 	if (!!opt.store + opt.fetch + opt.list != 1)
 		return archive_usage("one of --store, --fetch and --list is needed");
-	if (opt.json && !opt.fetch)
-		return archive_usage("--json is for --fetch");
+	if ((opt.json || opt.begin || opt.end || opt.begins) && !opt.fetch)
+		return archive_usage("--json, --begin, --end and --begins are for --fetch");
 	if (opt.hours && !opt.list)
 		return archive_usage("--hours is for --list");
 	if (opt.fetch)
-		return nr == 2 ? verb_fetch(words[0], words[1], opt.json) :
-				 archive_usage("--fetch needs an URL and a directory");
+		return run_fetch(words, nr);
 	if (opt.list)
 		return nr == 1 ? verb_list(words[0], (unsigned int)hours) :
 				 archive_usage("--list needs an URL");

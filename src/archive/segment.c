@@ -92,12 +92,13 @@ void *segment_room(struct segment *s, uint64_t bytes)
 	return s->data + s->len;
 }
 
-/* Whether packets @b are those after @a of the same stream's file. */
+/* Whether packets @b are those after @a of the same stream's file, and fit into its part. */
 static bool continues(const struct msg_seg_part *a, const struct msg_seg_part *b)
 {
 	return a->kind == SEGMENT_PACKETS && b->kind == SEGMENT_PACKETS && a->trace == b->trace &&
 	       a->stream_class == b->stream_class && a->instance == b->instance &&
-	       a->last < b->first && strcmp(a->name, b->name) == 0;
+	       a->last < b->first && a->bytes + b->bytes <= SEGMENT_PART_BYTES &&
+	       strcmp(a->name, b->name) == 0;
 }
 
 void segment_add(struct segment *s, const struct msg_seg_part *part)
@@ -248,7 +249,7 @@ static bool trailer_is_valid(const struct segment_trailer *trailer)
 }
 
 /* A footer is mostly short: one request brings it. */
-#define SEGMENT_TAIL_BYTES (64u << 10)
+#define SEGMENT_TAIL_BYTES (16u << 10)
 
 int segment_read(struct bucket *bucket, const char *name, struct segment_footer *ret,
 		 struct err *err)
@@ -284,16 +285,23 @@ int segment_read(struct bucket *bucket, const char *name, struct segment_footer 
 	return err_set(err, ERR_OUTPUT, "%s %s", name, problem);
 }
 
+int segment_check_part(const char *name, const struct msg_seg_part *part, const uint8_t *bytes,
+		       struct err *err)
+{
+	if (crc32c(0, bytes, part->bytes) == part->crc32c)
+		return 0;
+	return err_set(err, ERR_OUTPUT, "%s is damaged: its checksum is wrong", name);
+}
+
 int segment_read_part(struct bucket *bucket, const char *name, const struct msg_seg_part *part,
 		      uint8_t **ret, struct err *err)
 {
 	AUTO_FREE uint8_t *bytes = NULL;
-	size_t len = 0;
+	size_t len;
 
-	if (bucket_get(bucket, name, (int64_t)part->at, part->bytes, &bytes, &len, err))
+	if (bucket_get(bucket, name, (int64_t)part->at, part->bytes, &bytes, &len, err) ||
+	    segment_check_part(name, part, bytes, err))
 		return err->code;
-	if (len != part->bytes || crc32c(0, bytes, len) != part->crc32c)
-		return err_set(err, ERR_OUTPUT, "%s is damaged: its checksum is wrong", name);
 	*ret = TAKE(bytes);
 	return 0;
 }

@@ -27,6 +27,8 @@
 /* Parts and footer; of parts a packet of RELSTREAM_MAX_PACKET bytes is the largest. */
 #define SEGMENT_MAX_BYTES (5ull << 30) /* the largest object of one PUT, by S3's API */
 #define SEGMENT_FOOTER_MAX (64u << 20)
+/* Packets of a stream are one part up to this size: what is read and checked at once. */
+#define SEGMENT_PART_BYTES (128u << 10)
 
 /** Fixed: they are in footers. */
 enum segment_kind {
@@ -86,6 +88,9 @@ struct segment_footer {
 /** Read the footer of the object @name. Return: 0 or the code in @err. */
 int segment_read(struct bucket *bucket, const char *name, struct segment_footer *ret,
 		 struct err *err) MUST_CHECK;
+/** Check the checksum of a part's bytes. Return: 0 or the code in @err. */
+int segment_check_part(const char *name, const struct msg_seg_part *part, const uint8_t *bytes,
+		       struct err *err) MUST_CHECK;
 /** Read a part, and check its checksum. @ret: allocated. Return: 0 or the code in @err. */
 int segment_read_part(struct bucket *bucket, const char *name, const struct msg_seg_part *part,
 		      uint8_t **ret, struct err *err) MUST_CHECK;

@@ -3,12 +3,14 @@
 #ifndef ARCHIVE_VERBS_H
 #define ARCHIVE_VERBS_H
 
+#include "excerpt.h"
 #include "session.h"
 
 /** Archive the sessions in and below these directories. */
 int verb_put(const char *url, const struct archive *archive, const char *const *dirs);
-/** Fetch the sessions below @url to directory @dir. @lines: print JSON, a line for each. */
-int verb_fetch(const char *url, const char *dir, bool lines);
+/** Fetch the sessions below @url, of their packets the excerpt, to directory @dir. @lines: print
+ *  JSON, a line for each. */
+int verb_fetch(const char *url, const char *dir, const struct excerpt *excerpt, bool lines);
 /** Print the sessions of which data was archived in the last @hours. */
 int verb_list(const char *url, unsigned int hours);
 

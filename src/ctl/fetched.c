@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "own.h"
+#include "show/show.h"
 
 bool fetched_is_url(const char *word)
 {
@@ -21,17 +23,23 @@ bool fetched_is_url(const char *word)
 
 /* --- ltt-archive --------------------------------------------------------------------- */
 
-/* @ret: its standard output. Return: 0 or the code in ctl->err. */
-static int fetched_start(struct ctl *ctl, const char *url, const char *dir, pid_t *ret_pid,
-			 FILE **ret)
+#define WORDS 10
+
+/* @more: options, or NULL. @ret: its standard output. Return: 0 or the code in ctl->err. */
+static int fetched_start(struct ctl *ctl, char *const *more, const char *url, const char *dir,
+			 pid_t *ret_pid, FILE **ret)
 {
 	AUTO_FREE char *program = own_program("ltt-archive");
-	char *const argv[] = { program,	     (char *)"--fetch", (char *)"--json",
-			       (char *)"--", (char *)url,	(char *)dir,
-			       NULL };
+	char *argv[WORDS] = { program, (char *)"--fetch", (char *)"--json" };
 	posix_spawn_file_actions_t actions;
+	size_t nr = 3;
 	int fds[2], error;
 
+	while (more && *more && nr < WORDS - 4)
+		argv[nr++] = *more++;
+	argv[nr++] = (char *)"--";
+	argv[nr++] = (char *)url;
+	argv[nr] = (char *)dir;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_errno(&ctl->err, ERR_INTERNAL, errno, "can't make a pipe");
 	posix_spawn_file_actions_init(&actions);
@@ -47,7 +55,8 @@ static int fetched_start(struct ctl *ctl, const char *url, const char *dir, pid_
 			 "can't run ltt-archive, which comes with lttctl");
 }
 
-int fetched_into(struct ctl *ctl, const char *url, const char *dir, struct json_object **ret)
+static int fetched_run(struct ctl *ctl, char *const *more, const char *url, const char *dir,
+		       struct json_object **ret)
 {
 	AUTO_FREE char *line = NULL;
 	struct json_object *sessions;
@@ -56,7 +65,7 @@ int fetched_into(struct ctl *ctl, const char *url, const char *dir, struct json_
 	pid_t pid;
 	int status;
 
-	if (fetched_start(ctl, url, dir, &pid, &from))
+	if (fetched_start(ctl, more, url, dir, &pid, &from))
 		return ctl->err.code;
 	sessions = json_object_new_array();
 	while (getline(&line, &size, from) > 0)
@@ -70,6 +79,20 @@ int fetched_into(struct ctl *ctl, const char *url, const char *dir, struct json_
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	return err_set(&ctl->err, ERR_OUTPUT, "not all sessions below %s were fetched", url);
+}
+
+int fetched_into(struct ctl *ctl, const char *url, const char *dir, const struct view_select *times,
+		 struct json_object **ret)
+{
+	AUTO_FREE char *begin = times && times->has_begin ?
+					xasprintf("--begin=%" PRId64, MAX(times->begin_ns, 0)) :
+					NULL;
+	AUTO_FREE char *end = times && times->has_end ?
+				      xasprintf("--end=%" PRId64, MAX(times->end_ns, 0)) :
+				      NULL;
+	char *const more[] = { begin ?: end, begin ? end : NULL, NULL };
+
+	return fetched_run(ctl, more, url, dir, ret);
 }
 
 /* --- a directory for the time of this process ----------------------------------------- */
@@ -115,11 +138,11 @@ static int fetched_watch(struct ctl *ctl, const char *dir)
 	return err_errno(&ctl->err, ERR_INTERNAL, errno, "can't start a process");
 }
 
-char *fetched_path(struct ctl *ctl, const char *url)
+/* A directory of its own, and in it a path for a trace; allocated, or NULL with ctl->err set. */
+static char *fetched_place(struct ctl *ctl)
 {
 	const char *tmp = getenv("TMPDIR");
 	AUTO_FREE char *dir = xasprintf("%s/lttctl-fetch-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	AUTO_FREE char *below = NULL;
 
 	if (!mkdtemp(dir)) {
 		err_errno(&ctl->err, ERR_OUTPUT, errno, "can't create %s", dir);
@@ -129,6 +152,76 @@ char *fetched_path(struct ctl *ctl, const char *url)
 		dir_remove(AT_FDCWD, dir);
 		return NULL;
 	}
-	below = xasprintf("%s/trace", dir);
-	return fetched_into(ctl, url, below, NULL) ? NULL : TAKE(below);
+	return xasprintf("%s/trace", dir);
+}
+
+char *fetched_path(struct ctl *ctl, const char *url)
+{
+	AUTO_FREE char *place = fetched_place(ctl);
+
+	return place && !fetched_into(ctl, url, place, NULL, NULL) ? TAKE(place) : NULL;
+}
+
+/* --- a part of it ---------------------------------------------------------------------- */
+
+/* The first event that is no state dump may be in another stream than that with the first one: all
+ * events before the first one that is found have to be there. @ret: a trace that begins with it;
+ * NULL: as the beginning of no stream has one, all is needed. */
+static int fetched_origin(struct ctl *ctl, const char *url, const char *begins, char **ret)
+{
+	struct view_select until = { .has_end = true };
+	AUTO_FREE char *place = NULL;
+
+	if (show_origin(begins, false, &until.end_ns, &ctl->err))
+		return ctl->err.code;
+	place = fetched_place(ctl);
+	if (!place || fetched_into(ctl, url, place, until.end_ns ? &until : NULL, NULL))
+		return ctl->err.code;
+	*ret = TAKE(place);
+	return 0;
+}
+
+static bool is_offset(const char *time)
+{
+	return time && *time == '+';
+}
+
+int fetched_times(struct ctl *ctl, const char *url, const struct show_options *options,
+		  struct view_select *ret)
+{
+	static char *const first[] = { (char *)"--begins", NULL };
+	AUTO_FREE char *begins = NULL, *origin = NULL;
+
+	if ((!options->begin || view_time_is_absolute(options->begin)) &&
+	    (!options->end || view_time_is_absolute(options->end)))
+		return show_times(NULL, options, ret, &ctl->err);
+	begins = fetched_place(ctl);
+	if (!begins || fetched_run(ctl, first, url, begins, NULL) ||
+	    ((is_offset(options->begin) || is_offset(options->end)) &&
+	     fetched_origin(ctl, url, begins, &origin)))
+		return ctl->err.code;
+	return show_times(origin ?: begins, options, ret, &ctl->err);
+}
+
+/* As view_parse_time() reads it. */
+static char *fetched_time(int64_t ns)
+{
+	return xasprintf("%" PRId64 ".%09" PRId64, ns / 1000000000, ns % 1000000000);
+}
+
+char *fetched_part(struct ctl *ctl, const char *url, struct show_options *options)
+{
+	AUTO_FREE char *place = NULL;
+	struct view_select times;
+
+	if (fetched_times(ctl, url, options, &times))
+		return NULL;
+	place = fetched_place(ctl);
+	if (!place || fetched_into(ctl, url, place, &times, NULL))
+		return NULL;
+	if (times.has_begin)
+		options->begin = fetched_time(times.begin_ns);
+	if (times.has_end)
+		options->end = fetched_time(times.end_ns);
+	return TAKE(place);
 }

@@ -123,6 +123,8 @@ int view_check_where(const char *expression, char *why, size_t len)
 /** Events of state dumps: of libltt and of the kernel module, and of LTTng's two tracers. */
 #define VIEW_STATEDUMP "ltt_statedump:*,lttng_statedump_*,lttng_ust_statedump:*"
 
+/** Whether view_parse_time() needs no view for this text. */
+bool view_time_is_absolute(const char *text);
 /**
  * view_parse_time() - read a point in time as a user writes it.
  * @text: `HH:MM[:SS[.frac]]` on the day on which the trace begins,

@@ -86,6 +86,13 @@ static int trace_day(struct view *view, bool gmt, struct tm *ret)
 	return r;
 }
 
+bool view_time_is_absolute(const char *text)
+{
+	struct tm unused = { 0 };
+
+	return *text != '+' && (!strpbrk(text, ":-") || parse_date(text, &unused));
+}
+
 int view_parse_time(struct view *view, const char *text, bool gmt, int64_t *ret_ns)
 {
 	struct tm tm = { 0 };

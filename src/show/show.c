@@ -236,6 +236,28 @@ static int show_take_time(struct view *view, const char *path, const struct show
 		       text);
 }
 
+static int show_take_times(struct view *view, const char *path, const struct show_options *options,
+			   struct view_select *ret, struct err *err)
+{
+	ret->has_begin = options->begin;
+	ret->has_end = options->end;
+	if (show_take_time(view, path, options, options->begin, &ret->begin_ns, err) != 0)
+		return err->code;
+	return show_take_time(view, path, options, options->end, &ret->end_ns, err);
+}
+
+int show_times(const char *path, const struct show_options *options, struct view_select *ret,
+	       struct err *err)
+{
+	struct view *view = NULL;
+
+	*ret = (struct view_select){ 0 };
+	if (!path || show_open(path, options->relay_clock, NULL, NULL, &view, err) == 0)
+		(void)!show_take_times(view, path, options, ret, err);
+	view_free(view);
+	return err->code;
+}
+
 /* Patterns may name events of state dumps. */
 int show_select(struct view *view, const char *path, const struct show_options *options,
 		struct pairs *pairs, struct view_select *ret, struct err *err)
@@ -246,8 +268,6 @@ int show_select(struct view *view, const char *path, const struct show_options *
 		.threads = options->threads,
 		.pairs = pairs,
 		.where = options->where,
-		.has_begin = options->begin,
-		.has_end = options->end,
 	};
 	if (!options->statedump && !options->events)
 		ret->hidden = VIEW_STATEDUMP;
@@ -255,10 +275,9 @@ int show_select(struct view *view, const char *path, const struct show_options *
 		return err_set(err, ERR_INVALID,
 			       "--where: $duration is known to 'lttctl view' alone");
 	if (check_number("limit", options->longest ? options->longest : options->limit, &ret->limit,
-			 err) != 0 ||
-	    show_take_time(view, path, options, options->begin, &ret->begin_ns, err) != 0)
+			 err) != 0)
 		return err->code;
-	return show_take_time(view, path, options, options->end, &ret->end_ns, err);
+	return show_take_times(view, path, options, ret, err);
 }
 
 bool show_selects(const struct show_options *options)

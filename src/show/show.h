@@ -54,6 +54,10 @@ enum show_result show_growing(const char *path, const struct tail_session *sessi
 			      const struct show_options *options, const struct view_host *host,
 			      struct err *err) MUST_CHECK;
 
+/** The times of the options begin and end. @path: traces; NULL: both times are absolute. Return: 0,
+ *  or the code in @err. */
+int show_times(const char *path, const struct show_options *options, struct view_select *ret,
+	       struct err *err) MUST_CHECK;
 /** The events that the options select, of @view, which reads the traces below @path. Return: 0, or
  *  the code in @err. @pairs: for their durations; or NULL. */
 int show_select(struct view *view, const char *path, const struct show_options *options,

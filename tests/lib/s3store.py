@@ -316,6 +316,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD" or status == 204:
             return
+        self.store.sent += len(body)
         self.wfile.write(body[:len(body) // 2] if torn else body)
         if torn:
             self.wfile.flush()
@@ -337,7 +338,7 @@ class Store:
         self.secrets = {KEY: (SECRET, None)}
         self.region, self.skew_s, self.page, self.quota = REGION, 0, page, None
         self.requests, self.faults, self.newest, self.directory = [], [], set(), directory
-        self.share, self.random = 0, None
+        self.share, self.random, self.sent = 0, None, 0  # bytes of objects and lists
         self.ended, self.lock = threading.Event(), threading.Lock()
         if directory:
             self.load()

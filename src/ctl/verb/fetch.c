@@ -2,10 +2,18 @@
 /* fetch.c - lttctl fetch URL DIR: plain traces of archived sessions. */
 #include "ctl/ctl.h"
 #include "ctl/fetched.h"
+#include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
+#include "show/show.h"
 
-static const struct poptOption options[] = { POPT_TABLEEND };
+static struct show_options times;
+
+static const struct poptOption options[] = {
+	OPTION_TEXT("begin", 0, &times.begin, "only what the events from this time on need", "TIME"),
+	OPTION_TEXT("end", 0, &times.end, "and those up to this time", "TIME"),
+	POPT_TABLEEND,
+};
 
 static enum status fetch_verb_check(struct ctl *ctl)
 {
@@ -20,7 +28,11 @@ static enum status fetch_verb_check(struct ctl *ctl)
 static enum status fetch_verb_run(struct ctl *ctl)
 {
 	struct json_object *sessions = NULL;
-	int code = fetched_into(ctl, operand(ctl, 0), operand(ctl, 1), &sessions);
+	struct view_select select = { 0 };
+	int code = times.begin || times.end ? fetched_times(ctl, operand(ctl, 0), &times, &select) :
+					      0;
+
+	code = code ?: fetched_into(ctl, operand(ctl, 0), operand(ctl, 1), &select, &sessions);
 
 	if (sessions) {
 		ctl->record = json_object_new_object();

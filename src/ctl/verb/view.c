@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "ctl/fetched.h"
 #include "ctl/live.h"
 #include "ctl/options.h"
 #include "ctl/own.h"
@@ -325,6 +326,25 @@ static enum status view_verb_follow(struct ctl *ctl, const char *path)
 	return (enum status)show_exit_status(result);
 }
 
+/* Names, clocks and sums of a whole trace. */
+static bool needs_other_times(void)
+{
+	return show.symbols || show.summary || show.relay_clock || show.guests;
+}
+
+/* Of an archived session, the packets with events of a time are fetched; for the rest all of it. */
+static char *view_verb_path(struct ctl *ctl)
+{
+	const char *word = operand(ctl, 0);
+
+	if (opt.trace_path)
+		return xstrdup(opt.trace_path);
+	if (word && fetched_is_url(word) && (show.begin || show.end) && !opt.viewer &&
+	    !needs_other_times())
+		return fetched_part(ctl, word, &show);
+	return viewing_path(ctl, word);
+}
+
 static enum status view_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE = NULL;
@@ -332,7 +352,7 @@ static enum status view_verb_run(struct ctl *ctl)
 	if (opt.live)
 		return run_live(ctl);
 	ctl->answers = show.summary;
-	path = opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
+	path = view_verb_path(ctl);
 	if (!path)
 		return STATUS_ERROR;
 	viewing_note_snapshots(ctl, path);
