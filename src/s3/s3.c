@@ -25,6 +25,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define PAUSE_LEAST_MS 100u
 #define PAUSE_MOST_MS 20000u
+#define REQUEST_BYTES (UINT64_C(64) << 20)
 #define SAMPLE 16u /* one large object in so many is read back */
 #define SMALL_BYTES (256u << 10)
 #define STORE_ATTEMPTS 4u /* until an object that is not found after it was stored is a failure */
@@ -157,6 +158,8 @@ int s3_open(const char *url, const struct s3_settings *settings, struct s3 **ret
 	s3->settings.connect_s = s3->settings.connect_s ? s3->settings.connect_s : 10;
 	s3->settings.stall_s = s3->settings.stall_s ? s3->settings.stall_s : 20;
 	s3->settings.patience_s = s3->settings.patience_s ? s3->settings.patience_s : 30;
+	if (!s3->settings.request_bytes)
+		s3->settings.request_bytes = REQUEST_BYTES;
 	if (s3_setup(s3, url, err) != 0) {
 		s3_close(s3);
 		return err->code;
@@ -505,8 +508,9 @@ static void take_range(const struct http_answer *answer, int64_t at, uint64_t le
 	buf_append(ret, answer->body.data + first, len ? MIN(nr, len) : nr);
 }
 
-int s3_get(struct s3 *s3, const char *name, int64_t at, uint64_t len, struct buf *ret,
-	   struct err *err)
+/* One request. */
+static int s3_get_piece(struct s3 *s3, const char *name, int64_t at, uint64_t len, struct buf *ret,
+			struct err *err)
 {
 	char range[64];
 	struct call call = {
@@ -514,7 +518,7 @@ int s3_get(struct s3 *s3, const char *name, int64_t at, uint64_t len, struct buf
 		.name = name,
 		.request = { .method = "GET",
 			     .range = at || len ? range : NULL,
-			     .max_bytes = S3_MAX_OBJECT },
+			     .max_bytes = S3_MAX_ANSWER },
 	};
 	int rc;
 
@@ -523,6 +527,25 @@ int s3_get(struct s3 *s3, const char *name, int64_t at, uint64_t len, struct buf
 	if (rc == 0)
 		take_range(&call.answer, at, len, ret);
 	http_answer_fini(&call.answer);
+	return rc;
+}
+
+int s3_get(struct s3 *s3, const char *name, int64_t at, uint64_t len, struct buf *ret,
+	   struct err *err)
+{
+	uint64_t most = s3->settings.request_bytes;
+	size_t begin = ret->len;
+	int rc;
+
+	if (at < 0 || !len)
+		return s3_get_piece(s3, name, at, len, ret, err);
+	do { /* to the end of the object, if that is before */
+		uint64_t got = ret->len - begin, piece = MIN(len - got, most);
+
+		rc = s3_get_piece(s3, name, at + (int64_t)got, piece, ret, err);
+		if (rc == 0 && ret->len - begin - got < piece)
+			break;
+	} while (rc == 0 && ret->len - begin < len);
 	return rc;
 }
 

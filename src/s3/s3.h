@@ -21,7 +21,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define S3_MAX_OBJECT (UINT64_C(256) << 20) /* bytes that one s3_get() accepts */
+#define S3_MAX_ANSWER (UINT64_C(256) << 20) /* bytes of an object that one answer may have */
 
 struct s3;
 
@@ -32,12 +32,14 @@ struct s3;
  * @ca_file: certificates of authorities instead of the system's.
  * @stop: read while a request or a pause lasts: true ends it. NULL: never.
  * @connect_s, @stall_s: time limits of a connection attempt, and without any progress; 0: 10, 20.
+ * @request_bytes: more bytes of an object are read by several requests; 0: 64 MiB.
  * @patience_s: for how long one call repeats failed requests; 0: 30.
  */
 struct s3_settings {
 	const char *endpoint, *region, *credentials_file, *ca_file;
 	const bool *stop;
 	unsigned int connect_s, stall_s, patience_s;
+	uint64_t request_bytes;
 };
 
 /** @url: s3://BUCKET[/PREFIX]. Reads settings and credentials; sends nothing to the store. */
@@ -54,7 +56,8 @@ int s3_put(struct s3 *s3, const char *name, const void *data, size_t len,
 	   struct err *err) MUST_CHECK;
 /**
  * s3_get() - append bytes of an object to @ret.
- * @at: negative: so many bytes at the end of the object. @len: 0: to the end.
+ * @at: negative: so many bytes at the end of the object, up to S3_MAX_ANSWER. @len: 0: to the end,
+ * up to that likewise.
  */
 int s3_get(struct s3 *s3, const char *name, int64_t at, uint64_t len, struct buf *ret,
 	   struct err *err) MUST_CHECK;

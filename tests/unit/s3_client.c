@@ -3,7 +3,7 @@
  * s3_client [WORD...] - without a word: encoding, profiles, answers, URLs. With words, calls of
  * the client for tests/e2e/s3-client.test, which has a store:
  *
- *     URL [patience=S] [stall=S] [connect=S] [ca=FILE] [credentials=FILE] [stop=MS]
+ *     URL [patience=S] [stall=S] [connect=S] [ca=FILE] [credentials=FILE] [stop=MS] [request=BYTES]
  *         {put NAME FILE | many NAME NR BYTES | get NAME AT LEN | list PREFIX | remove NAME |
  *          wait}...
  *
@@ -301,6 +301,8 @@ static bool take_setting(char *word, struct s3_settings *settings)
 		settings->stall_s = (unsigned int)atoi(value);
 	else if (strncmp(word, "connect=", 8) == 0)
 		settings->connect_s = (unsigned int)atoi(value);
+	else if (strncmp(word, "request=", 8) == 0)
+		settings->request_bytes = (uint64_t)atoll(value);
 	else if (strncmp(word, "ca=", 3) == 0)
 		settings->ca_file = value;
 	else if (strncmp(word, "credentials=", 12) == 0)
