@@ -8,7 +8,10 @@
 #include "read/event.h"
 
 #define PACKETS_KNOWN 64u /* whose CPU is not searched again */
-#define RECENT 64u	  /* classes and threads that are found at once; a power of two */
+#define RECENT 64u	  /* threads that are found at once; a power of two */
+#define CLASSES_BITS 9u	  /* of a number of classes that are found at once */
+#define KNOWN_BITS 10u	  /* of a number of threads that are found by the bytes of their events */
+#define OVERVIEW_MIX 0x9e3779b97f4a7c15u
 
 /** Meaning of an event class, by its name. */
 struct overview_class {
@@ -16,7 +19,7 @@ struct overview_class {
 	struct overview_class *next;
 	const struct ctf_event_class *ec;
 	uint64_t events;
-	bool is_state_dump, is_name;
+	bool is_state_dump, is_name, is_counted_only;
 	enum locks_action lock;
 	struct waits_action wait;
 	enum wakes_action wake;
@@ -27,13 +30,13 @@ struct overview_class {
 struct overview_packet {
 	const struct packet *packet;
 	uint64_t offset;
-	bool counted;
 };
 
 /** By parts of their address and number. */
 struct overview_recent {
-	struct overview_class *classes[RECENT];
+	struct overview_class *classes[1u << CLASSES_BITS];
 	struct overview_thread *threads[RECENT];
+	struct overview_thread *known[1u << KNOWN_BITS];
 };
 
 struct overview *overview_new(struct objects *objects, const struct view_host *host,
@@ -136,16 +139,19 @@ static struct overview_class *overview_new_class(struct overview *overview,
 	class->wait = waits_action_of(ec->name);
 	class->wake = wakes_action_of(ec->name);
 	class->allocation = allocations_action_of(ec->name);
+	class->is_counted_only = !class->is_state_dump && !overview_has_address(ec->name) &&
+				 (class->wake == WAKES_NONE || !overview->wakes);
 	class->next = overview->classes;
 	overview->classes = class;
 	idmap_add(&overview->classes_map, &class->node, (uintptr_t)ec);
 	return class;
 }
 
-static struct overview_class *overview_class_of(struct overview *overview,
-						const struct ctf_event_class *ec)
+static inline struct overview_class *overview_class_of(struct overview *overview,
+						       const struct ctf_event_class *ec)
 {
-	struct overview_class **recent = &overview->recent->classes[((uintptr_t)ec >> 6) % RECENT];
+	struct overview_class **recent =
+		&overview->recent->classes[(uintptr_t)ec * OVERVIEW_MIX >> (64 - CLASSES_BITS)];
 
 	if (*recent && (*recent)->ec == ec)
 		return *recent;
@@ -155,14 +161,8 @@ static struct overview_class *overview_class_of(struct overview *overview,
 	return *recent;
 }
 
-static void overview_count_cpu(struct overview *overview, const struct packet *packet)
+static void overview_count_packet(struct overview *overview, const struct packet *packet)
 {
-	struct overview_packet *known =
-		&overview->packets[((uintptr_t)packet >> 6) % PACKETS_KNOWN];
-
-	if (known->counted && known->packet == packet && known->offset == packet->offset)
-		return;
-	*known = (struct overview_packet){ packet, packet->offset, true };
 	for (uint32_t i = 0; i < packet->context.nr; i++) {
 		const struct value *value = &packet->context.at[i];
 		uint64_t bit;
@@ -176,11 +176,22 @@ static void overview_count_cpu(struct overview *overview, const struct packet *p
 	}
 }
 
+static inline void overview_count_cpu(struct overview *overview, const struct packet *packet)
+{
+	struct overview_packet *known =
+		&overview->packets[((uintptr_t)packet >> 6) % PACKETS_KNOWN];
+
+	if (known->packet == packet && known->offset == packet->offset)
+		return;
+	*known = (struct overview_packet){ packet, packet->offset };
+	overview_count_packet(overview, packet);
+}
+
 /* --- processes and threads ------------------------------------------------------------- */
 
 static uint64_t overview_hash(const void *pointer, uint64_t number)
 {
-	return ((uintptr_t)pointer ^ number * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+	return ((uintptr_t)pointer ^ number * OVERVIEW_MIX) * 0xff51afd7ed558ccdu;
 }
 
 static void overview_set_name(char **name, const struct value *value)
@@ -341,6 +352,46 @@ static void overview_take_name(struct overview_process *process, const struct ev
 	}
 }
 
+/* --- tasks by their bytes ---------------------------------------------------------------- */
+
+/* Numbers are at the beginning or at the end. */
+static struct overview_thread **overview_known_by(struct overview *overview, const uint8_t *task,
+						  size_t len)
+{
+	uint64_t first, last;
+
+	memcpy(&first, task, sizeof(first));
+	memcpy(&last, task + len - sizeof(last), sizeof(last));
+	first = (first ^ last << 1) * OVERVIEW_MIX;
+	return &overview->recent->known[first >> (64 - KNOWN_BITS)];
+}
+
+/* The thread whose latest event has these bytes, if that event changed nothing that a further one
+ * changes again. */
+static struct overview_thread *overview_same_thread(struct overview *overview,
+						    const struct event *event, const uint8_t *task,
+						    size_t len)
+{
+	struct overview_thread *thread = *overview_known_by(overview, task, len);
+
+	if (!thread || thread->nr_task != len || thread->layout != event->ec->task_layout ||
+	    thread->process->source != event->source || memcmp(thread->task, task, len) != 0)
+		return NULL;
+	return thread->tid != thread->process->pid || thread->process->namer == thread ? thread :
+											 NULL;
+}
+
+static void overview_know(struct overview *overview, struct overview_thread *thread,
+			  const struct event *event, uint32_t len)
+{
+	thread->nr_task = len;
+	if (!len)
+		return;
+	memcpy(thread->task, overview->task, len);
+	thread->layout = event->ec->task_layout;
+	*overview_known_by(overview, thread->task, len) = thread;
+}
+
 /* --- events ------------------------------------------------------------------------------ */
 
 static void overview_count(struct overview *overview, const struct event *event,
@@ -403,6 +454,32 @@ static bool overview_chooses(struct overview *overview, const struct event *even
 	       task_is_selected(&overview->names, event, NULL, overview->chosen_threads);
 }
 
+bool overview_take_known(struct overview *overview, const struct event *event, const uint8_t *task,
+			 size_t len)
+{
+	struct overview_class *class = overview_class_of(overview, event->ec);
+	struct overview_thread *thread;
+
+	if (!task || len < sizeof(uint64_t) || len > OVERVIEW_TASK_BYTES)
+		return false;
+	thread = class->is_counted_only && !overview->chosen_threads ?
+			 overview_same_thread(overview, event, task, len) :
+			 NULL;
+	if (!thread) {
+		memcpy(overview->task, task, len);
+		overview->nr_task = (uint32_t)len;
+		return false;
+	}
+	overview_count_cpu(overview, event->packet);
+	thread->process->events++;
+	thread->process->nr_threads += !thread->events++;
+	class->events++;
+	overview_count(overview, event, thread);
+	locks_pass(thread);
+	thread->last_ns = event->ns;
+	return true;
+}
+
 void overview_take(struct overview *overview, const struct event *event)
 {
 	struct overview_class *class = overview_class_of(overview, event->ec);
@@ -410,7 +487,9 @@ void overview_take(struct overview *overview, const struct event *event)
 	struct overview_process *process =
 		thread ? thread->process : overview_process_of(overview, event);
 	bool chosen = overview_chooses(overview, event);
+	uint32_t nr_task = overview->nr_task;
 
+	overview->nr_task = 0;
 	overview_count_cpu(overview, event->packet);
 	if (class->is_state_dump) {
 		overview->state_dump += chosen;
@@ -422,6 +501,8 @@ void overview_take(struct overview *overview, const struct event *event)
 	class->events += chosen;
 	if (chosen)
 		overview_count(overview, event, thread);
+	if (thread)
+		overview_know(overview, thread, event, nr_task);
 	if (class->lock != LOCKS_NONE && thread)
 		locks_take(overview->locks, thread, class->lock, event);
 	else if (thread)

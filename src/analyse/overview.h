@@ -28,6 +28,7 @@ struct value;
 struct view;
 
 #define OVERVIEW_LATEST 32u
+#define OVERVIEW_TASK_BYTES 40u
 
 /** struct overview_process - @name: of its main thread, or in its state dump, or of the first
  *  thread. @namer: the thread whose name it has; NULL: it is another one. */
@@ -43,7 +44,8 @@ struct overview_process {
 };
 
 /** struct overview_thread - @latest: the name in its latest event; @nr_latest: bytes of it, 0: it
- *  was none, or longer. @chosen: its latest event is one of those that the user wants.
+ *  was none, or longer. @task: bytes of its latest event (event_task_bytes()); @nr_task: 0: not
+ *  known. @layout: of these bytes. @chosen: its latest event is one of those that the user wants.
  *  @waits_in: the call of its latest wait for a condition. @waits_for: of wakes.c; or NULL.
  *  @last_ns: the time of its latest event. */
 struct overview_thread {
@@ -52,14 +54,15 @@ struct overview_thread {
 	struct overview_process *process;
 	char *name;
 	uint8_t latest[OVERVIEW_LATEST];
-	uint32_t nr_latest;
-	uint64_t tid, events;
+	uint32_t nr_latest, nr_task;
+	uint8_t task[OVERVIEW_TASK_BYTES];
+	uint64_t layout, tid, events;
+	int64_t last_ns;
 	bool chosen;
 	struct locks_request request;
 	const struct callchain *waits_in;
 	struct waits_begun waits[WAITS_NR_KINDS];
 	struct wakes_wait *waits_for;
-	int64_t last_ns;
 };
 
 /** struct overview_name - events of a name. */
@@ -103,6 +106,9 @@ struct overview {
 	struct overview_class *classes;
 	struct overview_recent *recent;
 	struct overview_packet *packets;
+	/* of the next event of overview_take(); @nr_task: 0: none */
+	uint8_t task[OVERVIEW_TASK_BYTES];
+	uint32_t nr_task;
 	uint64_t cpus[OVERVIEW_CPUS_MOST / 64];
 };
 
@@ -117,6 +123,15 @@ void overview_free(struct overview *overview);
 bool overview_needs_fields(const char *name);
 /** Whether a trace of the view declares events whose addresses are named by the objects. */
 bool overview_needs_objects(const struct view *view);
+
+/**
+ * overview_take_known() - the next event in time, which is not decoded.
+ * @task: event_task_bytes(); or NULL.
+ * Return: whether it was taken: its fields are not used, and the latest event of its thread has the
+ * same bytes. If not, it is to be decoded for overview_take().
+ */
+bool overview_take_known(struct overview *overview, const struct event *event, const uint8_t *task,
+			 size_t len);
 
 /** The event is the next one in time. */
 void overview_take(struct overview *overview, const struct event *event);

@@ -80,6 +80,11 @@ int event_next(struct view *view, const struct view_select *select, struct event
 int event_decode(struct view *view, const struct view_select *select, struct event *event)
 	MUST_CHECK;
 
+/** event_task_bytes() - the bytes of the event that event_next() returned last from the first value
+ *  of struct task to the last one, valid until it is decoded. Equal bytes of events with the same
+ *  ec->task_layout are equal values. Return: NULL: their places differ from event to event. */
+const uint8_t *event_task_bytes(const struct view *view, size_t *ret_len);
+
 #define EVENT_UNPLANNED 2
 
 /** event_pick_new() - a pick of some values of @event, which is decoded, for event_pick() with

@@ -281,6 +281,27 @@ struct plan_pick *plan_pick_new(const struct plan_scope scopes[])
 	return pick;
 }
 
+/* The place, size and kind of each value, in a number. Return: 0: there is no value, or these are
+ * not constant. */
+static uint64_t task_layout(const struct plan_pick *pick, const int8_t picked[3])
+{
+	uint64_t parts[3], layout = 0, at = 0;
+	uint32_t nr = 0;
+
+	if (!pick->fixed_bytes)
+		return 0;
+	for (const struct plan_step *step = pick->steps; step->op; step++) {
+		at += nr ? step->bytes : 0;
+		if (step->op->kind >= PLAN_OTHER || at > UINT8_MAX || step->op->bytes > UINT8_MAX)
+			return 0;
+		parts[nr++] = at << 12 | step->op->bytes << 4 | (uint64_t)step->op->kind;
+		at += step->op->bytes;
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		layout = layout << 20 | (picked[i] < 0 ? 0xfffff : parts[picked[i]]);
+	return layout;
+}
+
 void plan_make_task(struct arena *arena, const struct ctf_stream_class *sc,
 		    struct ctf_event_class *ec)
 {
@@ -308,6 +329,7 @@ void plan_make_task(struct arena *arena, const struct ctf_stream_class *sc,
 	pick = arena_alloc(arena, sizeof(*pick) + nr * sizeof(*pick->steps));
 	pick_wanted(pick, scopes);
 	ec->task_pick = pick;
+	ec->task_layout = task_layout(pick, ec->task_picked);
 }
 
 void plan_make_event(struct arena *arena, const struct ctf_stream_class *sc,

@@ -66,7 +66,8 @@ bool plan_take_fixed(struct reader *reader, const struct plan_pick *pick, uint64
 const uint8_t *plan_fixed_bytes(const struct reader *reader, const struct plan_pick *pick,
 				uint64_t at, size_t *ret_len);
 
-/** The pick of an event's process and thread, whose places are known: set @ec->task_pick. */
+/** The pick of an event's process and thread, whose places are known: set @ec->task_pick
+ *  and @ec->task_layout. */
 void plan_make_task(struct arena *arena, const struct ctf_stream_class *sc,
 		    struct ctf_event_class *ec);
 

@@ -196,6 +196,7 @@ struct ctf_event_class {
 	int16_t task_at[3]; /* of the values of struct task: places among an event's; -1: none */
 	const struct plan_pick *task_pick; /* of these values; NULL: not made yet, or it can't be */
 	int8_t task_picked[3];		   /* their numbers in it; -1: none */
+	uint64_t task_layout;	   /* of event_task_bytes(); 0: places or sizes are not constant */
 	struct mold *mold;	   /* of its printer (show/mold.h); NULL: not made yet */
 	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
 	uint32_t name_len;

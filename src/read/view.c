@@ -554,6 +554,13 @@ int event_decode(struct view *view, const struct view_select *select, struct eve
 	return fill_event(view, select, view->current, event);
 }
 
+const uint8_t *event_task_bytes(const struct view *view, size_t *ret_len)
+{
+	const struct ctf_event_class *ec = view->current->ec;
+
+	return ec->task_layout ? feed_pick_bytes(view->current, ec->task_pick, ret_len) : NULL;
+}
+
 struct plan_pick *event_pick_new(const struct event *event, const struct value *const *wanted,
 				 uint32_t nr)
 {

@@ -820,8 +820,23 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	select.threads = NULL; /* others hold mutexes */
 	select.needs_fields = report_verb_needs_fields;
 	select.tasks_only = !page->flame || !flame_has_contexts(page->flame);
-	while ((r = event_next(view, &select, &event)) > 0)
+	select.brief = !page->collect && !select.processes;
+	while ((r = event_next(view, &select, &event)) > 0) {
+		const uint8_t *task;
+		size_t len;
+
+		if (select.brief) {
+			task = event_task_bytes(view, &len);
+			if (overview_take_known(overview, &event, task, len))
+				continue;
+			r = event_decode(view, &select, &event);
+			if (r < 0)
+				break;
+			if (!r)
+				continue;
+		}
 		report_verb_take(overview, page, &event);
+	}
 	if (r == 0)
 		view_check_files(view);
 	if (r == 0)
