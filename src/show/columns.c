@@ -464,6 +464,15 @@ void columns_free(struct columns *columns)
 
 /* --- rows --------------------------------------------------------------------------------- */
 
+static void columns_double_quotes(struct pen *pen, const char *cell, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (cell[i] == '"')
+			pen_char(pen, '"');
+		pen_char(pen, cell[i]);
+	}
+}
+
 /* In quotes, if it has characters that separate cells or lines. */
 static void columns_put_csv(struct pen *pen, const char *cell, size_t len)
 {
@@ -476,11 +485,7 @@ static void columns_put_csv(struct pen *pen, const char *cell, size_t len)
 		return;
 	}
 	pen_char(pen, '"');
-	for (size_t i = 0; i < len; i++) {
-		if (cell[i] == '"')
-			pen_char(pen, '"');
-		pen_char(pen, cell[i]);
-	}
+	columns_double_quotes(pen, cell, len);
 	pen_char(pen, '"');
 }
 
@@ -640,6 +645,10 @@ void print_value_cell(struct printer *p, const struct value *value, bool is_inne
 {
 	struct pen *cell = &p->style.table->cells, *pen = &p->pen;
 
+	if (is_inner && (value->type->kind == TYPE_INT || value->type->kind == TYPE_FLOAT)) {
+		print_value_brief(pen, value);
+		return;
+	}
 	cell->used = 0;
 	if (!is_inner) {
 		columns_put_value(cell, value);
@@ -647,11 +656,10 @@ void print_value_cell(struct printer *p, const struct value *value, bool is_inne
 		return;
 	}
 	print_value_brief(cell, value);
-	for (size_t i = 0; i < cell->used; i++) {
-		if (cell->buf[i] == '"')
-			pen_char(pen, '"');
-		pen_char(pen, cell->buf[i]);
-	}
+	if (memchr(cell->buf, '"', cell->used))
+		columns_double_quotes(pen, cell->buf, cell->used);
+	else
+		pen_bytes(pen, cell->buf, cell->used);
 }
 
 /* The cell of the processor is that of the packet. */
