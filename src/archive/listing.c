@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/crc32c.h"
 
 static int take_name(void *of, const char *name)
 {
@@ -54,10 +53,10 @@ char *listing_prefix(const struct segment_session *session)
 	return xasprintf("%s/%s/%s/", session->host, session->name, hex);
 }
 
-char *listing_segment(const char *prefix, uint64_t number, const void *bytes, size_t len)
+char *listing_segment(const char *prefix, uint64_t number, uint32_t checksum)
 {
 	return xasprintf("%s%010llu-%08x" SEGMENT_SUFFIX, prefix, (unsigned long long)number,
-			 crc32c(0, bytes, len));
+			 checksum);
 }
 
 size_t listing_prefix_len(const char *name)

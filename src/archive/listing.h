@@ -21,8 +21,8 @@ void listing_fini(struct listing *names);
 
 /** HOST/SESSION/ID/, allocated. */
 char *listing_prefix(const struct segment_session *session);
-/** The name of a segment with these bytes, allocated. */
-char *listing_segment(const char *prefix, uint64_t number, const void *bytes, size_t len);
+/** The name of a segment whose footer has this checksum, allocated. */
+char *listing_segment(const char *prefix, uint64_t number, uint32_t checksum);
 /** Bytes of HOST/SESSION/ID/ at the begin of the name of a segment. */
 size_t listing_prefix_len(const char *name);
 

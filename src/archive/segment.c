@@ -150,8 +150,8 @@ static void encode_footer(struct encoder *enc, const struct segment *s,
 	msg_seg_footer_encode(enc, footer);
 }
 
-void segment_finish(struct segment *s, const struct segment_session *session, uint64_t number,
-		    bool ended, const void **ret, size_t *ret_len)
+uint32_t segment_finish(struct segment *s, const struct segment_session *session, uint64_t number,
+			bool ended, const void **ret, size_t *ret_len)
 {
 	size_t room = s->text_bytes + strlen(session->host) + strlen(session->name) +
 		      (size_t)(s->nr_traces + s->nr_parts + 1) * RECORD_BYTES;
@@ -175,6 +175,7 @@ void segment_finish(struct segment *s, const struct segment_session *session, ui
 	s->len += enc.len + sizeof(trailer);
 	*ret = s->data;
 	*ret_len = s->len;
+	return trailer.footer_crc32c;
 }
 
 /* --- one that is read ---------------------------------------------------------------- */

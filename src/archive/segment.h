@@ -69,9 +69,10 @@ void *segment_room(struct segment *segment, uint64_t bytes);
 /** Add @part, whose bytes are in the room, and are none of a turn; its place, checksum and strings
  *  are taken care of. Packets that continue the part before become part of that. */
 void segment_add(struct segment *segment, const struct msg_seg_part *part);
-/** The finished object, owned by the segment, which is not changed any more. */
-void segment_finish(struct segment *segment, const struct segment_session *session, uint64_t number,
-		    bool ended, const void **ret, size_t *ret_len);
+/** The finished object, owned by the segment, which is not changed any more. Return: the checksum
+ *  of its footer, which has those of the parts: their bytes are not read once more. */
+uint32_t segment_finish(struct segment *segment, const struct segment_session *session,
+			uint64_t number, bool ended, const void **ret, size_t *ret_len);
 
 /* --- one that is read ---------------------------------------------------------------- */
 

@@ -118,14 +118,15 @@ static int put_segment(struct harvest *h, bool ended, struct err *err)
 	struct archive_session *s = putting->session;
 	AUTO_FREE char *name = NULL;
 	const void *bytes;
+	uint32_t checksum;
 	size_t len;
 
 	if (harvest_metadata(h, err))
 		return err->code;
 	if (segment_is_empty(h->segment) && !ended)
 		return 0;
-	segment_finish(h->segment, &s->is, s->catalog.number, ended, &bytes, &len);
-	name = listing_segment(s->prefix, s->catalog.number, bytes, len);
+	checksum = segment_finish(h->segment, &s->is, s->catalog.number, ended, &bytes, &len);
+	name = listing_segment(s->prefix, s->catalog.number, checksum);
 	/* the index first: it may name a session without segments, but none is missing in it */
 	if (put_hour(s, putting->archive, err) ||
 	    bucket_put(putting->archive->bucket, name, bytes, len, err))
