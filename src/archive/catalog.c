@@ -64,6 +64,22 @@ struct catalog_file *catalog_file(struct catalog *catalog, const char *path)
 	return file;
 }
 
+bool catalog_has_content(const struct catalog *catalog, const uint8_t content[])
+{
+	for (uint32_t i = 0; i < catalog->nr_contents; i++)
+		if (memcmp(catalog->contents[i], content, SEGMENT_CONTENT_BYTES) == 0)
+			return true;
+	return false;
+}
+
+void catalog_add_content(struct catalog *catalog, const uint8_t content[])
+{
+	if (catalog->nr_contents % 16 == 0)
+		catalog->contents = xrealloc(catalog->contents, (catalog->nr_contents + 16) *
+									sizeof(*catalog->contents));
+	memcpy(catalog->contents[catalog->nr_contents++], content, SEGMENT_CONTENT_BYTES);
+}
+
 bool catalog_has_archive(const struct catalog *catalog, const char *name)
 {
 	for (uint32_t i = 0; i < catalog->nr_archives; i++)
@@ -88,6 +104,9 @@ static void take_part(struct catalog *catalog, const struct segment_footer *foot
 	if (part->kind == SEGMENT_FILE) {
 		file = catalog_file(catalog, part->name);
 		*file = (struct catalog_file){ file->path, part->last, part->begin };
+		if (part->content.len && part->bytes &&
+		    !catalog_has_content(catalog, part->content.data))
+			catalog_add_content(catalog, part->content.data);
 		return;
 	}
 	trace = catalog_trace(catalog, in->path, in->uuid.data);
@@ -142,5 +161,6 @@ void catalog_fini(struct catalog *catalog)
 	free(catalog->archives);
 	free(catalog->traces);
 	free(catalog->files);
+	free(catalog->contents);
 	*catalog = (struct catalog){ 0 };
 }

@@ -41,6 +41,8 @@ struct catalog {
 	uint32_t nr_traces;
 	struct catalog_file *files;
 	uint32_t nr_files;
+	uint8_t (*contents)[SEGMENT_CONTENT_BYTES]; /* of files */
+	uint32_t nr_contents;
 	char **archives; /* names of those that this process has read whole */
 	uint32_t nr_archives;
 	uint64_t number; /* of the next segment */
@@ -58,6 +60,9 @@ struct catalog_trace *catalog_trace(struct catalog *catalog, const char *path,
 struct catalog_stream *catalog_stream(struct catalog_trace *trace, uint32_t stream_class,
 				      uint32_t instance);
 struct catalog_file *catalog_file(struct catalog *catalog, const char *path);
+/** @content: SEGMENT_CONTENT_BYTES. */
+bool catalog_has_content(const struct catalog *catalog, const uint8_t content[]);
+void catalog_add_content(struct catalog *catalog, const uint8_t content[]);
 bool catalog_has_archive(const struct catalog *catalog, const char *name);
 void catalog_add_archive(struct catalog *catalog, const char *name);
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "read/source.h"
@@ -487,8 +488,26 @@ static int write_streams(struct fetch *f, struct err *err)
 
 /* --- other files, and traces without packets ----------------------------------------- */
 
-static int write_piece(struct fetch *f, const struct fetch_part *part, int dir, const char *name,
-		       struct err *err)
+/* The part with the bytes of a piece; NULL: its segment was removed. */
+static const struct fetch_part *find_content(const struct fetch *f, const struct fetch_part *part)
+{
+	const struct msg_seg_part *is = part->is;
+
+	if (is->bytes || !is->last)
+		return part;
+	for (uint32_t i = 0; i < f->nr_files && is->content.len; i++) {
+		const struct msg_seg_part *other = f->files[i].is;
+
+		if (other->bytes == is->last && other->content.len &&
+		    memcmp(other->content.data, is->content.data, is->content.len) == 0)
+			return &f->files[i];
+	}
+	return NULL;
+}
+
+/* @from: the part with its bytes. */
+static int write_piece(struct fetch *f, const struct fetch_part *part,
+		       const struct fetch_part *from, int dir, const char *name, struct err *err)
 {
 	AUTO_FD int fd = openat(dir, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
 	AUTO_FREE uint8_t *bytes = NULL;
@@ -497,10 +516,10 @@ static int write_piece(struct fetch *f, const struct fetch_part *part, int dir, 
 					    (long)(part->is->begin % 1000000000u) } };
 	int ret = fd < 0 ? -errno : 0;
 
-	if (ret == 0 && segment_read_part(f->bucket, part->object, part->is, &bytes, err))
+	if (ret == 0 && segment_read_part(f->bucket, from->object, from->is, &bytes, err))
 		return err->code;
 	if (ret == 0)
-		ret = append_bytes(fd, bytes, part->is->bytes, part->is->first);
+		ret = append_bytes(fd, bytes, from->is->bytes, part->is->first);
 	if (ret == 0 && (ftruncate(fd, (off_t)part->is->last) < 0 || futimens(fd, times) < 0))
 		ret = -errno;
 	return ret == 0 ? 0 : err_errno(err, ERR_OUTPUT, -ret, "can't write %s", part->is->name);
@@ -521,10 +540,17 @@ static bool file_path_is_valid(const char *path)
 
 static int write_file(struct fetch *f, const struct fetch_part *part, struct err *err)
 {
+	const struct fetch_part *from = find_content(f, part);
 	AUTO_FREE char *path = xstrdup(part->is->name);
 	char *name = strrchr(path, '/');
 	AUTO_FD int dir = -1;
 
+	if (!from) {
+		log_warn("%s: the segment with its content is not in the archive any more; it is "
+			 "left out",
+			 path);
+		return 0;
+	}
 	if (!file_path_is_valid(path))
 		return err_set(err, ERR_OUTPUT, "%s names a file '%.80s', which is no path",
 			       part->object, path);
@@ -533,7 +559,7 @@ static int write_file(struct fetch *f, const struct fetch_part *part, struct err
 	dir = name ? chunk_make_path(f->fd, path, false) : fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 	if (dir < 0)
 		return err_errno(err, ERR_OUTPUT, -dir, "can't create %s", path);
-	return write_piece(f, part, dir, name ? name : path, err);
+	return write_piece(f, part, from, dir, name ? name : path, err);
 }
 
 static int write_rest(struct fetch *f, struct err *err)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gnutls/crypto.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 #define MAX_DEPTH 12 /* of a trace's directories */
 #define ARCHIVES "archives"
 #define PIECE_BYTES (4u << 20) /* of a file */
+#define CONTENT_LEAST 256u     /* bytes of a file from which on a content is stored once */
 
 /* Hidden files that are more than lists of other files. */
 static const char *const kept_files[] = { KALLSYMS_FILE, ".symbols", CLEAREDLIST_FILE };
@@ -243,9 +245,30 @@ static int read_stream_file(struct harvest *h, const struct harvest_dir *dir,
 
 /* --- other files --------------------------------------------------------------------- */
 
+/* Each archive of a session has its own ".kallsyms.zst": a content that the archive has is not put
+ * again. @room: of the segment, with the bytes of @part. @content: SEGMENT_CONTENT_BYTES. */
+static void add_piece(struct harvest *h, struct msg_seg_part *part, const void *room,
+		      uint8_t *content)
+{
+	uint64_t bytes = part->bytes;
+
+	if (bytes == part->last && bytes >= CONTENT_LEAST &&
+	    gnutls_hash_fast(GNUTLS_DIG_SHA256, room, bytes, content) == 0) {
+		part->content = (struct blob){ content, SEGMENT_CONTENT_BYTES };
+		if (catalog_has_content(h->catalog, content))
+			part->bytes = 0;
+		else
+			catalog_add_content(h->catalog, content);
+	}
+	segment_add(h->segment, part);
+	part->first += bytes;
+}
+
 static int read_pieces(struct harvest *h, const struct harvest_dir *dir, int fd, const char *name,
 		       struct msg_seg_part *part, struct err *err)
 {
+	uint8_t content[SEGMENT_CONTENT_BYTES];
+
 	do {
 		void *room;
 		int ret;
@@ -258,8 +281,7 @@ static int read_pieces(struct harvest *h, const struct harvest_dir *dir, int fd,
 			return 0; /* it is being written anew: the next time */
 		if (ret < 0)
 			return unreadable(dir, name, ret, err);
-		segment_add(h->segment, part);
-		part->first += part->bytes;
+		add_piece(h, part, room, content);
 	} while (part->first < part->last);
 	return 0;
 }

@@ -14,7 +14,7 @@ struct segment {
 	uint64_t len, cap;
 	struct msg_seg_trace *traces; /* its strings and ids are owned */
 	uint32_t nr_traces;
-	struct msg_seg_part *parts; /* its names are owned */
+	struct msg_seg_part *parts; /* their names and contents are owned */
 	uint32_t nr_parts;
 	uint64_t text_bytes; /* of all strings */
 };
@@ -35,8 +35,10 @@ void segment_reset(struct segment *s)
 		free((char *)s->traces[i].path);
 		free((uint8_t *)s->traces[i].uuid.data);
 	}
-	for (uint32_t i = 0; i < s->nr_parts; i++)
+	for (uint32_t i = 0; i < s->nr_parts; i++) {
 		free((char *)s->parts[i].name);
+		free((uint8_t *)s->parts[i].content.data);
+	}
 	s->nr_traces = s->nr_parts = 0;
 	s->text_bytes = s->len = 0;
 	memcpy(segment_room(s, strlen(SEGMENT_MAGIC)), SEGMENT_MAGIC, strlen(SEGMENT_MAGIC));
@@ -119,10 +121,13 @@ void segment_add(struct segment *s, const struct msg_seg_part *part)
 	last = &s->parts[s->nr_parts++];
 	*last = *part;
 	last->name = xstrdup(part->name);
+	if (part->content.len)
+		last->content.data =
+			memcpy(xalloc(part->content.len), part->content.data, part->content.len);
 	last->at = s->len;
 	last->crc32c = crc32c(0, data, part->bytes);
 	s->len += part->bytes;
-	s->text_bytes += strlen(part->name);
+	s->text_bytes += strlen(part->name) + part->content.len;
 }
 
 static uint64_t segment_now_ns(void)
@@ -193,6 +198,7 @@ static bool part_is_valid(const struct segment_footer *footer, const struct msg_
 {
 	return part->kind >= SEGMENT_PACKETS && part->kind <= SEGMENT_TURN && part->at <= room &&
 	       part->bytes <= room - part->at &&
+	       (part->content.len == 0 || part->content.len == SEGMENT_CONTENT_BYTES) &&
 	       (part->kind == SEGMENT_FILE || part->trace < footer->nr_traces);
 }
 

@@ -24,6 +24,7 @@
 #define SEGMENT_FORMAT 1u
 #define SEGMENT_SUFFIX ".seg" /* of its name */
 #define SEGMENT_ID_BYTES 16u
+#define SEGMENT_CONTENT_BYTES 32u /* of the name of a file's content */
 /* Parts and footer; of parts a packet of RELSTREAM_MAX_PACKET bytes is the largest. */
 #define SEGMENT_MAX_BYTES (5ull << 30) /* the largest object of one PUT, by S3's API */
 #define SEGMENT_FOOTER_MAX (64u << 20)
@@ -66,8 +67,8 @@ bool segment_is_empty(const struct segment *segment);
 uint32_t segment_trace(struct segment *segment, const char *path, const uint8_t uuid[16]);
 /** Room for @bytes behind the last part; valid until the next call. */
 void *segment_room(struct segment *segment, uint64_t bytes);
-/** Add @part, whose bytes are in the room, and are none of a turn; its place, checksum and strings
- *  are taken care of. Packets that continue the part before become part of that. */
+/** Add @part, whose bytes are in the room, and are none of a turn; its place, checksum, strings and
+ *  content are taken care of. Packets that continue the part before become part of that. */
 void segment_add(struct segment *segment, const struct msg_seg_part *part);
 /** The finished object, owned by the segment, which is not changed any more. Return: the checksum
  *  of its footer, which has those of the parts: their bytes are not read once more. */
