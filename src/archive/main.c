@@ -18,7 +18,7 @@
 
 static struct {
 	char *store, *segment, *hours, *period, *begin, *end;
-	int fetch, begins, list, json, follow, relay_fd, version;
+	int fetch, begins, list, json, parquet, follow, relay_fd, version;
 } opt = { .relay_fd = -1 };
 
 static const struct poptOption options[] = {
@@ -28,6 +28,8 @@ static const struct poptOption options[] = {
 	  "URL" },
 	{ "segment-size", 0, POPT_ARG_STRING, &opt.segment, 0, "size of an object (default: 8M)",
 	  "SIZE" },
+	{ "parquet", 0, POPT_ARG_NONE, &opt.parquet, 0,
+	  "with --store: the events as Parquet, too, for DuckDB, ClickHouse and others", NULL },
 	{ "fetch", 0, POPT_ARG_NONE, &opt.fetch, 0,
 	  "make plain traces of the sessions below URL, in directory DIR", NULL },
 	{ "json", 0, POPT_ARG_NONE, &opt.json, 0,
@@ -120,6 +122,8 @@ static int archive_run(const char *const *words, size_t nr)
 		return archive_usage("one of --store, --fetch and --list is needed");
 	if ((opt.json || opt.begin || opt.end || opt.begins) && !opt.fetch)
 		return archive_usage("--json, --begin, --end and --begins are for --fetch");
+	if (opt.parquet && (!opt.store || opt.follow))
+		return archive_usage("--parquet is for --store with directories");
 	if (opt.hours && !opt.list)
 		return archive_usage("--hours is for --list");
 	if (opt.fetch)
@@ -130,7 +134,7 @@ static int archive_run(const char *const *words, size_t nr)
 	if (opt.follow)
 		return nr == 1 && opt.relay_fd >= 0 ? run_follow(words[0], archive.segment_bytes) :
 						      archive_usage("--follow is for ltt-relayd");
-	return nr ? verb_put(opt.store, &archive, words) :
+	return nr ? verb_put(opt.store, &archive, opt.parquet, words) :
 		    archive_usage("--store needs directories");
 }
 

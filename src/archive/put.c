@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "tables.h"
 #include "trace/streamlist.h"
 #include "verbs.h"
 
@@ -19,6 +20,7 @@
 
 struct put_all {
 	const struct archive *archive;
+	struct tables *tables; /* NULL: none are put */
 	unsigned int sessions, failed;
 };
 
@@ -53,25 +55,46 @@ static bool is_session(int fd)
 	return found;
 }
 
+static int put_tables(const struct put_all *all, const char *path,
+			const struct archive_session *session, bool ended, const char *label,
+			struct err *err)
+{
+	const struct tables_session is = { path, archive_session_prefix(session),
+					     archive_session_catalog(session)->number, ended };
+	struct tables_counts counts;
+	char bytes[TEXT_BYTES];
+
+	if (tables_put(all->tables, &is, &counts, err))
+		return err->code;
+	printf("%s: %s bytes in %llu Parquet file%s%s\n", label, text_count(bytes, counts.bytes),
+	       (unsigned long long)counts.files, text_plural(counts.files),
+	       ended ? "" : "; those of its current traces are put when it has ended");
+	fflush(stdout);
+	return 0;
+}
+
 static int put_session(struct put_all *all, const char *path, bool at_relay, struct err *err)
 {
 	AUTO_FREE char *host = host_of(path, at_relay);
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	struct archive_session *session;
+	AUTO_FREE char *label = xasprintf("%s/%s", host ? host : "", name);
 	struct archive_counts counts;
 	char bytes[TEXT_BYTES];
+	bool ended;
 
 	if (!host || name_check(host) || name_check(name))
 		return err_set(err, ERR_INVALID, "%s: this name can't be used in an archive", path);
 	if (archive_session_open(path, host, name, &session, err))
 		return err->code;
-	if (!archive_session_put(session, all->archive, archive_session_has_ended(session), &counts,
-				 err)) {
-		printf("%s/%s: %s bytes in %llu segment%s%s\n", host, name,
+	ended = archive_session_has_ended(session);
+	if (!archive_session_put(session, all->archive, ended, &counts, err)) {
+		printf("%s: %s bytes in %llu segment%s%s\n", label,
 		       text_count(bytes, counts.bytes), (unsigned long long)counts.segments,
-		       text_plural(counts.segments),
-		       archive_session_has_ended(session) ? "" : "; the session has not ended");
+		       text_plural(counts.segments), ended ? "" : "; the session has not ended");
 		fflush(stdout);
+		if (all->tables)
+			(void)!put_tables(all, path, session, ended, label, err);
 	}
 	archive_session_close(session);
 	return err->code;
@@ -105,13 +128,15 @@ static void put_below(struct put_all *all, const char *path, int depth)
 	}
 }
 
-int verb_put(const char *url, const struct archive *archive, const char *const *dirs)
+int verb_put(const char *url, const struct archive *archive, bool parquet, const char *const *dirs)
 {
 	struct archive own = *archive;
 	struct put_all all = { .archive = &own };
 	struct err err = { 0 };
 
-	if (bucket_open(url, &own.bucket, &err)) {
+	if (bucket_open(url, &own.bucket, &err) ||
+	    (parquet && !(all.tables = tables_new(own.bucket, &err)))) {
+		bucket_close(own.bucket);
 		log_error("%s", err.text);
 		return 1;
 	}
@@ -130,6 +155,7 @@ int verb_put(const char *url, const struct archive *archive, const char *const *
 			all.failed++;
 		}
 	}
+	tables_free(all.tables);
 	bucket_close(own.bucket);
 	return all.failed ? 1 : 0;
 }

@@ -189,6 +189,11 @@ const struct catalog *archive_session_catalog(const struct archive_session *s)
 	return s->is_known ? &s->catalog : NULL;
 }
 
+const char *archive_session_prefix(const struct archive_session *s)
+{
+	return s->prefix;
+}
+
 bool archive_session_has_ended(const struct archive_session *s)
 {
 	return harvest_has_ended(s->fd);

@@ -37,6 +37,8 @@ int archive_session_put(struct archive_session *session, const struct archive *a
 uint64_t archive_session_waiting(struct archive_session *session);
 /** What the archive has; NULL: that is not known. */
 const struct catalog *archive_session_catalog(const struct archive_session *session);
+/** HOST/SESSION/ID/, of its objects. */
+const char *archive_session_prefix(const struct archive_session *session);
 /** Whether the session's directory says that it has ended. */
 bool archive_session_has_ended(const struct archive_session *session);
 

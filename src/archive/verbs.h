@@ -6,8 +6,9 @@
 #include "excerpt.h"
 #include "session.h"
 
-/** Archive the sessions in and below these directories. */
-int verb_put(const char *url, const struct archive *archive, const char *const *dirs);
+/** Archive the sessions in and below these directories. @parquet: their events as Parquet, too. */
+int verb_put(const char *url, const struct archive *archive, bool parquet,
+	     const char *const *dirs);
 /** Fetch the sessions below @url, of their packets the excerpt, to directory @dir. @lines: print
  *  JSON, a line for each. */
 int verb_fetch(const char *url, const char *dir, const struct excerpt *excerpt, bool lines);

@@ -4,15 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/dir.h"
 #include "base/mem.h"
+#include "io/tempdir.h"
 #include "own.h"
 #include "show/show.h"
 
@@ -95,63 +94,14 @@ int fetched_into(struct ctl *ctl, const char *url, const char *dir, const struct
 	return fetched_run(ctl, more, url, dir, ret);
 }
 
-/* --- a directory for the time of this process ----------------------------------------- */
-
-/* Waits for the end of lttctl, also by SIGKILL. */
-static void fetched_remove_later(const char *dir, int until_fd) __attribute__((noreturn));
-
-static void fetched_remove_later(const char *dir, int until_fd)
-{
-	AUTO_FD int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sigset_t all;
-	char byte;
-
-	/* it is no part of the job that a shell waits for, or stops */
-	setsid();
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	for (int fd = 0; fd <= 2; fd++)
-		dup2(null, fd);
-	while (read(until_fd, &byte, 1) < 0 && errno == EINTR)
-		;
-	dir_remove(AT_FDCWD, dir);
-	_exit(0);
-}
-
-/* Return: 0 or the code in ctl->err. The descriptor stays open until this process ends. */
-static int fetched_watch(struct ctl *ctl, const char *dir)
-{
-	int fds[2];
-	pid_t pid;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_errno(&ctl->err, ERR_INTERNAL, errno, "can't make a pipe");
-	pid = fork();
-	if (pid == 0) {
-		close(fds[1]);
-		fetched_remove_later(dir, fds[0]);
-	}
-	close(fds[0]);
-	if (pid > 0)
-		return 0;
-	close(fds[1]);
-	return err_errno(&ctl->err, ERR_INTERNAL, errno, "can't start a process");
-}
-
-/* A directory of its own, and in it a path for a trace; allocated, or NULL with ctl->err set. */
+/* In a directory for the time of this process: a path for a trace; allocated, or NULL with ctl->err
+ * set. */
 static char *fetched_place(struct ctl *ctl)
 {
-	const char *tmp = getenv("TMPDIR");
-	AUTO_FREE char *dir = xasprintf("%s/lttctl-fetch-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	AUTO_FREE char *dir = NULL;
 
-	if (!mkdtemp(dir)) {
-		err_errno(&ctl->err, ERR_OUTPUT, errno, "can't create %s", dir);
+	if (tempdir_new("lttctl-fetch", &dir, &ctl->err))
 		return NULL;
-	}
-	if (fetched_watch(ctl, dir)) {
-		dir_remove(AT_FDCWD, dir);
-		return NULL;
-	}
 	return xasprintf("%s/trace", dir);
 }
 
