@@ -28,6 +28,7 @@
 #define REQUEST_BYTES (UINT64_C(64) << 20)
 #define SAMPLE 16u /* one large object in so many is read back */
 #define SMALL_BYTES (256u << 10)
+#define CHECK_BYTES ((size_t)16 << 20) /* that are read back at once */
 #define STORE_ATTEMPTS 4u /* until an object that is not found after it was stored is a failure */
 
 /* @base: URL of the bucket, to which '/' and a key are added. @prefix: "" or ends with '/'. */
@@ -336,7 +337,7 @@ static enum verdict s3_judge(struct s3 *s3, struct call *call, enum http_result 
 			s3->url, call->what, s3->host, s3->http.reason);
 		return CALL_FAILED;
 	}
-	if (status / 100 == 2 || (status == 404 && call->absent_is_fine))
+	if (status / 100 == 2 || ((status == 404 || status == 416) && call->absent_is_fine))
 		return CALL_DONE;
 	answer_error(&call->answer.body, &error);
 	if (may_mend(s3, call, error.code))
@@ -424,27 +425,68 @@ static int object_call(struct s3 *s3, struct call *call, struct err *err)
 	return rc;
 }
 
-/* Return: 0: the store has it; 1: it has not; else a code. */
-static int s3_check(struct s3 *s3, const char *name, const void *data, size_t len, bool whole,
-		    struct err *err)
+static void make_range(char *to, size_t size, int64_t at, uint64_t len)
 {
+	if (at < 0)
+		snprintf(to, size, "%" PRId64, at);
+	else if (len)
+		snprintf(to, size, "%" PRId64 "-%" PRIu64, at, (uint64_t)at + len - 1);
+	else
+		snprintf(to, size, "%" PRId64 "-", at);
+}
+
+/* Whether the bytes from @at on are in the answer; a store that knows no ranges sends all. */
+static bool answer_equals(const struct http_answer *answer, const uint8_t *data, size_t len,
+			  size_t at, size_t nr)
+{
+	size_t first = answer->status == 206 ? at : 0, wanted = answer->status == 206 ? nr : len;
+
+	return answer->body.len == wanted &&
+	       (!wanted || memcmp(answer->body.data, data + first, wanted) == 0);
+}
+
+/* Of an object the length, or the @nr bytes from @at on. Return: 0: the store has it; -1: it has
+ * not; else a code. */
+static int s3_check_part(struct s3 *s3, const char *name, const uint8_t *data, size_t len,
+			 size_t at, size_t nr, struct err *err)
+{
+	char range[64];
 	struct call call = {
 		.what = "check of a stored object",
 		.name = name,
-		.request = { .method = whole ? "GET" : "HEAD", .max_bytes = len },
+		.request = { .method = data ? "GET" : "HEAD",
+			     .range = nr < len ? range : NULL,
+			     .max_bytes = len },
 		.absent_is_fine = true,
 	};
-	int rc = object_call(s3, &call, err);
+	int rc;
 
-	if (rc == 0 && call.answer.status == 404)
-		rc = 1;
-	else if (rc == 0 && whole)
-		rc = call.answer.body.len != len ||
-		     (len && memcmp(call.answer.body.data, data, len) != 0);
-	else if (rc == 0)
-		rc = call.answer.length != len;
+	make_range(range, sizeof(range), (int64_t)at, nr);
+	rc = object_call(s3, &call, err);
+	if (rc == 0 &&
+	    (call.answer.status / 100 != 2 ||
+	     !(data ? answer_equals(&call.answer, data, len, at, nr) : call.answer.length == len)))
+		rc = -1;
 	http_answer_fini(&call.answer);
-	return rc == 1 ? -1 : rc;
+	return rc;
+}
+
+/* A large object is read back in parts, in bounded memory. */
+static int s3_check(struct s3 *s3, const char *name, const void *data, size_t len, bool whole,
+		    struct err *err)
+{
+	size_t at = 0;
+	int rc;
+
+	if (!whole)
+		return s3_check_part(s3, name, NULL, len, 0, len, err);
+	do {
+		size_t nr = MIN(len - at, CHECK_BYTES);
+
+		rc = s3_check_part(s3, name, data, len, at, nr, err);
+		at += nr;
+	} while (rc == 0 && at < len);
+	return rc;
 }
 
 static int s3_store(struct s3 *s3, const char *name, const void *data, size_t len, struct err *err)
@@ -483,16 +525,6 @@ int s3_put(struct s3 *s3, const char *name, const void *data, size_t len, struct
 		"%.100s: %.60s: %.60s answers that the object is stored, and it does not have "
 		"it; check the disks and the log of the store",
 		s3->url, name, s3->host);
-}
-
-static void make_range(char *to, size_t size, int64_t at, uint64_t len)
-{
-	if (at < 0)
-		snprintf(to, size, "%" PRId64, at);
-	else if (len)
-		snprintf(to, size, "%" PRId64 "-%" PRIu64, at, (uint64_t)at + len - 1);
-	else
-		snprintf(to, size, "%" PRId64 "-", at);
 }
 
 /* A store that knows no ranges sends the whole object, with another status. */

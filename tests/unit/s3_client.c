@@ -224,7 +224,7 @@ static int run_many(struct s3 *s3, char **words, struct err *err)
 	for (int i = 0; i < atoi(words[1]) && rc == 0; i++) {
 		char *name AUTO_FREE = xasprintf("%s%d", words[0], i);
 
-		memset(data, i, len);
+		memset(data, i + 1, len);
 		rc = s3_put(s3, name, data, len, err);
 	}
 	return rc;
