@@ -14,6 +14,7 @@ not sorted or a byte that is not encoded is answered 403, as by AWS. Alone, as a
     s3store.py [--cert FILE --key FILE] [--port N] [--dir DIR] [BUCKET...]      prints its URL
 """
 import argparse
+import collections
 import contextlib
 import datetime
 import email.utils
@@ -23,7 +24,6 @@ import http.client
 import http.server
 import json
 import os
-import random
 import re
 import socket
 import ssl
@@ -64,8 +64,7 @@ FAULTS = {
     "long": None,  # an error document of many megabytes
 }
 
-STORM = dict.fromkeys(("GET", "HEAD", "DELETE"), ("500", "503", "reset", "html", "torn"))
-STORM["PUT"] = "500", "503", "reset", "lost", "nothing", "half", "other"
+PLANNED = {"GET": ("500", "503", "reset", "html", "torn"), "PUT": ("500", "503", "reset", "lost", "nothing", "half", "other")}
 
 
 def encode(text, also=""):
@@ -104,6 +103,7 @@ class Refused(Exception):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # of two writes the second would wait for an acknowledgement, 40 ms
     server_version, sys_version = "stand-in", ""
 
     def log_message(self, format, *args):  # pylint: disable=redefined-builtin
@@ -338,7 +338,7 @@ class Store:
         self.secrets = {KEY: (SECRET, None)}
         self.region, self.skew_s, self.page, self.quota = REGION, 0, page, None
         self.requests, self.faults, self.newest, self.directory = [], [], set(), directory
-        self.share, self.random, self.sent = 0, None, 0  # bytes of objects and lists
+        self.planned, self.counted, self.sent = {}, collections.Counter(), 0  # bytes of objects and lists
         self.ended, self.lock = threading.Event(), threading.Lock()
         if directory:
             self.load()
@@ -370,14 +370,14 @@ class Store:
         with self.lock:
             self.faults.append([word, times, method, value])
 
-    def storm(self, share, seed=1):
-        """Of all requests this share fails, each in one way; until clear()."""
+    def plan(self, times, *methods):
+        """Every second request of a method fails, until each of its PLANNED faults has occurred @times times."""
         with self.lock:
-            self.share, self.random = share, random.Random(seed)
+            self.planned, self.counted = {m: list(PLANNED[m]) * times for m in methods}, collections.Counter()
 
     def clear(self):
         with self.lock:
-            self.faults, self.newest, self.share = [], set(), 0
+            self.faults, self.newest, self.planned = [], set(), {}
         self.requests.clear()
 
     def take_fault(self, method):
@@ -388,7 +388,9 @@ class Store:
                 if fault[1] is not None:
                     fault[1] -= 1
                 return fault[0], fault[3]
-            return (self.random.choice(STORM[method]), 0) if self.share and self.random.random() < self.share else None
+            self.counted[method] += 1
+            left = self.planned.get(method)
+            return (left.pop(0), 0) if left and self.counted[method] % 2 == 0 else None
 
     def keep(self, bucket, name, body):
         with self.lock:
