@@ -490,7 +490,7 @@ static int relayd_serve(struct house *h)
 	}
 	if (ret < 0)
 		log_error("%s", strerror(-ret));
-	return ret;
+	return archiver_is_lost(h->relay.archiver) ? -ECHILD : ret;
 }
 
 static uint64_t relayd_file_time_ns(void)

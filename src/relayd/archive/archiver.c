@@ -72,6 +72,7 @@ struct archiver {
 	uint64_t heard_ns; /* time of the child's last message */
 	bool later;	   /* a session's message is not due yet */
 	bool writes;	   /* the loop waits for room in the socket */
+	bool lost;	   /* no child is started any more */
 
 	pthread_mutex_t lock; /* of all below, and of the sessions */
 	bool connected;	      /* a child runs */
@@ -431,9 +432,11 @@ static void archiver_on_spawner(struct loop_fd *source, uint32_t events)
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0) {
-		log_error("the process that starts ltt-archive has ended: nothing more is put into "
-			  "the store; restart ltt-relayd");
+		log_error("the processes that start ltt-archive were killed: ltt-relayd ends; "
+			  "start it again");
 		loop_fd_fini(source);
+		a->lost = true;
+		loop_stop(a->loop);
 		return;
 	}
 	if (fds[0] < 0)
@@ -613,6 +616,11 @@ void archiver_sweep(struct archiver *a)
 	archiver_sweep_list(&a->active);
 	archiver_sweep_list(&a->complete);
 	pthread_mutex_unlock(&a->lock);
+}
+
+bool archiver_is_lost(const struct archiver *a)
+{
+	return a && a->lost;
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -31,6 +31,8 @@ int archiver_new(struct archiver **ret, struct loop *loop, int spawner_fd,
 		 uint64_t silence_us) MUST_CHECK;
 /** All sessions have been left. @archiver: may be NULL. */
 struct archiver *archiver_free(struct archiver *archiver);
+/** Whether the processes of @spawner_fd have ended, and so the loop. @archiver: may be NULL. */
+bool archiver_is_lost(const struct archiver *archiver);
 
 /*
  * Any thread. An archiver, or a session, that is NULL: the relay has no store.

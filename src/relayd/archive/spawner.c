@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,16 +23,20 @@
 #define BACKOFF_MAX_US 30000000u
 #define STEADY_NS 60000000000ull /* a program that ran for so long is started again at once */
 
+#define AGAIN_MS 100 /* until another attempt to fork */
+
 struct spawner {
 	const struct spawner_command *command;
 	struct loop *loop;
-	struct loop_fd relay;	 /* owns its descriptor */
+	struct loop_fd relay;
+	struct loop_child guard; /* the parent */
 	struct loop_child child; /* pid 0: none runs */
 	struct loop_timer retry;
 	uint64_t backoff_us;
 	uint64_t started_ns;
 };
 
+/* Signals for all processes of a service end the relay, and that ends these. */
 static void spawner_set_signals(void)
 {
 	sigset_t none;
@@ -40,6 +45,8 @@ static void spawner_set_signals(void)
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	signal(SIGHUP, SIG_IGN); /* a relay reads its keys then */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
@@ -54,6 +61,8 @@ static void spawner_exec(const struct spawner_command *command, int fd)
 		(char *)command->program, "--follow", relay, store, (char *)command->dir, NULL,
 	};
 
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && fcntl(fd, F_SETFD, 0) == 0)
 		execv(command->program, argv);
 	log_error("can't start %s: %s; install it: nothing is put into the store without it",
@@ -148,20 +157,70 @@ static void spawner_on_message(struct loop_fd *source, uint32_t events)
 		_exit(0);
 }
 
-static void spawner_run(const struct spawner_command *command, int fd)
+static void spawner_on_guard(struct loop_child *child, int status)
+{
+	struct spawner *s = container_of(child, struct spawner, guard);
+
+	(void)status;
+	log_warn("the guard of the process that starts ltt-archive has ended; it is replaced");
+	loop_stop(s->loop);
+}
+
+/* Return: when its guard has ended; ltt-archive has, too. */
+static void spawner_run(const struct spawner_command *command, int fd, pid_t guard)
 {
 	struct spawner s = { .command = command, .backoff_us = BACKOFF_MIN_US };
 
+	if (loop_new(&s.loop) < 0 ||
+	    loop_fd_init(&s.relay, s.loop, fd, EPOLLIN, spawner_on_message) < 0)
+		_exit(1);
+	loop_timer_init(&s.retry, s.loop, spawner_on_time);
+	loop_timer_set(&s.retry, 0);
+	if (loop_child_init(&s.guard, s.loop, guard, spawner_on_guard) == 0 && getppid() == guard)
+		(void)loop_run(s.loop);
+	spawner_kill(&s);
+	if (s.child.pid)
+		waitpid(s.child.pid, NULL, 0);
+	loop_child_fini(&s.child);
+	loop_child_fini(&s.guard);
+	loop_free(s.loop);
+}
+
+/* Return: when the spawner @pid was killed; -1: none could be started. */
+static void guard_wait(pid_t pid, int relay_fd)
+{
+	AUTO_FD int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd polled[] = { { relay_fd, 0, 0 }, { pidfd, POLLIN, 0 } };
+	int status;
+
+	if (poll(polled, ARRAY_SIZE(polled), pid < 0 ? AGAIN_MS : -1) > 0 && polled[0].revents) {
+		if (pid > 0)
+			kill(pid, SIGKILL);
+		_exit(0); /* with the relay */
+	}
+	if (pid < 0)
+		return;
+	if (waitpid(pid, &status, 0) < 0 || !WIFSIGNALED(status))
+		_exit(1);
+	log_warn("the process that starts ltt-archive was killed by signal %d; it is started again",
+		 WTERMSIG(status));
+}
+
+/* Two processes: whichever of them is killed, the other one starts it again. */
+static void guard_run(const struct spawner_command *command, int fd)
+{
 	if (fd > 3)
 		(void)syscall(SYS_close_range, 3, (unsigned int)fd - 1, 0);
 	(void)syscall(SYS_close_range, (unsigned int)fd + 1, ~0u, 0);
 	spawner_set_signals();
-	if (loop_new(&s.loop) < 0 ||
-	    loop_fd_init(&s.relay, s.loop, fd, EPOLLIN, spawner_on_message) < 0)
-		return;
-	loop_timer_init(&s.retry, s.loop, spawner_on_time);
-	loop_timer_set(&s.retry, 0);
-	(void)loop_run(s.loop);
+	for (;;) {
+		pid_t guard = getpid(), pid = fork();
+
+		if (pid == 0)
+			spawner_run(command, fd, guard);
+		else
+			guard_wait(pid, fd);
+	}
 }
 
 int spawner_start(const struct spawner_command *command)
@@ -172,10 +231,8 @@ int spawner_start(const struct spawner_command *command)
 	if (ret < 0)
 		return ret;
 	pid = fork();
-	if (pid == 0) {
-		spawner_run(command, fds[1]);
-		_exit(1);
-	}
+	if (pid == 0)
+		guard_run(command, fds[1]);
 	close(fds[1]);
 	ret = pid < 0 || fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : fds[0];
 	if (ret < 0)
