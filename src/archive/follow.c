@@ -172,22 +172,25 @@ static bool followed_is_gone(const struct followed *f)
 static bool followed_is_due(struct followed *f, bool flush)
 {
 	f->waiting = archive_session_waiting(f->session);
-	return flush || !f->put_once || f->waiting >= follow.config->segment_bytes ||
+	return flush || !f->put_once || f->backoff_us ||
+	       f->waiting >= follow.config->segment_bytes ||
 	       loop_now_ns() >= f->put_ns + follow.config->period_us * 1000;
 }
 
-static void followed_put(struct followed *f, struct bucket *bucket, bool ending, uint64_t number,
+/* Return: whether the store was used without a failure. */
+static bool followed_put(struct followed *f, struct bucket *bucket, bool ending, uint64_t number,
 			 bool flush, struct err *err)
 {
 	const struct archive archive = { bucket, follow.config->segment_bytes };
 	struct archive_counts counts;
+	bool gone = followed_is_gone(f);
 
-	if (followed_is_gone(f)) {
+	if (gone) {
 		f->session = archive_session_close(f->session);
 		f->waiting = 0;
-	} else if (followed_open(f, err) || (!ending && !followed_is_due(f, flush)) ||
+	} else if (followed_open(f, err) || (!followed_is_due(f, flush) && !ending) ||
 		   archive_session_put(f->session, &archive, ending, &counts, err)) {
-		return;
+		return false;
 	} else {
 		f->put_once = true;
 		f->put_ns = loop_now_ns();
@@ -201,6 +204,18 @@ static void followed_put(struct followed *f, struct bucket *bucket, bool ending,
 		f->nr_archives = 0;
 		f->put_once = false;
 	}
+	return !gone;
+}
+
+/* With the lock. */
+static bool any_failed(void)
+{
+	struct followed *f;
+
+	list_for_each(f, &follow.sessions, node)
+		if (f->backoff_us)
+			return true;
+	return false;
 }
 
 /* --- threads ------------------------------------------------------------------------- */
@@ -266,7 +281,7 @@ static void *follow_work(void *data)
 	pthread_mutex_lock(&follow.lock);
 	for (;;) {
 		struct followed *f = next_session();
-		bool ending = f->ending, flush = f->flush;
+		bool ending = f->ending, flush = f->flush, used;
 		uint64_t number = f->end_number;
 		struct err err = { 0 };
 
@@ -274,8 +289,7 @@ static void *follow_work(void *data)
 		f->news = f->flush = f->ending = false;
 		f->due_ns = 0;
 		pthread_mutex_unlock(&follow.lock);
-		followed_put(f, bucket, ending, number, flush, &err);
-		set_problem(err.text);
+		used = followed_put(f, bucket, ending, number, flush, &err);
 		pthread_mutex_lock(&follow.lock);
 		f->busy = false;
 		f->flush = f->flush || (err.code && flush);
@@ -287,6 +301,11 @@ static void *follow_work(void *data)
 		if (ending && !err.code && !f->due_ns)
 			followed_free(f);
 		pthread_cond_signal(&follow.changed);
+		if (err.code || used || !any_failed()) {
+			pthread_mutex_unlock(&follow.lock);
+			set_problem(err.text);
+			pthread_mutex_lock(&follow.lock);
+		}
 	}
 	return NULL;
 }

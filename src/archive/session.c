@@ -181,7 +181,14 @@ int archive_session_put(struct archive_session *s, const struct archive *archive
 
 uint64_t archive_session_waiting(struct archive_session *s)
 {
-	return s->is_known ? harvest_measure(&s->catalog, s->fd) : 0;
+	struct catalog none = { 0 };
+	uint64_t bytes;
+
+	if (s->is_known)
+		return harvest_measure(&s->catalog, s->fd);
+	bytes = harvest_measure(&none, s->fd);
+	catalog_fini(&none);
+	return bytes;
 }
 
 const struct catalog *archive_session_catalog(const struct archive_session *s)
