@@ -7,8 +7,6 @@
  */
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "check.h"
 #include "io/frame.h"
 #include "io/sock.h"
+#include "lib/relay_place.h"
 #include "proto/archive.h"
 #include "proto/codec.h"
 #include "proto/relay.h"
@@ -25,27 +24,7 @@
 
 static const uint8_t first_id[RELAY_ID_BYTES] = "first", second_id[RELAY_ID_BYTES] = "second";
 static struct archiver *archiver;
-static struct loop *loop;
 static int spawner, child; /* their far ends */
-static atomic_bool over;
-
-static void tick(struct loop_timer *timer)
-{
-	if (atomic_load(&over))
-		loop_stop(loop);
-	else
-		loop_timer_set(timer, 2000);
-}
-
-static void *run_loop(void *data)
-{
-	struct loop_timer timer;
-
-	loop_timer_init(&timer, loop, tick);
-	loop_timer_set(&timer, 2000);
-	CHECK_IS(loop_run(loop), ==, 0);
-	return data;
-}
 
 static void start_child(void)
 {
@@ -231,7 +210,8 @@ static void test_nonsense(void)
 
 int main(void)
 {
-	pthread_t thread;
+	struct loop_thread thread = { 0 };
+	struct loop *loop;
 	int fds[2];
 
 	CHECK_IS(loop_new(&loop), ==, 0);
@@ -240,13 +220,12 @@ int main(void)
 	spawner = fds[1];
 	CHECK_IS(archiver_new(&archiver, loop, fds[0], SILENCE_US), ==, 0);
 	start_child();
-	CHECK_IS(pthread_create(&thread, NULL, run_loop, NULL), ==, 0);
+	loop_thread_start(&thread, loop);
 	test_data();
 	test_end();
 	test_silent();
 	test_nonsense();
-	atomic_store(&over, true);
-	pthread_join(thread, NULL);
+	loop_thread_stop(&thread);
 	archiver_free(archiver);
 	loop_free(loop);
 	close(spawner);

@@ -7,7 +7,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,19 +16,16 @@
 
 #include "base/dir.h"
 #include "check.h"
+#include "lib/relay_place.h"
 #include "lib/relay_sender.h"
-#include "relayd/store/retention.h"
 #include "relayd/store/turn.h"
 #include "relayd/viewer/viewstream.h"
 #include "trace/index.h"
 
 #define SESSION "host/turns-stamp/"
 
-static struct relay relay;
-static struct retention retention;
-static struct loop *loop;
-static int out_fd;
-static atomic_bool over, no_reserve;
+static struct relay_place place;
+static atomic_bool no_reserve;
 
 /* In place of libc's: the disk may be full. */
 int fallocate(int fd, int mode, off_t offset, off_t len)
@@ -40,29 +36,9 @@ int fallocate(int fd, int mode, off_t offset, off_t len)
 	return -1;
 }
 
-static void tick(struct loop_timer *timer)
-{
-	if (atomic_load(&over))
-		loop_stop(loop);
-	else
-		loop_timer_set(timer, 2000);
-}
-
-static void *run_loop(void *data)
-{
-	struct loop_timer timer;
-
-	loop_timer_init(&timer, loop, tick);
-	loop_timer_set(&timer, 2000);
-	CHECK_IS(loop_run(loop), ==, 0);
-	return data;
-}
-
 static bool exists(const char *path)
 {
-	struct stat st;
-
-	return fstatat(out_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return relay_place_has(&place, path);
 }
 
 /* Packets of the stream's file in directory @of of the session. */
@@ -72,7 +48,7 @@ static uint64_t stored(const char *of)
 	struct stat st;
 
 	snprintf(path, sizeof(path), SESSION "%sust/index/chan_0.idx", of);
-	CHECK_IS(fstatat(out_fd, path, &st, 0), ==, 0);
+	CHECK_IS(fstatat(place.fd, path, &st, 0), ==, 0);
 	return index_entries((uint64_t)st.st_size);
 }
 
@@ -83,7 +59,7 @@ static struct packet_header packet_of(const char *of, uint64_t nr)
 	int fd;
 
 	snprintf(path, sizeof(path), SESSION "%sust/chan_0", of);
-	fd = openat(out_fd, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(place.fd, path, O_RDONLY | O_CLOEXEC);
 	CHECK_IS(pread(fd, &h, sizeof(h), (off_t)(nr * (sizeof(h) + 4))), ==, sizeof(h));
 	close(fd);
 	return h;
@@ -108,7 +84,7 @@ static uint64_t metadata_bytes(const char *of)
 	struct stat st;
 
 	snprintf(path, sizeof(path), SESSION "%sust/metadata", of);
-	CHECK_IS(fstatat(out_fd, path, &st, 0), ==, 0);
+	CHECK_IS(fstatat(place.fd, path, &st, 0), ==, 0);
 	return (uint64_t)st.st_size;
 }
 
@@ -153,9 +129,9 @@ static void test_refused(int fd)
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/..", 0 }), ==, ERR_INVALID);
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/a/b", 0 }), ==, ERR_INVALID);
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { longer, 0 }), ==, ERR_INVALID);
-	CHECK_IS(mkdirat(out_fd, SESSION "archives/taken", 0700), ==, 0);
+	CHECK_IS(mkdirat(place.fd, SESSION "archives/taken", 0700), ==, 0);
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { "archives/taken", 0 }), ==, ERR_OUTPUT);
-	CHECK_IS(unlinkat(out_fd, SESSION "archives/taken", AT_REMOVEDIR), ==, 0);
+	CHECK_IS(unlinkat(place.fd, SESSION "archives/taken", AT_REMOVEDIR), ==, 0);
 	CHECK_IS(SENDER_ASK(fd, rel_trace, { 9, "archives/x", { sender_id, 16 }, 0, 0 }), ==,
 		 ERR_INVALID);
 	CHECK_IS(stored(""), ==, 2);
@@ -171,13 +147,13 @@ static void test_clear(int fd)
 	send_packet(fd, 6);
 	CHECK_IS(SENDER_ASK(fd, rel_turn, { ".cleared-3", 1 }), ==, 0);
 	CHECK_IS(stored(""), ==, 2);
-	retention_await_erased(&relay);
+	retention_await_erased(&place.relay);
 	CHECK(!exists(".removed"));
 }
 
 static bool has_gap(const char *entry)
 {
-	int fd = openat(out_fd, SESSION "archives/.gaps", O_RDONLY | O_CLOEXEC);
+	int fd = openat(place.fd, SESSION "archives/.gaps", O_RDONLY | O_CLOEXEC);
 	char text[64] = "";
 
 	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0);
@@ -198,7 +174,7 @@ static void test_clear_on_full_disk(int fd)
 	CHECK(has_gap("\n4//"));
 	CHECK_IS(stored(""), ==, 1);
 	send_packet(fd, 8);
-	retention_await_erased(&relay);
+	retention_await_erased(&place.relay);
 }
 
 /* The stream that had no packet before. */
@@ -248,14 +224,14 @@ static void begin_move(int dir_fd)
 
 static void check_undone(int dir_fd)
 {
-	CHECK_IS(relturn_finish(&relay, dir_fd), ==, 0);
+	CHECK_IS(relturn_finish(&place.relay, dir_fd), ==, 0);
 	CHECK(!exists(SESSION ".next") && !exists(SESSION "archives/.cut"));
 	CHECK(!exists(SESSION "archives/cut") && !exists(SESSION "ust/new"));
 }
 
 static void check_done(int dir_fd)
 {
-	CHECK_IS(relturn_finish(&relay, dir_fd), ==, 1);
+	CHECK_IS(relturn_finish(&place.relay, dir_fd), ==, 1);
 	CHECK(!exists(SESSION ".next") && !exists(SESSION "archives/.cut"));
 	CHECK(exists(SESSION "archives/cut/ust/index") && exists(SESSION "ust/new"));
 	CHECK_IS(unlinkat(dir_fd, "ust/new", 0), ==, 0); /* as it was before */
@@ -267,7 +243,7 @@ static void check_done(int dir_fd)
 static void test_cut(void)
 {
 	static const char plan[] = "\n/open//\nust//\n/ended//";
-	int dir_fd = openat(out_fd, SESSION, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir_fd = openat(place.fd, SESSION, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	begin_turn(dir_fd); /* killed in step 1 */
 	check_undone(dir_fd);
@@ -289,7 +265,7 @@ static void test_cut(void)
 	move(dir_fd, "archives/.cut", "archives/cut");
 	move(dir_fd, ".next/ust", "ust");
 	check_done(dir_fd);
-	CHECK_IS(relturn_finish(&relay, dir_fd), ==, 0);
+	CHECK_IS(relturn_finish(&place.relay, dir_fd), ==, 0);
 	close(dir_fd);
 }
 
@@ -329,8 +305,8 @@ static void test_viewer(int fd)
 	struct vstream *vs;
 
 	CHECK_IS(sender_begin(fd, "viewed", SYNC_NONE, 20000), ==, 0);
-	live_each(&relay.live, &acl, find_id, &id);
-	session = vsession_new(&relay.live, id, &acl, true, 0);
+	live_each(&place.relay.live, &acl, find_id, &id);
+	session = vsession_new(&place.relay.live, id, &acl, true, 0);
 	CHECK(session);
 	send_packet(fd, 0);
 	must_turn(fd, "archives/1", false); /* before the viewer has begun */
@@ -348,7 +324,7 @@ static void test_viewer(int fd)
 		CHECK_IS(view_next(vs), ==, seq);
 	send_packet(fd, 7);
 	must_turn(fd, "cleared", true);
-	retention_await_erased(&relay);
+	retention_await_erased(&place.relay);
 	send_packet(fd, 9);
 	CHECK_IS(view_next(vs), ==, 8);
 	CHECK_IS(view_next(vs), ==, 9);
@@ -356,13 +332,13 @@ static void test_viewer(int fd)
 	vsession_free(session);
 	CHECK_IS(SENDER_ASK(fd, rel_end, {}), ==, 0);
 	close(fd);
-	CHECK_IS(live_fds(&relay.live), ==, 0);
+	CHECK_IS(live_fds(&place.relay.live), ==, 0);
 }
 
 /* Archives are removed also while their session is received. */
 static void test_retention(int fd)
 {
-	CHECK_IS(retention_start(&retention), ==, 0);
+	CHECK_IS(retention_start(&place.retention), ==, 0);
 	while (exists(SESSION "archives/one") || exists(SESSION "archives/three"))
 		usleep(1000);
 	send_packet(fd, 12);
@@ -371,19 +347,9 @@ static void test_retention(int fd)
 
 int main(void)
 {
-	const struct retention_rules rules = { .size = 1, .period_ms = 1 };
-	char top[] = "/tmp/relay_turn_XXXXXX";
-	pthread_t thread;
 	int fds[3];
 
-	CHECK(mkdtemp(top));
-	out_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(out_fd >= 0 && loop_new(&loop) == 0);
-	CHECK_IS(relay_init(&relay, loop, out_fd, 1000), ==, 0);
-	retention_init(&retention, &relay, &rules);
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
-		fds[i] = sender_connect(&relay);
-	CHECK_IS(pthread_create(&thread, NULL, run_loop, NULL), ==, 0);
+	relay_place_init(&place, fds, ARRAY_SIZE(fds));
 	CHECK_IS(sender_begin(fds[0], "turns", SYNC_NONE, 0), ==, 0);
 	test_turn(fds[0]);
 	test_refused(fds[0]);
@@ -394,14 +360,6 @@ int main(void)
 	test_viewer(fds[2]);
 	test_retention(fds[1]);
 	close(fds[1]);
-	atomic_store(&over, true);
-	pthread_join(thread, NULL);
-	relworkers_stop(&relay);
-	retention_fini(&retention);
-	relay_fini(&relay);
-	loop_free(loop);
-	dir_empty(out_fd, ".", 12);
-	CHECK_IS(rmdir(top), ==, 0);
-	close(out_fd);
+	relay_place_fini(&place);
 	return 0;
 }
