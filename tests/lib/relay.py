@@ -46,6 +46,11 @@ def listens(port):
         return False
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
+        return [int(child) for child in f.read().split()]
+
+
 class Relay:
     program = ("ltt-relayd",)
     scheme = "tcp"
@@ -88,6 +93,15 @@ class Relay:
 
     def alive(self):
         ltt.equal("exit status of the relay, which should run", self.proc.poll(), None)
+
+    def helpers(self):
+        """With a store: the guard, the process that starts ltt-archive, and that, if they run."""
+        found, pid = [], self.proc.pid
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            while pids := children(pid):
+                pid, = pids
+                found.append(pid)
+        return found
 
     def hosts(self):
         """All that is in its directory but its lock."""

@@ -13,7 +13,6 @@ a store that takes nothing. As a module:
 """
 import os
 import select
-import shutil
 import socket
 import struct
 import sys
@@ -182,8 +181,8 @@ def join(store, to):
         if "metadata" not in files:
             continue
         trace = f"{to}/{os.path.relpath(place, store)}"
-        os.makedirs(trace)
-        shutil.copy(f"{place}/metadata", trace)
+        with open(f"{place}/metadata", "rb") as f:
+            write_whole(f"{trace}/metadata", f.read())
         for stream in (d for d in os.listdir(place) if os.path.isdir(f"{place}/{d}")):
             packets = sorted(p for p in os.listdir(f"{place}/{stream}") if p.isdigit())
             if packets:
