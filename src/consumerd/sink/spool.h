@@ -107,6 +107,7 @@ struct spooled {
 	bool is_open;			   /* by spooled_open() */
 	bool unplaced;			   /* only the relay knows its position */
 	bool ended;			   /* nothing will be added */
+	bool blank;			   /* the relay has no packet, as it has lost its disk */
 
 	struct relay_conn_place place;
 	/* @out.missed: the number of events in packets that were damaged in the files, or lost by

@@ -378,6 +378,7 @@ static bool has(const struct spooled *sp, const struct packet_header *header)
 /* It never goes back: the relay may have more than was requested. */
 static void note_stored(struct spooled *sp, const struct packet_header *header)
 {
+	sp->blank = false;
 	if (!has(sp, header))
 		sp->note.acked = *header;
 }
@@ -420,6 +421,7 @@ static int send_account(struct spooled *sp, const struct packet_header *header)
 	told = as_spooled(sp, &empty);
 	ret = relay_conn_packet(sp->spool->sink.link, sp->place.id, &told, NULL);
 	if (ret == 0) {
+		sp->blank = false;
 		sp->note.acked = empty;
 		(void)!spooled_save(sp);
 	}
@@ -470,6 +472,7 @@ static int compare_with_relay(struct spooled *sp, struct packet_header *last)
 {
 	uint64_t missed = MIN(sp->out.missed, last->lost_output);
 
+	sp->blank = !packet_is_set(last);
 	if (packet_is_set(last) && !has(sp, last)) {
 		if (last->packet_seq_num + 1 >= sp->note.missed_end) {
 			last->lost_output -= missed;
@@ -617,8 +620,8 @@ int spool_add_opening(struct spooled *sp)
 
 void spool_pass_mark(struct spooled *sp)
 {
-	if (!packet_is_set(&sp->note.acked))
-		return;
+	if (!packet_is_set(&sp->note.acked) || sp->blank)
+		return; /* a relay that has no packet makes none: that in the files is sent */
 	sp->note.acked = packet_opening(&sp->note.acked);
 	(void)!spooled_save(sp);
 }
