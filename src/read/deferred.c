@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "plan.h"
 #include "view_priv.h"
 
 #define PART_BEHIND ((size_t)512) /* bytes that are read behind the begin of the last event */
@@ -155,8 +156,10 @@ static int deferred_scope(struct reader *reader, const struct ctf_type *type, in
 	return reader_struct(reader, type);
 }
 
+/* @bases: NULL: decode it, and set @scopes. */
 static int deferred_read(struct deferred_decoder *decoder, const struct deferred_part *part,
-			 uint64_t at, const struct ctf_event_class *ec, int32_t scopes[3])
+			 uint64_t at, const struct ctf_event_class *ec, int32_t scopes[3],
+			 const uint8_t **bases)
 {
 	const struct packet *packet = &part->packet->packet;
 	struct reader reader = {
@@ -169,6 +172,8 @@ static int deferred_read(struct deferred_decoder *decoder, const struct deferred
 	};
 	int result;
 
+	if (bases)
+		return plan_locate(&reader, ec->skipped, bases);
 	decoder->values.nr = 0;
 	result = deferred_scope(&reader, packet->sc->event_context, &scopes[0]);
 	result = result ? result : deferred_scope(&reader, ec->context, &scopes[1]);
@@ -180,20 +185,40 @@ static const struct value *deferred_value(const struct deferred_decoder *decoder
 	return index < 0 ? NULL : &decoder->values.at[index];
 }
 
+/* Have the bytes of an event, and read it. */
+static bool deferred_have(struct deferred_decoder *decoder, struct deferred_part *part, uint64_t at,
+			  const struct ctf_event_class *ec, int32_t scopes[3],
+			  const uint8_t **bases)
+{
+	int result = READ_SHORT;
+
+	if (decoder->packet != part->packet)
+		deferred_take_slots(decoder, part->packet);
+	if (part->bytes)
+		result = deferred_read(decoder, part, at, ec, scopes, bases);
+	while (result == READ_SHORT && deferred_load(part))
+		result = deferred_read(decoder, part, at, ec, scopes, bases);
+	return result == READ_OK;
+}
+
+bool deferred_locate(struct deferred_decoder *decoder, struct deferred_part *part, uint64_t at,
+		     struct ctf_event_class *ec, int64_t ns, const uint8_t **bases,
+		     struct event *ret)
+{
+	if (!deferred_have(decoder, part, at, ec, NULL, bases))
+		return false;
+	event_init(ret, part->packet->source, ec, &part->packet->packet, ns);
+	ret->bases = bases;
+	return true;
+}
+
 bool deferred_decode(struct deferred_decoder *decoder, struct deferred_part *part, uint64_t at,
 		     struct ctf_event_class *ec, int64_t ns, struct event *ret)
 {
 	struct deferred_packet *packet = part->packet;
 	int32_t scopes[3];
-	int result = READ_SHORT;
 
-	if (decoder->packet != packet)
-		deferred_take_slots(decoder, packet);
-	if (part->bytes)
-		result = deferred_read(decoder, part, at, ec, scopes);
-	while (result == READ_SHORT && deferred_load(part))
-		result = deferred_read(decoder, part, at, ec, scopes);
-	if (result != READ_OK)
+	if (!deferred_have(decoder, part, at, ec, scopes, NULL))
 		return false;
 	event_init(ret, packet->source, ec, &packet->packet, ns);
 	ret->stream_context = deferred_value(decoder, scopes[0]);

@@ -58,4 +58,9 @@ void deferred_decoder_fini(struct deferred_decoder *decoder);
 bool deferred_decode(struct deferred_decoder *decoder, struct deferred_part *part, uint64_t at,
 		     struct ctf_event_class *ec, int64_t ns, struct event *ret);
 
+/** The same, but its values are only found: see event_locate(). */
+bool deferred_locate(struct deferred_decoder *decoder, struct deferred_part *part, uint64_t at,
+		     struct ctf_event_class *ec, int64_t ns, const uint8_t **bases,
+		     struct event *ret);
+
 #endif

@@ -18,6 +18,7 @@
  *      lie in order, compounds before their members; NULL: there is none.
  * @took: the duration that it ends (view_select.pairs); NULL: it ends none.
  * @task: the members of both contexts that identify the thread.
+ * @bases: of event_locate(), in place of all values; NULL: it has them.
  */
 struct event {
 	const struct source *source;
@@ -29,6 +30,7 @@ struct event {
 	const struct value *fields;
 	const struct took *took;
 	struct task task;
+	const uint8_t *const *bases;
 };
 
 /** Without values. */
@@ -41,6 +43,7 @@ static inline void event_init(struct event *event, const struct source *source,
 	event->ns = ns;
 	event->stream_context = event->context = event->fields = NULL;
 	event->took = NULL;
+	event->bases = NULL;
 	event->task.procname = event->task.pid = event->task.tid = NULL;
 }
 
@@ -96,6 +99,10 @@ struct plan_pick *event_pick_new(const struct event *event, const struct value *
 /** event_pick() - decode these values of the event that event_next() returned last, with
  *  view_select.brief. Return: as event_decode(); EVENT_UNPLANNED: all of it has to be decoded. */
 int event_pick(struct view *view, const struct plan_pick *pick, struct value *values) MUST_CHECK;
+
+/** event_locate() - find the values of the event that event_next() returned last, for
+ *  plan_place(). @bases: PLAN_BASES addresses. Return: as event_pick(). */
+int event_locate(struct view *view, const uint8_t **bases) MUST_CHECK;
 
 /** event_position() - a number of the event that event_next() returned last: the same in each
  *  reading of the same files, whatever is selected. 0: it returned none. */

@@ -367,6 +367,15 @@ int feed_pick(struct feed *f, const struct plan_pick *pick, struct value *values
 	return feed_decoded(f, at, r);
 }
 
+int feed_locate(struct feed *f, const uint8_t **bases)
+{
+	uint64_t at = f->payload_at;
+
+	if (f->packet.sc->header_is_referred || !f->ec->skipped)
+		return FEED_UNPLANNED;
+	return feed_decoded(f, at, feed_payload_locate(f, at, bases));
+}
+
 const uint8_t *feed_pick_bytes(const struct feed *f, const struct plan_pick *pick, size_t *ret_len)
 {
 	return f->packet.sc->header_is_referred ?

@@ -154,6 +154,9 @@ int feed_pick(struct feed *feed, const struct plan_pick *pick, struct value *val
 const uint8_t *feed_pick_bytes(const struct feed *feed, const struct plan_pick *pick,
 			       size_t *ret_len);
 
+/** feed_locate() - find the values of the current event (plan_locate()). Return: as feed_pick(). */
+int feed_locate(struct feed *feed, const uint8_t **bases) MUST_CHECK;
+
 /**
  * feed_decode() - decode the current event.
  * @has_fields: its fields, too; else as if it had none.

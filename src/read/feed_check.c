@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "feed_priv.h"
+#include "plan.h"
 #include "source.h"
 #include "trace/crc32c.h"
 
@@ -53,15 +54,32 @@ static void add_mark(struct feed *f, uint64_t at)
 	f->walked_clock = f->reader.clock;
 }
 
+/* The same of pass_event() for most events, in the window. Return: whether it was one. */
+static bool pass_planned(struct feed *f, uint64_t at)
+{
+	struct ctf_event_class *ec;
+
+	if (at >> 3 < f->reader.base)
+		return false;
+	f->reader.pos = at;
+	ec = plan_pass(&f->reader, f->packet.sc, &f->payload_at);
+	if (!ec)
+		return false;
+	f->ec = ec;
+	f->next_at = f->reader.pos;
+	return true;
+}
+
 /* Go past an event. @checked: its time, too. */
 static int pass_event(struct feed *f, uint64_t at, bool checked)
 {
 	uint64_t last = f->reader.clock;
-	int result = feed_header(f, at);
+	bool is_passed = pass_planned(f, at);
+	int result = is_passed ? READ_OK : feed_header(f, at);
 
 	if (!result && checked)
 		result = check_time(f, last);
-	result = result ? result : feed_payload_skip(f, f->payload_at);
+	result = result || is_passed ? result : feed_payload_skip(f, f->payload_at);
 	if (!result && f->next_at == at)
 		return feed_damaged(f, "an event has no size");
 	if (!result)

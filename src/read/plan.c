@@ -10,21 +10,6 @@
 #define PLAN_MAX_VALUES 256u
 #define WORD_BITS 64u
 
-enum plan_kind {
-	PLAN_U8,
-	PLAN_U16,
-	PLAN_U32,
-	PLAN_64,
-	PLAN_S8,
-	PLAN_S16,
-	PLAN_S32,
-	PLAN_ARRAY,
-	PLAN_OTHER, /* a scalar that is stored in a slot, a float, or of the other byte order */
-	PLAN_STRING,
-	PLAN_SEQUENCE,
-	PLAN_STRUCT,
-};
-
 /* One value of a struct. @value: all of it but its number or bytes. @bytes: its size, or 0: it
  * varies. @stride: bytes of an element of an array. @slot: where a scalar is stored, or NO_SLOT. */
 struct plan_op {
@@ -139,6 +124,12 @@ static bool plan_struct(struct planner *p, const struct ctf_type *type,
 	return true;
 }
 
+/* Whether it has to be read when it is skipped. */
+static bool plan_is_step(const struct plan_op *op)
+{
+	return op->kind == PLAN_STRING || op->kind == PLAN_SEQUENCE || op->slot != NO_SLOT;
+}
+
 /* @steps: zeroed, one for each value. @wanted: by the index of a value; NULL: none. Return: the
  * last one. */
 static struct plan_step *plan_steps(const struct plan *plan, const bool *wanted,
@@ -148,8 +139,7 @@ static struct plan_step *plan_steps(const struct plan *plan, const bool *wanted,
 		const struct plan_op *op = &plan->ops[i];
 
 		steps->wanted = wanted && wanted[i];
-		if (op->kind == PLAN_STRING || op->kind == PLAN_SEQUENCE || steps->wanted ||
-		    op->slot != NO_SLOT)
+		if (plan_is_step(op) || steps->wanted)
 			(steps++)->op = op;
 		else
 			steps->bytes += op->bytes;
@@ -577,6 +567,88 @@ bool plan_take_fixed(struct reader *r, const struct plan_pick *pick, uint64_t bi
 	return true;
 }
 
+/* --- places ------------------------------------------------------------------------------- */
+
+bool plan_place(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+		uint32_t number, struct plan_place *ret)
+{
+	const struct ctf_type *scopes[PLAN_SCOPES] = { sc->event_context, ec->context, ec->fields };
+	struct plan_place place = { .op = NULL };
+	uint32_t base = 0;
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; ec->skipped && i < PLAN_SCOPES; i++) {
+		for (uint32_t k = 0; scopes[i] && k < scopes[i]->plan->nr; k++) {
+			const struct plan_op *op = &scopes[i]->plan->ops[k];
+
+			if (!number--)
+				place = (struct plan_place){ op, (uint32_t)at, (uint8_t)base,
+							     op->kind };
+			base += plan_is_step(op);
+			at = plan_is_step(op) ? 0 : at + op->bytes;
+			if (base >= PLAN_BASES || at > UINT32_MAX)
+				return false;
+		}
+	}
+	*ret = place;
+	return place.op;
+}
+
+int plan_locate(struct reader *r, const struct plan_pick *pick, const uint8_t **bases)
+{
+	uint64_t pos = align_up(r->pos, 8);
+	const uint8_t *at, *end = r->bytes + (r->end >> 3) - r->base;
+	const struct plan_step *step = pick->steps;
+
+	if ((r->pos & 7) && !pick->is_aligned)
+		return READ_UNPLANNED;
+	if (pos > r->end)
+		return READ_SHORT;
+	*bases = at = r->bytes + (pos >> 3) - r->base;
+	for (;; step++) {
+		size_t size;
+
+		if ((size_t)(end - at) < step->bytes)
+			return READ_SHORT;
+		at += step->bytes;
+		if (!step->op)
+			return READ_OK;
+		size = skip_value(r, step->op, at, (size_t)(end - at));
+		if (size == SIZE_MAX)
+			return READ_SHORT;
+		at += size;
+		*++bases = at;
+	}
+}
+
+void plan_placed_value(const struct plan_place *place, const uint8_t *const *bases,
+		       struct value *ret)
+{
+	const struct plan_op *op = place->op;
+	const uint8_t *at = plan_placed(place, bases);
+	size_t size = (size_t)(bases[place->base + plan_is_step(op)] - at);
+
+	*ret = op->value;
+	if (op->kind < PLAN_OTHER) {
+		fill_constant(op, ret, at);
+	} else if (op->kind == PLAN_OTHER) {
+		value_set_number(ret, op->value.type, value_load(at, 0, op->value.type));
+	} else {
+		ret->bytes = at;
+		ret->count = (uint32_t)(op->kind == PLAN_STRING ? size - 1 : size / op->stride);
+	}
+}
+
+size_t plan_placed_array(const struct plan_place *place, const uint8_t *const *bases)
+{
+	const uint8_t *at = plan_placed(place, bases);
+	size_t size = place->op->value.count;
+
+	if (place->kind == PLAN_SEQUENCE)
+		size = (size_t)(bases[place->base + 1] - at);
+	return strnlen((const char *)at, size);
+}
+
 /* --- headers -------------------------------------------------------------- */
 
 static bool is_word_part(const struct ctf_field *field)
@@ -666,7 +738,7 @@ static uint64_t bits_of(uint64_t word, unsigned int at, unsigned int bits)
 	return word >> at & (UINT64_MAX >> (WORD_BITS - bits));
 }
 
-bool plan_read_header(struct reader *r, const struct header_plan *plan)
+static inline bool read_header(struct reader *r, const struct header_plan *plan)
 {
 	uint64_t pos = align_up(r->pos, plan->align), word, tag;
 	const struct header_form *form = plan->forms;
@@ -684,4 +756,27 @@ bool plan_read_header(struct reader *r, const struct header_plan *plan)
 				form->clock_bits);
 	r->pos = pos + form->size;
 	return true;
+}
+
+bool plan_read_header(struct reader *r, const struct header_plan *plan)
+{
+	return read_header(r, plan);
+}
+
+struct ctf_event_class *plan_pass(struct reader *r, const struct ctf_stream_class *sc,
+				  uint64_t *ret_payload)
+{
+	uint64_t pos = r->pos, clock = r->clock;
+	struct ctf_event_class *ec;
+
+	if (!sc->header_plan || !read_header(r, sc->header_plan))
+		return NULL;
+	ec = stream_class_event(sc, r->event_id);
+	*ret_payload = r->pos;
+	if (ec && ec->skipped && (!(r->pos & 7) || ec->skipped->is_aligned) &&
+	    take_steps(r, ec->skipped->steps, NULL) == READ_OK)
+		return ec;
+	r->pos = pos;
+	r->clock = clock;
+	return NULL;
 }

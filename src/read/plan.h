@@ -10,6 +10,8 @@
 #ifndef READ_PLAN_H
 #define READ_PLAN_H
 
+#include <endian.h>
+
 #include "value.h"
 
 /** Make the plan of a struct in @arena, and set @type->plan, if it can have one. */
@@ -66,6 +68,93 @@ bool plan_take_fixed(struct reader *reader, const struct plan_pick *pick, uint64
 const uint8_t *plan_fixed_bytes(const struct reader *reader, const struct plan_pick *pick,
 				uint64_t at, size_t *ret_len);
 
+/** Kinds of values in a plan; numbers come first. */
+enum plan_kind {
+	PLAN_U8,
+	PLAN_U16,
+	PLAN_U32,
+	PLAN_64,
+	PLAN_S8,
+	PLAN_S16,
+	PLAN_S32,
+	PLAN_ARRAY,
+	PLAN_OTHER, /* a scalar that is stored in a slot, a float, or of the other byte order */
+	PLAN_STRING,
+	PLAN_SEQUENCE,
+	PLAN_STRUCT,
+};
+
+/** The places of an event's values: each is at a constant distance from one of these addresses. */
+#define PLAN_BASES 24u
+
+/** struct plan_place - a value: @at bytes behind the address of number @base. */
+struct plan_place {
+	const struct plan_op *op;
+	uint32_t at;
+	uint8_t base;
+	uint8_t kind; /* enum plan_kind */
+};
+
+/** plan_place() - the place of value @number of the events of a class. Return: false: it has
+ *  none. */
+bool plan_place(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+		uint32_t number, struct plan_place *ret);
+
+/** plan_locate() - find an event that is skipped by @pick. @bases: PLAN_BASES addresses, for
+ *  plan_place(). Return: READ_*. */
+int plan_locate(struct reader *reader, const struct plan_pick *pick, const uint8_t **bases);
+
+/** The value at a place. */
+void plan_placed_value(const struct plan_place *place, const uint8_t *const *bases,
+		       struct value *ret);
+
+/** The bytes of an array of characters at a place, up to its first NUL. */
+size_t plan_placed_array(const struct plan_place *place, const uint8_t *const *bases);
+
+static inline const uint8_t *plan_placed(const struct plan_place *place,
+					 const uint8_t *const *bases)
+{
+	return bases[place->base] + place->at;
+}
+
+/** The bytes of a text without the NUL. */
+static inline size_t plan_placed_text(const struct plan_place *place, const uint8_t *const *bases)
+{
+	return place->kind != PLAN_STRING ?
+		       plan_placed_array(place, bases) :
+		       (size_t)(bases[place->base + 1] - plan_placed(place, bases)) - 1;
+}
+
+/** A number of a kind before PLAN_ARRAY, as in struct value. */
+static inline uint64_t plan_placed_number(const struct plan_place *place,
+					  const uint8_t *const *bases)
+{
+	const uint8_t *at = plan_placed(place, bases);
+	uint64_t v64;
+	uint32_t v32;
+	uint16_t v16;
+
+	switch (place->kind) {
+	case PLAN_U8:
+		return *at;
+	case PLAN_S8:
+		return (uint64_t)(int64_t)(int8_t)*at;
+	case PLAN_U16:
+	case PLAN_S16:
+		memcpy(&v16, at, sizeof(v16));
+		v16 = le16toh(v16);
+		return place->kind == PLAN_U16 ? v16 : (uint64_t)(int64_t)(int16_t)v16;
+	case PLAN_U32:
+	case PLAN_S32:
+		memcpy(&v32, at, sizeof(v32));
+		v32 = le32toh(v32);
+		return place->kind == PLAN_U32 ? v32 : (uint64_t)(int64_t)(int32_t)v32;
+	default:
+		memcpy(&v64, at, sizeof(v64));
+		return le64toh(v64);
+	}
+}
+
 /** The pick of an event's process and thread, whose places are known: set @ec->task_pick
  *  and @ec->task_layout. */
 void plan_make_task(struct arena *arena, const struct ctf_stream_class *sc,
@@ -89,5 +178,11 @@ struct header_plan {
 
 /** Read a header of one word. Return: whether it was one; else nothing was changed. */
 bool plan_read_header(struct reader *reader, const struct header_plan *plan);
+
+/** plan_pass() - skip an event with its header, both by plans. @ret_payload: the position of the
+ *  payload. Return: its class; NULL: it has no plans, or is not all there: nothing but slots was
+ *  changed. */
+struct ctf_event_class *plan_pass(struct reader *reader, const struct ctf_stream_class *sc,
+				  uint64_t *ret_payload);
 
 #endif

@@ -623,13 +623,20 @@ static void columns_mold_row(struct printer *p, const struct event *event)
 	}
 }
 
+bool print_cell_is_time(const struct printer *p, uint32_t number)
+{
+	const struct column_word *word = p->style.table->all[number].word;
+
+	return word && word->put == columns_put_time;
+}
+
 void print_cell(struct printer *p, const struct event *event, uint32_t number)
 {
 	struct columns *columns = p->style.table;
 	const struct column *column = &columns->all[number];
 	struct pen *cell = &columns->cells;
 
-	if (column->word && column->word->put == columns_put_time) {
+	if (print_cell_is_time(p, number)) {
 		print_time(p, &p->pen, event->ns);
 		return;
 	}

@@ -72,10 +72,42 @@ static bool mold_can_be(const struct event *event)
 	       mold_is_planned(event->context) && mold_is_planned(event->fields);
 }
 
+/* Which parts need more of an event than its places. */
+static bool mold_part_is_bare(struct printer *printer, uint16_t part)
+{
+	return part < MOLD_CELLS || part == MOLD_PACKET || part == MOLD_TASK || part == MOLD_END ||
+	       print_cell_is_time(printer, part - MOLD_CELLS);
+}
+
+/* The name of an error is found by the value of a field, in JSON. */
+static bool mold_find_places(struct printer *printer, struct mold *mold, const struct event *event)
+{
+	const struct ctf_stream_class *sc = event->packet->sc;
+	const struct ctf_event_class *ec = event->ec;
+	struct plan_place first;
+
+	if (!plan_place(sc, ec, 0, &first) || !ec->task_is_known || sc->header_is_referred ||
+	    (ec->result && printer->style.format == VIEW_JSON))
+		return false;
+	for (struct mold_part *part = mold->parts; part < mold->parts + mold->nr; part++) {
+		if (part->part < MOLD_CELLS ? !plan_place(sc, ec, part->part, &part->place) :
+					      !mold_part_is_bare(printer, part->part))
+			return false;
+		if (part->way == MOLD_NUMBER && part->place.kind >= PLAN_ARRAY)
+			part->way = MOLD_GENERAL;
+	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(mold->tasks); i++)
+		if (mold->tasks[i] >= 0 &&
+		    !plan_place(sc, ec, (uint32_t)mold->tasks[i], &mold->task_places[i]))
+			return false;
+	return true;
+}
+
 static struct mold *mold_make(struct printer *printer, const struct event *event,
 			      mold_write_fn *write)
 {
 	struct mold *mold = xalloc(sizeof(*mold));
+	struct mold_part parts[MOLD_PARTS];
 	struct pen out = printer->pen;
 
 	mold->next = printer->molds;
@@ -83,12 +115,19 @@ static struct mold *mold_make(struct printer *printer, const struct event *event
 	if (!mold_can_be(event))
 		return mold;
 	mold->base = mold_base(event);
+	mold->parts = parts;
 	mold_find_tasks(mold->base, &event->task, mold->tasks);
+	for (uint32_t i = 1; i < ARRAY_SIZE(mold->tasks); i++)
+		if (mold->tasks[i] >= 0)
+			mold->task_forms[i] = print_integer_form(mold->base[mold->tasks[i]].type);
 	pen_init(&printer->pen, NULL);
 	printer->pen.mold = mold;
 	write(printer, event);
 	mold_note(&printer->pen, MOLD_END, MOLD_GENERAL);
+	mold->parts = xalloc((mold->nr + 1) * sizeof(*parts));
+	memcpy(mold->parts, parts, mold->nr * sizeof(*parts));
 	if (!mold->given_up) {
+		mold->is_placed = mold_find_places(printer, mold, event);
 		mold->text = xalloc(printer->pen.used + MOLD_COPIED);
 		memcpy(mold->text, printer->pen.buf, printer->pen.used);
 		mold->room = printer->pen.used + MOLD_COPIED + mold->nr * PEN_DIGITS_MOST;
@@ -116,34 +155,93 @@ const struct mold *mold_of(struct printer *printer, const struct event *event,
 	return mold_fits(mold, event) ? mold : NULL;
 }
 
-/* The part of the value that does not need the general way. Return: its end; NULL: it does. */
-static char *mold_put_value(char *to, const char *end, const struct value *value, uint8_t way)
+static char *mold_put_text(char *to, const char *end, const uint8_t *text, size_t len, uint8_t way)
 {
-	size_t len, quotes = way == MOLD_BARE ? 0 : way == MOLD_DOUBLED ? 2 : 1;
+	size_t quotes = way == MOLD_BARE ? 0 : way == MOLD_DOUBLED ? 2 : 1;
 
-	if (way == MOLD_NUMBER)
-		return value->u <= TEXT_JSON_MOST ? pen_put_u64(to, value->u) : NULL;
-	len = value_text_length(value);
 	if (end - to < (ptrdiff_t)(len + 2 * quotes))
 		return NULL;
 	to[0] = to[quotes > 1] = '"';
 	to += quotes;
-	if (pen_put_plain(to, value->bytes, len) < len ||
-	    (way == MOLD_BARE && memchr(value->bytes, ',', len)))
+	if (pen_put_plain(to, text, len) < len || (way == MOLD_BARE && memchr(text, ',', len)))
 		return NULL;
 	to += len;
 	to[0] = to[quotes > 1] = '"';
 	return to + quotes;
 }
 
-static void mold_put_part(struct printer *printer, const struct event *event, uint16_t part)
+/* The part of a value that does not need the general way. Return: its end; NULL: it does. @base:
+ * the event's first value. */
+static inline char *mold_put_value(char *to, const char *end, const struct event *event,
+				   const struct value *base, const struct mold_part *part)
 {
-	if (part == MOLD_TASK)
+	const uint8_t *const *bases = event->bases;
+	uint64_t u;
+
+	if (part->way != MOLD_NUMBER)
+		return bases ? mold_put_text(to, end, plan_placed(&part->place, bases),
+					     plan_placed_text(&part->place, bases), part->way) :
+			       mold_put_text(to, end, base[part->part].bytes,
+					     value_text_length(&base[part->part]), part->way);
+	u = bases ? plan_placed_number(&part->place, bases) : base[part->part].u;
+	return u <= TEXT_JSON_MOST ? pen_put_u64(to, u) : NULL;
+}
+
+/* Of an event whose values were only found. */
+static void mold_put_placed_task(struct printer *printer, const struct mold *mold,
+				 const uint8_t *const *bases)
+{
+	const struct plan_place *places = mold->task_places;
+	bool has[3] = { mold->tasks[0] >= 0, mold->tasks[1] >= 0, mold->tasks[2] >= 0 };
+	struct value values[3];
+	struct task task;
+
+	if (has[0] && has[1] && has[2] && places[1].kind < PLAN_ARRAY &&
+	    places[2].kind < PLAN_ARRAY &&
+	    print_kept_task(printer, &(struct print_task_key){
+					     .pid = plan_placed_number(&places[1], bases),
+					     .tid = plan_placed_number(&places[2], bases),
+					     .pid_form = mold->task_forms[1],
+					     .tid_form = mold->task_forms[2],
+					     .name = plan_placed(&places[0], bases),
+					     .name_len = plan_placed_text(&places[0], bases) }))
+		return;
+	for (uint32_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (has[i])
+			plan_placed_value(&places[i], bases, &values[i]);
+	task = (struct task){ has[0] ? &values[0] : NULL, has[1] ? &values[1] : NULL,
+			      has[2] ? &values[2] : NULL };
+	print_whole_task(printer, &task);
+}
+
+static void mold_put_part(struct printer *printer, const struct mold *mold,
+			  const struct event *event, uint16_t part)
+{
+	if (part == MOLD_TASK && event->bases)
+		mold_put_placed_task(printer, mold, event->bases);
+	else if (part == MOLD_TASK)
 		print_whole_task(printer, &event->task);
 	else if (part == MOLD_PACKET)
 		pen_bytes(&printer->pen, event->packet->shown, event->packet->shown_len);
 	else
 		print_cell(printer, event, part - MOLD_CELLS);
+}
+
+/* @write: NULL: as in CSV. */
+static void mold_put_general(struct printer *printer, const struct event *event,
+			     const struct mold_part *part, mold_value_fn *write)
+{
+	const struct value *value = event->bases ? NULL : mold_base(event) + part->part;
+	struct value placed;
+
+	if (!value) {
+		plan_placed_value(&part->place, event->bases, &placed);
+		value = &placed;
+	}
+	if (write)
+		write(&printer->pen, value);
+	else
+		print_value_cell(printer, value, part->way != MOLD_BARE);
 }
 
 void mold_write(struct printer *printer, const struct mold *mold, const struct event *event,
@@ -164,7 +262,7 @@ void mold_write(struct printer *printer, const struct mold *mold, const struct e
 		text += len;
 		if (part->way != MOLD_GENERAL) {
 			end = pen->buf + pen->size - mold->room;
-			behind = mold_put_value(to, end, base + part->part, part->way);
+			behind = mold_put_value(to, end, event, base, part);
 			if (behind) {
 				to = behind;
 				continue;
@@ -174,11 +272,9 @@ void mold_write(struct printer *printer, const struct mold *mold, const struct e
 		if (part->part == MOLD_END)
 			return;
 		if (part->part >= MOLD_CELLS)
-			mold_put_part(printer, event, part->part);
-		else if (!value)
-			print_value_cell(printer, base + part->part, part->way != MOLD_BARE);
+			mold_put_part(printer, mold, event, part->part);
 		else
-			value(pen, base + part->part);
+			mold_put_general(printer, event, part, value);
 		to = pen_room(pen, mold->room);
 	}
 }
@@ -190,6 +286,7 @@ void mold_free(struct mold *molds)
 	while ((mold = molds)) {
 		molds = mold->next;
 		free(mold->text);
+		free(mold->parts);
 		free(mold);
 	}
 }

@@ -4,6 +4,9 @@
  * once: the general printer writes the first event of the class to a pen that takes note where
  * values belong. Later events of the class are the same text with other values. Owned by a printer.
  *
+ * Values are taken from struct event, or right from the bytes of the packet: then their places are
+ * known (read/plan.h), and no event of the class is decoded again.
+ *
  * Only a class whose events all have the same values, in their types and order, has one: those that
  * are decoded by a plan (read/plan.h).
  */
@@ -12,6 +15,7 @@
 
 #include "pen.h"
 #include "read/event.h"
+#include "read/plan.h"
 
 struct printer;
 struct value;
@@ -37,11 +41,13 @@ enum mold_way {
 	MOLD_BARE,    /* a text that is a cell of CSV */
 };
 
-/** @part: follows the text up to @end. @way: enum mold_way. */
+/** @part: follows the text up to @end. @way: enum mold_way. @place: of the value, if the mold is
+ *  placed. */
 struct mold_part {
 	uint32_t end;
 	uint16_t part;
 	uint8_t way;
+	struct plan_place place;
 };
 
 /**
@@ -49,6 +55,7 @@ struct mold_part {
  * @text: all literal text; NULL: the class has none.
  * @room: for the text and its numbers.
  * @tasks: indices of the values in struct task, -1: it has none.
+ * @is_placed: events need not be decoded; @task_places: then, of the values in struct task.
  * @base: the event's first value, @given_up: it can't be made; while it is made.
  */
 struct mold {
@@ -56,10 +63,12 @@ struct mold {
 	char *text;
 	size_t room;
 	int32_t tasks[3];
+	struct plan_place task_places[3];
+	uint32_t task_forms[3]; /* print_integer_form() */
 	uint32_t nr;
 	const struct value *base;
-	bool given_up;
-	struct mold_part parts[MOLD_PARTS];
+	bool given_up, is_placed;
+	struct mold_part *parts;
 };
 
 /** Write an event; write a value. */
@@ -86,6 +95,12 @@ void mold_give_up(struct pen *pen);
 /** Write the event; @value writes one value, NULL: as in CSV. */
 void mold_write(struct printer *printer, const struct mold *mold, const struct event *event,
 		mold_value_fn *value);
+
+/** Whether events of this class are written from their bytes. */
+static inline bool mold_is_placed(const struct ctf_event_class *ec)
+{
+	return ec->mold && ec->mold->is_placed;
+}
 
 /** Free the list. */
 void mold_free(struct mold *molds);

@@ -28,12 +28,8 @@ static void print_new_second(struct printer *printer, time_t s, const char *form
 						  printer->seconds);
 }
 
-uint32_t print_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
+uint32_t print_other_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
 {
-	uint64_t behind = (uint64_t)ns - (uint64_t)printer->second_ns;
-
-	if (printer->second_len && behind < 1000000000)
-		return (uint32_t)behind;
 	print_new_second(printer, seconds_of(ns), format, gmt);
 	printer->second_ns = ns - nanos_of(ns);
 	return nanos_of(ns);
@@ -85,16 +81,34 @@ static print_packet_fn *print_packet_of(const struct view_style *style)
 					    print_text_packet;
 }
 
+/* Find or decode the values of the event that was read last. Return: as event_decode(). */
+static int print_read(struct view *view, const struct view_select *select, struct event *event,
+		      const uint8_t **bases)
+{
+	int r = mold_is_placed(event->ec) ? event_locate(view, bases) : EVENT_UNPLANNED;
+
+	if (r == 1)
+		event->bases = bases;
+	return r == EVENT_UNPLANNED ? event_decode(view, select, event) : r;
+}
+
 static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
 {
 	print_fn *print = print_of(&printer->style);
+	struct view_select brief = *select;
+	const uint8_t *bases[PLAN_BASES];
 	struct event event;
 	int r;
 
 	if (team_can_print(view, select, &printer->style))
 		return team_print(view, select, printer, print, print_packet_of(&printer->style));
-	while ((r = event_next(view, select, &event)) > 0) {
-		print(printer, &event);
+	brief.brief = !select->pairs && !printer->style.names;
+	while ((r = event_next(view, &brief, &event)) > 0) {
+		r = brief.brief ? print_read(view, select, &event, bases) : 1;
+		if (r < 0)
+			return r;
+		if (r > 0)
+			print(printer, &event);
 		if (printer->pen.error)
 			return printer->pen.error;
 	}

@@ -8,11 +8,18 @@
 
 #include "mold.h"
 
-#define PRINT_TASKS 128u
+#define PRINT_TASKS 512u
 #define PRINT_TASK_NAME 16u
 
-/** struct print_task - a process and thread, as text; empty: there is none. @pid_form, @tid_form:
- *  how print_integer() writes their types. */
+/** struct print_task_key - a process and thread. @pid_form, @tid_form: print_integer_form(). */
+struct print_task_key {
+	uint64_t pid, tid;
+	uint32_t pid_form, tid_form;
+	const uint8_t *name;
+	size_t name_len;
+};
+
+/** struct print_task - the same, as text; empty: there is none. */
 struct print_task {
 	uint32_t pid_form, tid_form;
 	uint64_t pid, tid;
@@ -61,6 +68,8 @@ void print_json_value(struct pen *pen, const struct value *value);
 void print_columns(struct printer *printer, const struct event *event);
 /** One cell of it as CSV, by its number; a value that is a cell, or within that of the fields. */
 void print_cell(struct printer *printer, const struct event *event, uint32_t number);
+/** Whether a cell is the event's time. */
+bool print_cell_is_time(const struct printer *printer, uint32_t number);
 void print_value_cell(struct printer *printer, const struct value *value, bool is_inner);
 
 #define PRINT_DIM "\033[2m"
@@ -77,6 +86,10 @@ void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v);
 void print_task(struct printer *printer);
 /** Write name[pid:tid], or the parts of it that the event has, in that column. */
 void print_whole_task(struct printer *printer, const struct task *task);
+/** The same, if its text is kept. Return: whether it is. */
+bool print_kept_task(struct printer *printer, const struct print_task_key *key);
+/** How print_integer() writes a type; each class of events has types of its own. */
+uint32_t print_integer_form(const struct ctf_type *type);
 /** Write the names of the addresses of an event. */
 void print_names(struct printer *printer, const struct event *event);
 
@@ -88,9 +101,20 @@ uint32_t print_width(const char *s, size_t len);
 void print_value_brief(struct pen *pen, const struct value *value);
 void print_fields_brief(struct pen *pen, const struct value *value);
 
+/** print_second() of another second than before. */
+uint32_t print_other_second(struct printer *printer, int64_t ns, const char *format, bool gmt);
+
 /** Format the second of @ns by @format (strftime(3)), always the same one of a printer, to
  *  printer->second_text, which stays for the next event. Return: ns behind that second. */
-uint32_t print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);
+static inline uint32_t print_second(struct printer *printer, int64_t ns, const char *format,
+				    bool gmt)
+{
+	uint64_t behind = (uint64_t)ns - (uint64_t)printer->second_ns;
+
+	return printer->second_len && behind < 1000000000 ?
+		       (uint32_t)behind :
+		       print_other_second(printer, ns, format, gmt);
+}
 
 /** Store the output of @write as the packet's context in text form, for all of its events. */
 void print_packet_once(struct packet *packet,

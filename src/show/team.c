@@ -120,6 +120,7 @@ bool team_can_print(const struct view *view, const struct view_select *select,
 static void team_format(struct team_hand *hand, struct team_batch *batch)
 {
 	struct printer *p = &hand->printer;
+	const uint8_t *bases[PLAN_BASES];
 	struct event event;
 
 	p->pen = batch->text->pen;
@@ -129,7 +130,10 @@ static void team_format(struct team_hand *hand, struct team_batch *batch)
 	p->task_width = batch->width;
 	deferred_decoder_forget(&hand->decoder);
 	for (const struct team_event *at = batch->events; at < batch->events + batch->nr; at++)
-		if (deferred_decode(&hand->decoder, &batch->parts[at->part], at->at, at->ec, at->ns,
+		if ((mold_is_placed(at->ec) &&
+		     deferred_locate(&hand->decoder, &batch->parts[at->part], at->at, at->ec,
+				     at->ns, bases, &event)) ||
+		    deferred_decode(&hand->decoder, &batch->parts[at->part], at->at, at->ec, at->ns,
 				    &event))
 			hand->team->print(p, &event);
 	batch->ret_width = p->task_width;

@@ -171,56 +171,79 @@ void print_color(struct printer *p, const char *code)
 		pen_text(&p->pen, code);
 }
 
+#define TIME_ROOM (sizeof(((struct printer *)0)->second_text) + 10)
+#define DELTA_ROOM (PEN_DIGITS_MOST + 16)
+
+/* A time of day. Return: its end; the memory has TIME_ROOM. */
+static char *put_clock(struct printer *p, char *to, int64_t ns)
+{
+	const char *format = p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S";
+	uint32_t nanos = print_second(p, ns, format, p->style.clock_gmt);
+
+	memcpy(to, p->second_text, sizeof(p->second_text));
+	to += p->second_len;
+	*to++ = '.';
+	pen_put_nanos(to, nanos);
+	return to + 9;
+}
+
 void print_time(struct printer *p, struct pen *pen, int64_t ns)
 {
-	uint32_t nanos;
-	char *to;
-
 	if (p->style.clock_seconds) {
 		pen_i64(pen, seconds_of(ns));
 		pen_char(pen, '.');
 		pen_digits(pen, nanos_of(ns), 9);
 		return;
 	}
-	nanos = print_second(p, ns, p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
-			     p->style.clock_gmt);
-	to = pen_room(pen, sizeof(p->second_text) + 10);
-	memcpy(to, p->second_text, sizeof(p->second_text));
-	to += p->second_len;
-	*to++ = '.';
-	pen_put_nanos(to, nanos);
-	pen->used = (size_t)(to + 9 - pen->buf);
+	pen->used = (size_t)(put_clock(p, pen_room(pen, TIME_ROOM), ns) - pen->buf);
 }
 
-static void view_text_put_time(struct printer *p, int64_t ns)
-{
-	print_color(p, PRINT_MAGENTA);
-	pen_char(&p->pen, '[');
-	print_time(p, &p->pen, ns);
-	pen_char(&p->pen, ']');
-	print_color(p, PRINT_RESET);
-}
-
-static void put_delta(struct printer *p, int64_t ns)
+static char *put_delta(const struct printer *p, char *to, int64_t ns)
 {
 	int64_t delta = ns - p->last_ns;
-	char *to;
+	uint64_t size = delta < 0 ? -(uint64_t)delta : (uint64_t)delta;
 
 	if (!p->any) {
-		pen_text(&p->pen, " (+?."
-				  "?????"
-				  "????"
-				  ") ");
-		return;
+		memcpy(to,
+		       " (+?."
+		       "?????"
+		       "????"
+		       ") ",
+		       16);
+		return to + 16;
 	}
-	to = pen_room(&p->pen, PEN_DIGITS_MOST + 16);
-	memcpy(to, delta < 0 ? " (-" : " (+", 3);
-	delta = delta < 0 ? -delta : delta;
-	to = pen_put_u64(to + 3, (uint64_t)delta / 1000000000);
-	*to++ = '.';
-	pen_put_nanos(to, (uint64_t)delta % 1000000000);
+	memcpy(to, delta < 0 ? " (-0." : " (+0.", 5);
+	to += 5;
+	if (size >= 1000000000) {
+		to = pen_put_u64(to - 2, size / 1000000000);
+		*to++ = '.';
+		size %= 1000000000;
+	}
+	pen_put_nanos(to, (uint32_t)size);
 	memcpy(to + 9, ") ", 2);
-	p->pen.used = (size_t)(to + 11 - p->pen.buf);
+	return to + 11;
+}
+
+/* The time of the event, and that since the one before it. */
+static void put_times(struct printer *p, int64_t ns)
+{
+	struct pen *pen = &p->pen;
+	char *to;
+
+	print_color(p, PRINT_MAGENTA);
+	if (p->style.color || p->style.clock_seconds) {
+		pen_char(pen, '[');
+		print_time(p, pen, ns);
+		pen_char(pen, ']');
+		print_color(p, PRINT_RESET);
+		to = pen_room(pen, DELTA_ROOM);
+	} else {
+		to = pen_room(pen, TIME_ROOM + DELTA_ROOM + 2);
+		*to = '[';
+		to = put_clock(p, to + 1, ns);
+		*to++ = ']';
+	}
+	pen->used = (size_t)(put_delta(p, to, ns) - pen->buf);
 }
 
 #define TASK_WIDTH_MAX 48u /* a longer one is not waited for by the others */
@@ -253,17 +276,28 @@ static void put_task_text(struct pen *pen, const struct task *task)
 
 static void put_task(struct printer *p, const char *text, size_t len, uint32_t width)
 {
+	char *to;
+
 	if (len) {
 		print_color(p, PRINT_GREEN);
-		pen_bytes(&p->pen, text, len);
+		to = pen_room(&p->pen, len + 16);
+		if (len <= 16)
+			pen_copy_few(to, text, len);
+		else
+			memcpy(to, text, len);
+		p->pen.used += len;
 		print_color(p, PRINT_RESET);
 	}
 	if (width > p->task_width)
 		p->task_width = MIN(width, TASK_WIDTH_MAX);
-	for (; width < p->task_width; width++)
-		pen_char(&p->pen, ' ');
-	if (p->task_width)
-		pen_char(&p->pen, ' ');
+	to = pen_room(&p->pen, TASK_WIDTH_MAX + 1);
+	if (width < p->task_width) {
+		memset(to, ' ', TASK_WIDTH_MAX);
+		p->pen.used += p->task_width - width;
+		to += p->task_width - width;
+	}
+	*to = ' ';
+	p->pen.used += p->task_width > 0;
 }
 
 void print_task(struct printer *p)
@@ -271,60 +305,68 @@ void print_task(struct printer *p)
 	put_task(p, p->task.buf, p->task.used, print_width(p->task.buf, p->task.used));
 }
 
-/* A kept name has no NUL. */
-static bool has_kept_name(const struct print_task *kept, const struct value *name)
-{
-	return name && name->count >= kept->name_len &&
-	       memcmp(name->bytes, kept->name, kept->name_len) == 0 &&
-	       (name->count == kept->name_len || !name->bytes[kept->name_len]);
-}
-
-/* Each class of events has types of its own. */
-static uint32_t integer_form(const struct ctf_type *type)
+uint32_t print_integer_form(const struct ctf_type *type)
 {
 	return (uint32_t)type->base << 16 | (uint32_t)type->size_bits << 8 | type->is_signed;
 }
 
-static bool is_kept_task(const struct print_task *kept, const struct task *task)
+static struct print_task *task_slot(struct printer *p, uint64_t tid)
 {
-	return kept->text_len && task->pid && task->pid->u == kept->pid &&
-	       task->tid->u == kept->tid && integer_form(task->pid->type) == kept->pid_form &&
-	       integer_form(task->tid->type) == kept->tid_form &&
-	       has_kept_name(kept, task->procname);
+	return &p->tasks[tid % PRINT_TASKS];
 }
 
-static void keep_task(struct print_task *kept, const struct task *task, const struct pen *text)
+bool print_kept_task(struct printer *p, const struct print_task_key *key)
 {
-	size_t len = task->procname ? value_text_length(task->procname) : SIZE_MAX;
+	const struct print_task *kept = task_slot(p, key->tid);
 
+	if (!kept->text_len || kept->tid != key->tid || kept->pid != key->pid ||
+	    kept->tid_form != key->tid_form || kept->pid_form != key->pid_form ||
+	    kept->name_len != key->name_len || memcmp(kept->name, key->name, key->name_len) != 0)
+		return false;
+	put_task(p, kept->text, kept->text_len, kept->columns);
+	return true;
+}
+
+static void keep_task(struct print_task *kept, const struct print_task_key *key,
+		      const struct pen *text)
+{
 	kept->text_len = 0;
-	if (!task->pid || !task->tid || len > sizeof(kept->name) ||
-	    memchr(task->procname->bytes, 0, len) || text->used > sizeof(kept->text))
+	if (key->name_len > sizeof(kept->name) || text->used > sizeof(kept->text))
 		return;
 	*kept = (struct print_task){
-		.pid_form = integer_form(task->pid->type),
-		.tid_form = integer_form(task->tid->type),
-		.pid = task->pid->u,
-		.tid = task->tid->u,
-		.name_len = (uint32_t)len,
+		.pid_form = key->pid_form,
+		.tid_form = key->tid_form,
+		.pid = key->pid,
+		.tid = key->tid,
+		.name_len = (uint32_t)key->name_len,
 		.text_len = (uint32_t)text->used,
 		.columns = print_width(text->buf, text->used),
 	};
-	memcpy(kept->name, task->procname->bytes, len);
+	memcpy(kept->name, key->name, key->name_len);
 	memcpy(kept->text, text->buf, text->used);
 }
 
 void print_whole_task(struct printer *p, const struct task *task)
 {
-	struct print_task *kept = &p->tasks[task->tid ? task->tid->u % PRINT_TASKS : 0];
+	bool is_whole = task->procname && task->pid && task->tid;
+	struct print_task_key key;
 
-	if (task->tid && is_kept_task(kept, task)) {
-		put_task(p, kept->text, kept->text_len, kept->columns);
-		return;
+	if (is_whole) {
+		key = (struct print_task_key){
+			.pid = task->pid->u,
+			.tid = task->tid->u,
+			.pid_form = print_integer_form(task->pid->type),
+			.tid_form = print_integer_form(task->tid->type),
+			.name = task->procname->bytes,
+			.name_len = value_text_length(task->procname),
+		};
+		if (print_kept_task(p, &key))
+			return;
 	}
 	p->task.used = 0;
 	put_task_text(&p->task, task);
-	keep_task(kept, task, &p->task);
+	if (is_whole)
+		keep_task(task_slot(p, key.tid), &key, &p->task);
 	print_task(p);
 }
 
@@ -505,8 +547,7 @@ void print_text(struct printer *printer, const struct event *event)
 	struct pen *pen = &printer->pen;
 	const struct mold *mold;
 
-	view_text_put_time(printer, event->ns);
-	put_delta(printer, event->ns);
+	put_times(printer, event->ns);
 	print_text_packet(event->packet);
 	mold = mold_of(printer, event, put_event);
 	if (mold)

@@ -69,12 +69,14 @@ struct side {
 	struct reader reader;
 	struct values values;
 	uint64_t slots[300];
+	uint64_t begin;
 	int result;
 };
 
 static void side_begin(struct side *s, const uint8_t *bytes, uint64_t begin, uint64_t end)
 {
 	s->values.nr = 0;
+	s->begin = begin;
 	memset(s->slots, 0, sizeof(s->slots));
 	s->reader = (struct reader){
 		.bytes = bytes,
@@ -109,7 +111,16 @@ static void check_sides(const struct side *a, const struct side *b)
 		check_value(&a->values.at[i], &b->values.at[i], i == 0);
 }
 
-static uint64_t nr_planned, nr_picked, nr_fixed, nr_skipped, nr_words;
+static int read_scopes(struct side *side, const struct ctf_stream_class *sc,
+		       const struct ctf_event_class *ec)
+{
+	int result = reader_struct(&side->reader, sc->event_context);
+
+	result = result ? result : reader_struct(&side->reader, ec->context);
+	return result ? result : reader_struct(&side->reader, ec->fields);
+}
+
+static uint64_t nr_planned, nr_picked, nr_fixed, nr_skipped, nr_words, nr_placed, nr_passed;
 
 static bool is_member(const struct value *value)
 {
@@ -155,6 +166,35 @@ static void compare_pick(const struct ctf_type *type, const struct side *whole, 
 	arena_fini(&arena);
 }
 
+/* Each value of an event is where its place is. @whole: it, decoded. */
+static void compare_places(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+			   const struct side *whole)
+{
+	static struct side side;
+	const uint8_t *bases[PLAN_BASES];
+	struct plan_place place;
+	struct value value;
+
+	if (!plan_place(sc, ec, 0, &place) || !plan_place(sc, ec, whole->values.nr - 1, &place))
+		return;
+	CHECK(whole->result || !plan_place(sc, ec, whole->values.nr, &place));
+	side_begin(&side, whole->reader.bytes, whole->begin, whole->reader.end);
+	CHECK_IS(plan_locate(&side.reader, ec->skipped, bases), ==, whole->result);
+	for (uint32_t i = 0; i < whole->values.nr && !whole->result; i++) {
+		const struct value *at = &whole->values.at[i];
+
+		CHECK(plan_place(sc, ec, i, &place));
+		if (at->type->kind == TYPE_STRUCT)
+			continue;
+		plan_placed_value(&place, bases, &value);
+		check_value(at, &value, false);
+		CHECK(place.kind >= PLAN_ARRAY || plan_placed_number(&place, bases) == at->u);
+		CHECK(!(at->type->kind == TYPE_STRING || value_is_text(at)) ||
+		      plan_placed_text(&place, bases) == value_text_length(at));
+		nr_placed++;
+	}
+}
+
 /* All of an event skipped as one, and scope by scope. */
 static void compare_skip(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
 			 const uint8_t *bytes)
@@ -173,11 +213,12 @@ static void compare_skip(const struct ctf_stream_class *sc, const struct ctf_eve
 		CHECK(begin & 7);
 		return;
 	}
-	each.result = reader_struct(&each.reader, sc->event_context);
-	each.result = each.result ? each.result : reader_struct(&each.reader, ec->context);
-	each.result = each.result ? each.result : reader_struct(&each.reader, ec->fields);
+	each.result = read_scopes(&each, sc, ec);
 	check_sides(&each, &once);
 	nr_skipped += !once.result;
+	side_begin(&each, bytes, begin, end);
+	each.result = read_scopes(&each, sc, ec);
+	compare_places(sc, ec, &each);
 }
 
 static void compare_struct(const struct ctf_type *type, const uint8_t *bytes)
@@ -227,6 +268,30 @@ static void compare_header(const struct ctf_stream_class *sc, const uint8_t *byt
 	check_sides(&general, &planned);
 }
 
+/* An event with its header, passed by plans and by the general reader. */
+static void compare_pass(const struct ctf_stream_class *sc, const uint8_t *bytes)
+{
+	static struct side planned, general;
+	uint64_t begin = rnd(8) * 8, end = begin + (rnd(4) ? 4000 : rnd(300)), payload;
+	struct ctf_event_class *ec;
+
+	side_begin(&planned, bytes, begin, end);
+	side_begin(&general, bytes, begin, end);
+	planned.reader.values = general.reader.values = NULL;
+	ec = plan_pass(&planned.reader, sc, &payload);
+	if (!ec) {
+		CHECK_IS(planned.reader.pos, ==, begin);
+		CHECK_IS(planned.reader.clock, ==, general.reader.clock);
+		return;
+	}
+	CHECK_IS(reader_struct(&general.reader, sc->header), ==, READ_OK);
+	CHECK_IS(payload, ==, general.reader.pos);
+	CHECK(ec == stream_class_event(sc, general.reader.event_id));
+	general.result = read_scopes(&general, sc, ec);
+	check_sides(&general, &planned);
+	nr_passed++;
+}
+
 static void compare_types(void)
 {
 	static struct text text;
@@ -247,6 +312,10 @@ static void compare_types(void)
 		compare_header(tc->streams, bytes);
 		compare_struct(tc->streams->by_id[0]->fields, bytes);
 		compare_skip(tc->streams, tc->streams->by_id[0], bytes);
+		bytes[7] &= 0xe0; /* the only class's id, in some headers */
+		for (uint32_t k = 0; k < 8; k++)
+			bytes[k] = bytes[7];
+		compare_pass(tc->streams, bytes);
 	}
 	arena_fini(&arena);
 }
@@ -263,5 +332,7 @@ int main(void)
 	CHECK_IS(nr_fixed, >, nr / 10ull);
 	CHECK_IS(nr_skipped, >, nr * 5ull);
 	CHECK_IS(nr_words, >, nr * 10ull);
+	CHECK_IS(nr_placed, >, nr * 15ull);
+	CHECK_IS(nr_passed, >, nr);
 	return 0;
 }

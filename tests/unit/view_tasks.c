@@ -169,7 +169,7 @@ static void test_turns(const char *parent)
 		const char *name, *text;
 	} turns[] = {
 		{ 10, 11, "work", " work[10:11] " }, { 10, 11, "worker", " worker[10:11] " },
-		{ 10, 27, "work", " work[10:27] " }, { 10, 11, "work", " work[10:11] " },
+		{ 10, 523, "work", " work[10:523] " }, { 10, 11, "work", " work[10:11] " },
 		{ 26, 11, "work", " work[26:11] " }, { 10, 11, "", " [10:11] " },
 		{ 10, 11, "work", " work[10:11] " }, { 10, 11, "wo\x01", " wo\\x01[10:11] " },
 	};
