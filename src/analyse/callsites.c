@@ -120,10 +120,11 @@ struct callsite *callsites_find(struct callsites *sites, const struct overview_p
 
 	for (; node; node = idmap_next(&sites->aliases_map, node)) {
 		alias = container_of(node, struct callsites_alias, node);
-		if (alias->process == process && alias->address == address &&
-		    (!alias->object || !alias->object->until_ns ||
-		     event->ns <= alias->object->until_ns))
-			return alias->site;
+		if (alias->process != process || alias->address != address)
+			continue;
+		if (alias->object && alias->object->until_ns && event->ns > alias->object->until_ns)
+			callsites_resolve(sites, event, alias, is_return);
+		return alias->site;
 	}
 	if (!address || sites->nr == CALLSITES_MOST)
 		return NULL;
