@@ -373,6 +373,9 @@ int feed_locate(struct feed *f, const uint8_t **bases)
 
 	if (f->packet.sc->header_is_referred || !f->ec->skipped)
 		return FEED_UNPLANNED;
+	f->reader.pos = at;
+	if (at >> 3 >= f->reader.base && plan_locate(&f->reader, f->ec->skipped, bases) == READ_OK)
+		return 1;
 	return feed_decoded(f, at, feed_payload_locate(f, at, bases));
 }
 

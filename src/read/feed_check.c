@@ -32,23 +32,25 @@ static int check_time(struct feed *f, uint64_t last)
 static void begin_marks(struct feed *f, uint64_t at)
 {
 	f->nr_marks = f->mark = 0;
-	f->walked_at = at;
+	f->walked_at = f->marks_from = at;
 	f->walked_clock = f->reader.clock;
 }
 
 /* Mark the event that was passed, if it is behind the last mark and there is room. */
 static void add_mark(struct feed *f, uint64_t at)
 {
-	if (at != f->walked_at || f->nr_marks == f->marks_most)
+	uint64_t from = f->packet.sc->header_is_referred ? at : f->payload_at;
+
+	if (at != f->walked_at || f->nr_marks == f->marks_most || from - f->marks_from > UINT32_MAX)
 		return;
 	if (f->nr_marks == f->size_marks) {
 		f->size_marks = MIN(2 * f->size_marks + MARKS_LEAST, f->marks_most);
 		f->marks = xrealloc(f->marks, f->size_marks * sizeof(*f->marks));
 	}
 	f->marks[f->nr_marks++] = (struct feed_mark){
-		.at = f->packet.sc->header_is_referred ? at : f->payload_at,
 		.clock = f->reader.clock,
-		.ec = f->ec,
+		.at = (uint32_t)(from - f->marks_from),
+		.number = f->ec->number,
 	};
 	f->walked_at = f->next_at;
 	f->walked_clock = f->reader.clock;
@@ -97,6 +99,7 @@ int feed_mark_more(struct feed *f)
 	f->reader.clock = f->walked_clock;
 	begin_marks(f, at);
 	while (!result && at < f->packet.content_bits && f->nr_marks < f->marks_most &&
+	       at == f->walked_at &&
 	       (!f->nr_marks || f->reader.end - at >= FILL_LEAST * 8 ||
 		f->reader.end == f->packet.content_bits)) {
 		result = pass_event(f, at, false);

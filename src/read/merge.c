@@ -5,37 +5,38 @@
 
 void merge_add(struct merge *m, struct feed *feed)
 {
+	const struct merge_entry entry = { feed->ns, feed->order, feed };
 	size_t i = m->nr++;
 
 	if (m->nr > m->size) {
 		m->size = MAX(2 * m->size, (size_t)16);
 		m->heap = xrealloc(m->heap, m->size * sizeof(*m->heap));
 	}
-	for (; i && merge_is_before(feed, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && merge_is_before(&entry, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		m->heap[i] = m->heap[(i - 1) / 2];
-	m->heap[i] = feed;
+	m->heap[i] = entry;
 }
 
 void merge_move_first(struct merge *m)
 {
-	struct feed *feed = m->heap[0];
+	const struct merge_entry entry = m->heap[0];
 	size_t i = 0, child;
 
 	for (; (child = 2 * i + 1) < m->nr; i = child) {
-		if (child + 1 < m->nr && merge_is_before(m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->nr && merge_is_before(&m->heap[child + 1], &m->heap[child]))
 			child++;
-		if (!merge_is_before(m->heap[child], feed))
+		if (!merge_is_before(&m->heap[child], &entry))
 			break;
 		m->heap[i] = m->heap[child];
 	}
-	m->heap[i] = feed;
+	m->heap[i] = entry;
 }
 
 void merge_remove_first(struct merge *m)
 {
 	m->heap[0] = m->heap[--m->nr];
 	if (m->nr)
-		merge_fix_first(m);
+		merge_move_first(m);
 }
 
 void merge_fini(struct merge *m)

@@ -8,8 +8,15 @@
 
 #include "feed.h"
 
+/** A feed, with copies of its time and order: those of all feeds are in few lines of memory. */
+struct merge_entry {
+	int64_t ns;
+	uint32_t order;
+	struct feed *feed;
+};
+
 struct merge {
-	struct feed **heap;
+	struct merge_entry *heap;
 	size_t nr, size;
 };
 
@@ -20,10 +27,10 @@ void merge_fini(struct merge *merge);
 
 static inline struct feed *merge_first(const struct merge *merge)
 {
-	return merge->nr ? merge->heap[0] : NULL;
+	return merge->nr ? merge->heap[0].feed : NULL;
 }
 
-static inline bool merge_is_before(const struct feed *a, const struct feed *b)
+static inline bool merge_is_before(const struct merge_entry *a, const struct merge_entry *b)
 {
 	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
 }
@@ -31,10 +38,11 @@ static inline bool merge_is_before(const struct feed *a, const struct feed *b)
 /** Restore the order after the first feed's time has changed. */
 static inline void merge_fix_first(struct merge *merge)
 {
-	struct feed *const *heap = merge->heap;
+	struct merge_entry *heap = merge->heap;
 
-	if ((merge->nr > 1 && merge_is_before(heap[1], heap[0])) ||
-	    (merge->nr > 2 && merge_is_before(heap[2], heap[0])))
+	heap->ns = heap->feed->ns;
+	if ((merge->nr > 1 && merge_is_before(&heap[1], heap)) ||
+	    (merge->nr > 2 && merge_is_before(&heap[2], heap)))
 		merge_move_first(merge);
 }
 

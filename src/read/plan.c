@@ -582,8 +582,8 @@ bool plan_place(const struct ctf_stream_class *sc, const struct ctf_event_class 
 			const struct plan_op *op = &scopes[i]->plan->ops[k];
 
 			if (!number--)
-				place = (struct plan_place){ op, (uint32_t)at, (uint8_t)base,
-							     op->kind };
+				place = (struct plan_place){ op, (uint32_t)at, op->value.count,
+							     (uint8_t)base, op->kind };
 			base += plan_is_step(op);
 			at = plan_is_step(op) ? 0 : at + op->bytes;
 			if (base >= PLAN_BASES || at > UINT32_MAX)
@@ -637,16 +637,6 @@ void plan_placed_value(const struct plan_place *place, const uint8_t *const *bas
 		ret->bytes = at;
 		ret->count = (uint32_t)(op->kind == PLAN_STRING ? size - 1 : size / op->stride);
 	}
-}
-
-size_t plan_placed_array(const struct plan_place *place, const uint8_t *const *bases)
-{
-	const uint8_t *at = plan_placed(place, bases);
-	size_t size = place->op->value.count;
-
-	if (place->kind == PLAN_SEQUENCE)
-		size = (size_t)(bases[place->base + 1] - at);
-	return strnlen((const char *)at, size);
 }
 
 /* --- headers -------------------------------------------------------------- */

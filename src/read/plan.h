@@ -87,10 +87,12 @@ enum plan_kind {
 /** The places of an event's values: each is at a constant distance from one of these addresses. */
 #define PLAN_BASES 24u
 
-/** struct plan_place - a value: @at bytes behind the address of number @base. */
+/** struct plan_place - a value: @at bytes behind the address of number @base.
+ *  @size: elements of an array. */
 struct plan_place {
 	const struct plan_op *op;
 	uint32_t at;
+	uint32_t size;
 	uint8_t base;
 	uint8_t kind; /* enum plan_kind */
 };
@@ -108,21 +110,28 @@ int plan_locate(struct reader *reader, const struct plan_pick *pick, const uint8
 void plan_placed_value(const struct plan_place *place, const uint8_t *const *bases,
 		       struct value *ret);
 
-/** The bytes of an array of characters at a place, up to its first NUL. */
-size_t plan_placed_array(const struct plan_place *place, const uint8_t *const *bases);
-
 static inline const uint8_t *plan_placed(const struct plan_place *place,
 					 const uint8_t *const *bases)
 {
 	return bases[place->base] + place->at;
 }
 
+/** The bytes of an array of characters, or of a string without its NUL. */
+static inline size_t plan_placed_size(const struct plan_place *place, const uint8_t *const *bases)
+{
+	if (place->kind == PLAN_ARRAY)
+		return place->size;
+	return (size_t)(bases[place->base + 1] - plan_placed(place, bases)) -
+	       (place->kind == PLAN_STRING);
+}
+
 /** The bytes of a text without the NUL. */
 static inline size_t plan_placed_text(const struct plan_place *place, const uint8_t *const *bases)
 {
-	return place->kind != PLAN_STRING ?
-		       plan_placed_array(place, bases) :
-		       (size_t)(bases[place->base + 1] - plan_placed(place, bases)) - 1;
+	size_t size = plan_placed_size(place, bases);
+
+	return place->kind == PLAN_STRING ? size :
+					    strnlen((const char *)plan_placed(place, bases), size);
 }
 
 /** A number of a kind before PLAN_ARRAY, as in struct value. */

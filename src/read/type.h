@@ -199,6 +199,7 @@ struct ctf_event_class {
 	uint64_t task_layout;	   /* of event_task_bytes(); 0: places or sizes are not constant */
 	struct mold *mold;	   /* of its printer (show/mold.h); NULL: not made yet */
 	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
+	uint32_t number;	   /* in the stream class's @sorted */
 	uint32_t name_len;
 	bool name_is_plain; /* it is shown without escapes */
 	struct ctf_event_class *next;
@@ -216,7 +217,7 @@ struct ctf_stream_class {
 	const struct ctf_type *event_context;
 	const struct ctf_clock *clock;	/* of the event header's timestamp */
 	struct ctf_event_class *events; /* the last declared first */
-	/* events by id: a direct table for small ones, a sorted one for the rest */
+	/* events by id: a direct table for small ones, a sorted one of all */
 	struct ctf_event_class **by_id;
 	uint32_t nr_by_id;
 	struct ctf_event_class **sorted;

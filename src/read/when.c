@@ -76,9 +76,9 @@ static int trace_day(struct view *view, bool gmt, struct tm *ret)
 	int r = view_peek(view, NULL);
 
 	for (size_t i = 0; i < view->merge.nr; i++)
-		if (view->merge.heap[i]->ns > INT64_MIN &&
-		    (!s || seconds_of(view->merge.heap[i]->ns) < s))
-			s = seconds_of(view->merge.heap[i]->ns);
+		if (view->merge.heap[i].ns > INT64_MIN &&
+		    (!s || seconds_of(view->merge.heap[i].ns) < s))
+			s = seconds_of(view->merge.heap[i].ns);
 	if (gmt)
 		gmtime_r(&s, ret);
 	else

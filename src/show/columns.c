@@ -693,7 +693,7 @@ static bool columns_put_molded(struct printer *p, const struct event *event)
 	const struct mold *mold;
 
 	print_columns_packet(event->packet);
-	mold = mold_of(p, event, columns_mold_row);
+	mold = mold_of(p, event, columns_mold_row, NULL);
 	if (mold)
 		mold_write(p, mold, event, NULL);
 	return mold;

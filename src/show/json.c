@@ -369,7 +369,7 @@ void print_json(struct printer *printer, const struct event *event)
 		pen_json_i64(pen, event->ns - printer->last_ns);
 	}
 	print_json_packet(event->packet);
-	mold = mold_of(printer, event, put_object);
+	mold = mold_of(printer, event, put_object, view_json_put_value);
 	if (mold)
 		mold_write(printer, mold, event, view_json_put_value);
 	else

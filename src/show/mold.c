@@ -103,8 +103,54 @@ static bool mold_find_places(struct printer *printer, struct mold *mold, const s
 	return true;
 }
 
+static void mold_put_one(struct printer *printer, const struct value *value,
+			 const struct mold_part *part, mold_value_fn *write)
+{
+	if (write)
+		write(&printer->pen, value);
+	else
+		print_value_cell(printer, value, part->way != MOLD_BARE);
+}
+
+/* The texts of the first values of an enumeration. @value: one of it. */
+static void mold_find_labels(struct printer *printer, struct mold_part *part,
+			     const struct value *value, mold_value_fn *write)
+{
+	const struct ctf_type *type = value->type;
+	struct pen *pen = &printer->pen;
+	struct value one = *value;
+
+	if (part->way != MOLD_GENERAL || part->place.kind >= PLAN_ARRAY || type->kind != TYPE_ENUM)
+		return;
+	part->labels = xalloc(MOLD_LABELS * sizeof(*part->labels));
+	for (uint32_t i = 0; i < type->nr_mappings && part->nr_labels < MOLD_LABELS; i++) {
+		struct mold_label *label = &part->labels[part->nr_labels];
+
+		pen->used = 0;
+		one.u = label->value = type->mappings[i].first;
+		mold_put_one(printer, &one, part, write);
+		if (pen->used > sizeof(label->text))
+			continue;
+		memcpy(label->text, pen->buf, pen->used);
+		label->len = (uint32_t)pen->used;
+		part->nr_labels++;
+	}
+	part->way = MOLD_LABELED;
+}
+
+static void mold_place(struct printer *printer, struct mold *mold, const struct event *event,
+		       mold_value_fn *write)
+{
+	mold->is_placed = mold_find_places(printer, mold, event);
+	printer->pen.mold = NULL;
+	for (uint32_t i = 0; mold->is_placed && i < mold->nr; i++)
+		if (mold->parts[i].part < MOLD_CELLS)
+			mold_find_labels(printer, &mold->parts[i], &mold->base[mold->parts[i].part],
+					 write);
+}
+
 static struct mold *mold_make(struct printer *printer, const struct event *event,
-			      mold_write_fn *write)
+			      mold_write_fn *write, mold_value_fn *value)
 {
 	struct mold *mold = xalloc(sizeof(*mold));
 	struct mold_part parts[MOLD_PARTS];
@@ -127,10 +173,11 @@ static struct mold *mold_make(struct printer *printer, const struct event *event
 	mold->parts = xalloc((mold->nr + 1) * sizeof(*parts));
 	memcpy(mold->parts, parts, mold->nr * sizeof(*parts));
 	if (!mold->given_up) {
-		mold->is_placed = mold_find_places(printer, mold, event);
 		mold->text = xalloc(printer->pen.used + MOLD_COPIED);
 		memcpy(mold->text, printer->pen.buf, printer->pen.used);
-		mold->room = printer->pen.used + MOLD_COPIED + mold->nr * PEN_DIGITS_MOST;
+		mold->room = printer->pen.used + MOLD_COPIED +
+			     mold->nr * MAX(PEN_DIGITS_MOST, MOLD_LABEL);
+		mold_place(printer, mold, event, value);
 	}
 	pen_fini(&printer->pen);
 	printer->pen = out;
@@ -147,10 +194,10 @@ static bool mold_fits(const struct mold *mold, const struct event *event)
 	return mold->text && memcmp(tasks, mold->tasks, sizeof(tasks)) == 0;
 }
 
-const struct mold *mold_of(struct printer *printer, const struct event *event,
-			   mold_write_fn *write)
+const struct mold *mold_find(struct printer *printer, const struct event *event,
+			     mold_write_fn *write, mold_value_fn *value)
 {
-	const struct mold *mold = event->ec->mold ?: mold_make(printer, event, write);
+	const struct mold *mold = event->ec->mold ?: mold_make(printer, event, write, value);
 
 	return mold_fits(mold, event) ? mold : NULL;
 }
@@ -170,6 +217,19 @@ static char *mold_put_text(char *to, const char *end, const uint8_t *text, size_
 	return to + quotes;
 }
 
+static char *mold_put_label(char *to, const struct mold_part *part, const uint8_t *const *bases)
+{
+	uint64_t value = plan_placed_number(&part->place, bases);
+
+	for (const struct mold_label *label = part->labels; label < part->labels + part->nr_labels;
+	     label++)
+		if (label->value == value) {
+			memcpy(to, label->text, sizeof(label->text));
+			return to + label->len;
+		}
+	return NULL;
+}
+
 /* The part of a value that does not need the general way. Return: its end; NULL: it does. @base:
  * the event's first value. */
 static inline char *mold_put_value(char *to, const char *end, const struct event *event,
@@ -178,6 +238,8 @@ static inline char *mold_put_value(char *to, const char *end, const struct event
 	const uint8_t *const *bases = event->bases;
 	uint64_t u;
 
+	if (part->way == MOLD_LABELED)
+		return bases ? mold_put_label(to, part, bases) : NULL;
 	if (part->way != MOLD_NUMBER)
 		return bases ? mold_put_text(to, end, plan_placed(&part->place, bases),
 					     plan_placed_text(&part->place, bases), part->way) :
@@ -204,7 +266,7 @@ static void mold_put_placed_task(struct printer *printer, const struct mold *mol
 					     .pid_form = mold->task_forms[1],
 					     .tid_form = mold->task_forms[2],
 					     .name = plan_placed(&places[0], bases),
-					     .name_len = plan_placed_text(&places[0], bases) }))
+					     .name_size = plan_placed_size(&places[0], bases) }))
 		return;
 	for (uint32_t i = 0; i < ARRAY_SIZE(values); i++)
 		if (has[i])
@@ -238,10 +300,7 @@ static void mold_put_general(struct printer *printer, const struct event *event,
 		plan_placed_value(&part->place, event->bases, &placed);
 		value = &placed;
 	}
-	if (write)
-		write(&printer->pen, value);
-	else
-		print_value_cell(printer, value, part->way != MOLD_BARE);
+	mold_put_one(printer, value, part, write);
 }
 
 void mold_write(struct printer *printer, const struct mold *mold, const struct event *event,
@@ -285,6 +344,8 @@ void mold_free(struct mold *molds)
 
 	while ((mold = molds)) {
 		molds = mold->next;
+		for (uint32_t i = 0; mold->parts && i < mold->nr; i++)
+			free(mold->parts[i].labels);
 		free(mold->text);
 		free(mold->parts);
 		free(mold);

@@ -29,6 +29,16 @@ enum {
 	MOLD_CELLS = UINT16_MAX - 100,
 };
 
+#define MOLD_LABELS 8u /* of a part */
+#define MOLD_LABEL 52u /* bytes of its text */
+
+/** struct mold_label - the text of a value of an enumeration. */
+struct mold_label {
+	uint64_t value;
+	uint32_t len;
+	char text[MOLD_LABEL];
+};
+
 #define MOLD_PARTS 100u
 #define MOLD_COPIED 32u /* bytes of text that are copied at once, and are behind it for that */
 
@@ -39,15 +49,18 @@ enum mold_way {
 	MOLD_QUOTED,  /* a text in quotes */
 	MOLD_DOUBLED, /* a text in quotes within quotes of CSV */
 	MOLD_BARE,    /* a text that is a cell of CSV */
+	MOLD_LABELED, /* an enumeration whose first values have texts, if the mold is placed */
 };
 
 /** @part: follows the text up to @end. @way: enum mold_way. @place: of the value, if the mold is
- *  placed. */
+ *  placed. @labels: of MOLD_LABELED. */
 struct mold_part {
 	uint32_t end;
 	uint16_t part;
 	uint8_t way;
+	uint8_t nr_labels;
 	struct plan_place place;
+	struct mold_label *labels;
 };
 
 /**
@@ -75,10 +88,17 @@ struct mold {
 typedef void mold_write_fn(struct printer *printer, const struct event *event);
 typedef const struct value *mold_value_fn(struct pen *pen, const struct value *value);
 
-/** mold_of() - the mold of the event's class, which is made if need be by @write. NULL: it has
- *  none, or the event does not fit. */
-const struct mold *mold_of(struct printer *printer, const struct event *event,
-			   mold_write_fn *write);
+/** mold_of() an event that is decoded. */
+const struct mold *mold_find(struct printer *printer, const struct event *event,
+			     mold_write_fn *write, mold_value_fn *value);
+
+/** mold_of() - the mold of the event's class, which is made if need be by @write. @value: as of
+ *  mold_write(). NULL: it has none, or the event does not fit. */
+static inline const struct mold *mold_of(struct printer *printer, const struct event *event,
+					 mold_write_fn *write, mold_value_fn *value)
+{
+	return event->bases ? event->ec->mold : mold_find(printer, event, write, value);
+}
 
 /** The value is to be written here: note it. Return: whether a mold is being made. */
 bool mold_takes(struct pen *pen, const struct value *value);

@@ -11,12 +11,13 @@
 #define PRINT_TASKS 512u
 #define PRINT_TASK_NAME 16u
 
-/** struct print_task_key - a process and thread. @pid_form, @tid_form: print_integer_form(). */
+/** struct print_task_key - a process and thread. @pid_form, @tid_form: print_integer_form().
+ *  @name: ends with a NUL or its @name_size. */
 struct print_task_key {
 	uint64_t pid, tid;
 	uint32_t pid_form, tid_form;
 	const uint8_t *name;
-	size_t name_len;
+	size_t name_size;
 };
 
 /** struct print_task - the same, as text; empty: there is none. */

@@ -315,13 +315,22 @@ static struct print_task *task_slot(struct printer *p, uint64_t tid)
 	return &p->tasks[tid % PRINT_TASKS];
 }
 
+/* A kept name has no NUL. */
+static bool has_kept_name(const struct print_task *kept, const struct print_task_key *key)
+{
+	size_t len = kept->name_len;
+
+	return key->name_size >= len && memcmp(kept->name, key->name, len) == 0 &&
+	       (key->name_size == len || !key->name[len]);
+}
+
 bool print_kept_task(struct printer *p, const struct print_task_key *key)
 {
 	const struct print_task *kept = task_slot(p, key->tid);
 
 	if (!kept->text_len || kept->tid != key->tid || kept->pid != key->pid ||
 	    kept->tid_form != key->tid_form || kept->pid_form != key->pid_form ||
-	    kept->name_len != key->name_len || memcmp(kept->name, key->name, key->name_len) != 0)
+	    !has_kept_name(kept, key))
 		return false;
 	put_task(p, kept->text, kept->text_len, kept->columns);
 	return true;
@@ -330,19 +339,21 @@ bool print_kept_task(struct printer *p, const struct print_task_key *key)
 static void keep_task(struct print_task *kept, const struct print_task_key *key,
 		      const struct pen *text)
 {
+	size_t len = strnlen((const char *)key->name, key->name_size);
+
 	kept->text_len = 0;
-	if (key->name_len > sizeof(kept->name) || text->used > sizeof(kept->text))
+	if (len > sizeof(kept->name) || text->used > sizeof(kept->text))
 		return;
 	*kept = (struct print_task){
 		.pid_form = key->pid_form,
 		.tid_form = key->tid_form,
 		.pid = key->pid,
 		.tid = key->tid,
-		.name_len = (uint32_t)key->name_len,
+		.name_len = (uint32_t)len,
 		.text_len = (uint32_t)text->used,
 		.columns = print_width(text->buf, text->used),
 	};
-	memcpy(kept->name, key->name, key->name_len);
+	memcpy(kept->name, key->name, len);
 	memcpy(kept->text, text->buf, text->used);
 }
 
@@ -358,7 +369,7 @@ void print_whole_task(struct printer *p, const struct task *task)
 			.pid_form = print_integer_form(task->pid->type),
 			.tid_form = print_integer_form(task->tid->type),
 			.name = task->procname->bytes,
-			.name_len = value_text_length(task->procname),
+			.name_size = task->procname->count,
 		};
 		if (print_kept_task(p, &key))
 			return;
@@ -549,7 +560,7 @@ void print_text(struct printer *printer, const struct event *event)
 
 	put_times(printer, event->ns);
 	print_text_packet(event->packet);
-	mold = mold_of(printer, event, put_event);
+	mold = mold_of(printer, event, put_event, view_text_put_value);
 	if (mold)
 		mold_write(printer, mold, event, view_text_put_value);
 	else

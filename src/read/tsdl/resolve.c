@@ -311,8 +311,10 @@ static void index_events(struct tsdl *p, struct ctf_stream_class *sc)
 	qsort(sc->sorted, nr, sizeof(*sc->sorted), resolve_by_id);
 	for (uint32_t i = 0; i < nr; i += same) {
 		same = same_id(&sc->sorted[i], nr - i);
-		if (!is_ambiguous(p, &sc->sorted[i], same) && !sc->sorted[i]->broken)
-			sc->sorted[sc->nr_sorted++] = sc->sorted[i];
+		if (is_ambiguous(p, &sc->sorted[i], same) || sc->sorted[i]->broken)
+			continue;
+		sc->sorted[i]->number = sc->nr_sorted;
+		sc->sorted[sc->nr_sorted++] = sc->sorted[i];
 	}
 	while (sc->nr_by_id < sc->nr_sorted && sc->sorted[sc->nr_by_id]->id < DIRECT_IDS)
 		sc->nr_by_id++;
