@@ -9,6 +9,7 @@
 #include "plan.h"
 #include "view_priv.h"
 
+#define SPARED_MOST ((size_t)2 << 20) /* bytes that a decoder keeps for parts to come */
 #define PART_BEHIND ((size_t)512) /* bytes that are read behind the begin of the last event */
 
 /** struct deferred_packet - @slots: of the values in the packet's header and context. */
@@ -112,10 +113,44 @@ void deferred_decoder_fini(struct deferred_decoder *decoder)
 {
 	values_fini(&decoder->values);
 	free(decoder->slots);
+	while (decoder->nr_spares)
+		free(decoder->spares[--decoder->nr_spares].bytes);
+}
+
+void deferred_part_release(struct deferred_decoder *decoder, struct deferred_part *part)
+{
+	if (part->bytes && decoder->nr_spares < DEFERRED_SPARES &&
+	    decoder->spared + part->size <= SPARED_MOST) {
+		decoder->spares[decoder->nr_spares++] =
+			(struct deferred_spare){ part->bytes, part->size };
+		decoder->spared += part->size;
+	} else {
+		free(part->bytes);
+	}
+	part->bytes = NULL;
+	part->len = part->size = 0;
+}
+
+/* Have memory for @size bytes. */
+static void deferred_grow(struct deferred_decoder *decoder, struct deferred_part *part, size_t size)
+{
+	if (!part->bytes && decoder->nr_spares) {
+		const struct deferred_spare *spare = &decoder->spares[--decoder->nr_spares];
+
+		decoder->spared -= spare->size;
+		part->bytes = spare->bytes;
+		part->size = spare->size;
+	}
+	if (part->size >= size)
+		return;
+	if (!part->len)
+		free(TAKE(part->bytes));
+	part->bytes = xrealloc(part->bytes, size);
+	part->size = size;
 }
 
 /* More bytes than are there, up to the packet's end. Return: whether there are. */
-static bool deferred_load(struct deferred_part *part)
+static bool deferred_load(struct deferred_decoder *decoder, struct deferred_part *part)
 {
 	const struct packet *packet = &part->packet->packet;
 	uint64_t content = (packet->content_bits + 7) >> 3;
@@ -125,7 +160,7 @@ static bool deferred_load(struct deferred_part *part)
 	len = MIN(len, content - part->from);
 	if (len <= part->len || len > WINDOW_MAX)
 		return false;
-	part->bytes = xrealloc(part->bytes, len);
+	deferred_grow(decoder, part, len);
 	while (part->len < len) {
 		ssize_t n = pread(part->packet->fd, part->bytes + part->len, len - part->len,
 				  (off_t)(packet->offset + part->from + part->len));
@@ -134,6 +169,7 @@ static bool deferred_load(struct deferred_part *part)
 			return false;
 		part->len += (size_t)n;
 	}
+	part->end = MIN((part->from + len) * 8, packet->content_bits);
 	return true;
 }
 
@@ -147,6 +183,7 @@ static void deferred_take_slots(struct deferred_decoder *decoder,
 		decoder->slots = xrealloc(decoder->slots, size + sizeof(*decoder->slots));
 	}
 	memcpy(decoder->slots, packet->slots, size);
+	decoder->reader.slots = decoder->slots;
 	decoder->packet = packet;
 }
 
@@ -161,23 +198,21 @@ static int deferred_read(struct deferred_decoder *decoder, const struct deferred
 			 uint64_t at, const struct ctf_event_class *ec, int32_t scopes[3],
 			 const uint8_t **bases)
 {
-	const struct packet *packet = &part->packet->packet;
-	struct reader reader = {
-		.bytes = part->bytes,
-		.base = part->from,
-		.end = MIN((part->from + part->len) * 8, packet->content_bits),
-		.pos = at,
-		.slots = decoder->slots,
-		.values = &decoder->values,
-	};
+	struct reader *reader = &decoder->reader;
 	int result;
 
+	reader->bytes = part->bytes;
+	reader->base = part->from;
+	reader->end = part->end;
+	reader->pos = at;
 	if (bases)
-		return plan_locate(&reader, ec->skipped, bases);
+		return plan_locate(reader, ec->skipped, bases);
+	reader->slots = decoder->slots;
+	reader->values = &decoder->values;
 	decoder->values.nr = 0;
-	result = deferred_scope(&reader, packet->sc->event_context, &scopes[0]);
-	result = result ? result : deferred_scope(&reader, ec->context, &scopes[1]);
-	return result ? result : deferred_scope(&reader, ec->fields, &scopes[2]);
+	result = deferred_scope(reader, part->packet->packet.sc->event_context, &scopes[0]);
+	result = result ? result : deferred_scope(reader, ec->context, &scopes[1]);
+	return result ? result : deferred_scope(reader, ec->fields, &scopes[2]);
 }
 
 static const struct value *deferred_value(const struct deferred_decoder *decoder, int32_t index)
@@ -192,11 +227,11 @@ static bool deferred_have(struct deferred_decoder *decoder, struct deferred_part
 {
 	int result = READ_SHORT;
 
-	if (decoder->packet != part->packet)
+	if (ec->uses_slots && decoder->packet != part->packet)
 		deferred_take_slots(decoder, part->packet);
 	if (part->bytes)
 		result = deferred_read(decoder, part, at, ec, scopes, bases);
-	while (result == READ_SHORT && deferred_load(part))
+	while (result == READ_SHORT && deferred_load(decoder, part))
 		result = deferred_read(decoder, part, at, ec, scopes, bases);
 	return result == READ_OK;
 }

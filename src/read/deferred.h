@@ -28,12 +28,21 @@ void deferred_packet_unref(struct deferred_packet *packet);
 /** Whether it is the packet of that event. */
 bool deferred_is_packet(const struct deferred_packet *packet, const struct view *view);
 
-/** A part of a packet in memory: @len bytes from byte @from on. */
+/** A part of a packet in memory: @len bytes from byte @from on. @last: where its last event begins. */
 struct deferred_part {
 	struct deferred_packet *packet;
 	uint64_t from, last;
+	uint64_t end; /* in bits of the packet */
 	uint8_t *bytes;
-	size_t len;
+	size_t len, size;
+};
+
+#define DEFERRED_SPARES 256u
+
+/** Memory of parts that are not used any more. */
+struct deferred_spare {
+	uint8_t *bytes;
+	size_t size;
 };
 
 /** The memory of decoding: owned by one thread. All zero: not used yet. */
@@ -41,7 +50,11 @@ struct deferred_decoder {
 	struct values values;
 	uint64_t *slots;
 	uint32_t nr_slots;
+	struct reader reader;
 	const struct deferred_packet *packet; /* of the slots */
+	struct deferred_spare spares[DEFERRED_SPARES];
+	uint32_t nr_spares;
+	size_t spared; /* bytes */
 };
 
 /** The packets that were decoded may have been released. */
@@ -49,6 +62,9 @@ static inline void deferred_decoder_forget(struct deferred_decoder *decoder)
 {
 	decoder->packet = NULL;
 }
+
+/** The events of a part were decoded. */
+void deferred_part_release(struct deferred_decoder *decoder, struct deferred_part *part);
 
 void deferred_decoder_fini(struct deferred_decoder *decoder);
 

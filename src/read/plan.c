@@ -335,6 +335,8 @@ void plan_make_event(struct arena *arena, const struct ctf_stream_class *sc,
 		return;
 	pick = arena_alloc(arena, sizeof(*pick) + nr * sizeof(*pick->steps));
 	pick_steps(pick, scopes);
+	for (const struct plan_step *step = pick->steps; step->op; step++)
+		ec->uses_slots |= step->op->kind != PLAN_STRING;
 	ec->skipped = pick;
 }
 

@@ -189,6 +189,7 @@ struct ctf_event_class {
 	const struct ctf_type *fields;
 	const struct ctf_field *result; /* of a system call: negative ones have names; or NULL */
 	const struct plan_pick *skipped; /* how an event is, plan.h; NULL: by its types */
+	bool uses_slots;		 /* then: values depend on others */
 	uint64_t *count;		 /* events of it that were selected */
 	enum ctf_selected selected;
 	enum ctf_needed needed;

@@ -19,11 +19,11 @@
 #define TEAM_QUEUED_BYTES (4 * TEAM_BYTES)
 #define TEAM_ALONE_MOST 4096u	       /* then most events are not for a team */
 
-/** An event of a batch. @part: of the batch's. */
+/** An event of a batch. @part: of the batch's; @at: in bits behind its begin. */
 struct team_event {
 	struct ctf_event_class *ec;
 	int64_t ns;
-	uint64_t at;
+	uint32_t at;
 	uint32_t part;
 };
 
@@ -129,20 +129,19 @@ static void team_format(struct team_hand *hand, struct team_batch *batch)
 	p->last_ns = batch->last_ns;
 	p->task_width = batch->width;
 	deferred_decoder_forget(&hand->decoder);
-	for (const struct team_event *at = batch->events; at < batch->events + batch->nr; at++)
-		if ((mold_is_placed(at->ec) &&
-		     deferred_locate(&hand->decoder, &batch->parts[at->part], at->at, at->ec,
-				     at->ns, bases, &event)) ||
-		    deferred_decode(&hand->decoder, &batch->parts[at->part], at->at, at->ec, at->ns,
-				    &event))
+	for (const struct team_event *of = batch->events; of < batch->events + batch->nr; of++) {
+		struct deferred_part *part = &batch->parts[of->part];
+		uint64_t at = part->from * 8 + of->at;
+
+		if ((mold_is_placed(of->ec) &&
+		     deferred_locate(&hand->decoder, part, at, of->ec, of->ns, bases, &event)) ||
+		    deferred_decode(&hand->decoder, part, at, of->ec, of->ns, &event))
 			hand->team->print(p, &event);
+	}
 	batch->ret_width = p->task_width;
 	batch->text->pen = p->pen;
-	for (uint32_t i = 0; i < batch->nr_parts; i++) {
-		free(batch->parts[i].bytes);
-		batch->parts[i].bytes = NULL;
-		batch->parts[i].len = 0;
-	}
+	for (uint32_t i = 0; i < batch->nr_parts; i++)
+		deferred_part_release(&hand->decoder, &batch->parts[i]);
 }
 
 /* The lock is held, as by all below. */
@@ -393,7 +392,8 @@ static bool team_defer(struct team *team, struct view *view, const struct event 
 	part = &batch->parts[number];
 	batch->bytes += (at >> 3) - part->last;
 	part->last = at >> 3;
-	team->events[batch->nr++] = (struct team_event){ event->ec, event->ns, at, number };
+	team->events[batch->nr++] = (struct team_event){ event->ec, event->ns,
+							 (uint32_t)(at - part->from * 8), number };
 	team->printer->any = true;
 	team->printer->last_ns = event->ns;
 	if (batch->nr == TEAM_EVENTS || batch->nr_parts == TEAM_PARTS || batch->bytes > TEAM_BYTES)
