@@ -28,7 +28,8 @@ void deferred_packet_unref(struct deferred_packet *packet);
 /** Whether it is the packet of that event. */
 bool deferred_is_packet(const struct deferred_packet *packet, const struct view *view);
 
-/** A part of a packet in memory: @len bytes from byte @from on. @last: where its last event begins. */
+/** A part of a packet in memory: @len bytes from byte @from on. @last: where its last event
+ *  begins. */
 struct deferred_part {
 	struct deferred_packet *packet;
 	uint64_t from, last;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * planted - requests that take long for a known cause each: a lock whose holder sleeps, a timer, own
- * work, a CPU that another thread has, a server that works and sleeps, and a child that works.
+ * planted - requests that take long for a known cause each: a lock whose holder sleeps, a timer,
+ * own work, a CPU that another thread has, a server that works and sleeps, and a child that works.
  */
 #include <pthread.h>
 #include <sched.h>
