@@ -68,6 +68,7 @@ enum ltt_kmod_features {
 	LTT_KMOD_OWN = 32, /* channels LTT_KMOD_LEAVE_OWN */
 	LTT_KMOD_FILES = 64, /* user probes may have several files */
 	LTT_KMOD_TRIGGERS = 128, /* channels LTT_KMOD_FIRES */
+	LTT_KMOD_CAPTURES = 256, /* kinds of captures in struct ltt_kmod_fire */
 };
 
 enum ltt_kmod_event_flags {
@@ -187,6 +188,12 @@ enum ltt_kmod_fire_role {
 	LTT_KMOD_FIRE_END = 3,	 /* of a pair: a firing, with a record, if it took too long */
 };
 
+enum ltt_kmod_capture_kind {
+	LTT_KMOD_CAPTURE_FIELD = 0,
+	LTT_KMOD_CAPTURE_ELEMENT = 1, /* of an array or a sequence */
+	LTT_KMOD_CAPTURE_CONTEXT = 2,
+};
+
 /**
  * struct ltt_kmod_fire - the trigger of an event, in a channel LTT_KMOD_FIRES; several events may
  * have the same.
@@ -196,6 +203,9 @@ enum ltt_kmod_fire_role {
  * @has_key, @key: of a pair: 1, and number of the field whose value begin and end have in common
  *	(EINVAL: it is neither an integer nor a text); or 0: begin and end are of one task.
  * @threshold_ns: of an end: it fires after more time; records have the time in ns.
+ * @kinds, @elements: of each capture: enum ltt_kmod_capture_kind, and number of the element, from
+ *	0, of the field. The number of a context is its index of LTT_KMOD_CONTEXT_FIELD (EINVAL:
+ *	there is no such context, or it is a stack).
  */
 struct ltt_kmod_fire {
 	uint32_t size;
@@ -208,6 +218,8 @@ struct ltt_kmod_fire {
 	uint32_t key;
 	uint32_t reserved;
 	uint64_t threshold_ns;
+	uint8_t kinds[LTT_FIRED_VALUES];
+	uint32_t elements[LTT_FIRED_VALUES];
 };
 
 /**

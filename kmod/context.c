@@ -411,6 +411,11 @@ int context_find_value(const char *name)
 	return which < 0 || table[which].walk ? -ENOENT : which;
 }
 
+bool context_has_value(u32 index)
+{
+	return index < ARRAY_SIZE(table) && !table[index].walk;
+}
+
 void notrace context_value(u8 which, struct ltt_filter_value *ret)
 {
 	const struct context *context = &table[which];

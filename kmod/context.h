@@ -47,6 +47,8 @@ const struct field *contexts_field(const struct contexts *contexts, u32 index);
 const char *contexts_name(const struct contexts *contexts, u32 index);
 /** A context whose value a filter may compare. Return: its number for context_value(); -ENOENT. */
 int context_find_value(const char *name);
+/** Whether the context number @index has such a value. */
+bool context_has_value(u32 index);
 /** Read the context's current value, of the current task: an integer or a text. */
 void context_value(u8 which, struct ltt_filter_value *ret);
 /** Add a context. Return: 0; -ENOENT: it is unknown; -EEXIST: it is there already; -ENOSPC: there

@@ -96,20 +96,43 @@ static u32 field_offset(const struct event *event, u32 nth)
 	return at;
 }
 
-int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
+/* As an integer, or as elements that are integers. */
+static int field_locate_any(const struct event *event, u32 nth, struct stat_field *ret,
+			    struct field_shape *ret_shape)
 {
 	const struct field *field = field_nth(event, nth);
-	struct field_shape shape;
 
 	if (!field)
 		return -EINVAL;
-	field_get_shape(field, &shape);
-	*ret = (struct stat_field){ .field = field, .nth = nth, .at = field_offset(event, nth) };
-	if (shape.kind == FIELD_INTEGER) {
-		ret->bytes = shape.bytes;
-		ret->kind = shape.is_signed ? LTT_COUNTS_SIGNED : LTT_COUNTS_UNSIGNED;
-		return 0;
-	}
+	field_get_shape(field, ret_shape);
+	*ret = (struct stat_field){
+		.field = field,
+		.nth = nth,
+		.at = field_offset(event, nth),
+		.bytes = ret_shape->bytes,
+		.kind = ret_shape->is_signed ? LTT_COUNTS_SIGNED : LTT_COUNTS_UNSIGNED,
+	};
+	return 0;
+}
+
+int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
+{
+	struct field_shape shape;
+	int err = field_locate_any(event, nth, ret, &shape);
+
+	if (err || shape.kind == FIELD_INTEGER)
+		return err;
+	ret->bytes = 0;
 	ret->kind = LTT_COUNTS_TEXT;
 	return shape.is_text ? 0 : -EINVAL;
+}
+
+int field_locate_elements(const struct event *event, u32 nth, struct stat_field *ret)
+{
+	struct field_shape shape;
+	int err = field_locate_any(event, nth, ret, &shape);
+
+	if (err)
+		return err;
+	return shape.kind == FIELD_ARRAY || shape.kind == FIELD_SEQUENCE ? 0 : -EINVAL;
 }

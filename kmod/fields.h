@@ -36,5 +36,7 @@ void field_describe_one(const struct field *field, struct ltt_kmod_field *ret);
 /** Its place in payloads. Return: 0; -EINVAL: there is none, or it is neither an integer nor a
  *  text. */
 int field_locate(const struct event *event, u32 nth, struct stat_field *ret);
+/** The same for an array or a sequence, whose elements are integers of @ret->bytes. */
+int field_locate_elements(const struct event *event, u32 nth, struct stat_field *ret);
 
 #endif

@@ -13,7 +13,9 @@
 #include <linux/wait.h>
 
 #include "compat.h"
+#include "context.h"
 #include "fields.h"
+#include "filter/program.h"
 #include "trace/record.h"
 
 #define PAIRS 4096u
@@ -39,9 +41,15 @@ struct fires {
 	wait_queue_head_t sleepers;
 };
 
-/** struct fire - @values: the fields that a record has; those without a field have no value.
- *  @name: of the event; cut, and not terminated then. @pairs, @threshold_ns: of pairs, with @key
- *  unless they are of one task. */
+/** struct fire_value - a captured value. @kind: enum ltt_kmod_capture_kind. @field: without a kind:
+ *  there is no value. @number: of the element of the field, or of the context. */
+struct fire_value {
+	struct stat_field field;
+	u32 kind, number;
+};
+
+/** struct fire - @values: @wants_payload: one is of the payload. @name: of the event; cut, and not
+ *  terminated then. @pairs, @threshold_ns: of pairs, with @key unless they are of one task. */
 struct fire {
 	struct fires *fires;
 	struct pair *pairs;
@@ -50,38 +58,68 @@ struct fire {
 	const struct event *event;
 	u32 slot, generation, role;
 	u32 nr_values;
-	struct stat_field values[LTT_FIRED_VALUES];
+	bool wants_payload;
+	struct fire_value values[LTT_FIRED_VALUES];
 	char name[LTT_FIRED_EVENT];
 };
 
 /* --- values --------------------------------------------------------------- */
 
-static void fire_put_text(const struct fire *fire, const struct stat_field *field,
-			  const u8 *payload, u32 len, struct ltt_fired_record *to, u32 at)
+static void fire_put_text(const u8 *from, u32 bytes, struct ltt_fired_record *to, u32 at)
 {
-	const u8 *from;
-	u32 bytes = stat_text(fire->event, field, payload, len, &from);
-
-	if (!from)
-		return;
 	to->kind[at] = bytes > LTT_FIRED_TEXT ? LTT_FIRED_CUT : LTT_FIRED_STRING;
 	to->bytes[at] = min(bytes, LTT_FIRED_TEXT);
 	memcpy(to->value[at].text, from, to->bytes[at]);
 }
 
+static void fire_put_context(const struct fire_value *value, struct ltt_fired_record *to, u32 at)
+{
+	struct ltt_filter_value now;
+
+	context_value(value->number, &now);
+	if (now.kind == LTT_FILTER_TEXT) {
+		fire_put_text(now.text, now.length, to, at);
+		return;
+	}
+	to->value[at].bits = now.integer;
+	to->kind[at] = context_field(value->number)->is_signed ? LTT_FIRED_SIGNED :
+								 LTT_FIRED_UNSIGNED;
+}
+
+static void fire_put_field(const struct fire *fire, const struct fire_value *value,
+			   const u8 *payload, u32 len, struct ltt_fired_record *to, u32 at)
+{
+	const struct stat_field *field = &value->field;
+	const u8 *from;
+	bool has;
+	u32 bytes;
+
+	if (!field->bytes) {
+		bytes = stat_text(fire->event, field, payload, len, &from);
+		if (from)
+			fire_put_text(from, bytes, to, at);
+		return;
+	}
+	if (value->kind == LTT_KMOD_CAPTURE_ELEMENT)
+		has = stat_element(fire->event, field, value->number, payload, len,
+				   &to->value[at].bits);
+	else
+		has = stat_integer(field, payload, len, &to->value[at].bits);
+	if (has)
+		to->kind[at] =
+			field->kind == LTT_COUNTS_SIGNED ? LTT_FIRED_SIGNED : LTT_FIRED_UNSIGNED;
+}
+
 static void fire_put_value(const struct fire *fire, const u8 *payload, u32 len,
 			   struct ltt_fired_record *to, u32 at)
 {
-	const struct stat_field *field = &fire->values[at];
+	const struct fire_value *value = &fire->values[at];
 
 	to->kind[at] = LTT_FIRED_NONE;
-	if (!payload || field->kind == LTT_COUNTS_NONE)
-		return;
-	if (!field->bytes)
-		fire_put_text(fire, field, payload, len, to, at);
-	else if (stat_integer(field, payload, len, &to->value[at].bits))
-		to->kind[at] =
-			field->kind == LTT_COUNTS_SIGNED ? LTT_FIRED_SIGNED : LTT_FIRED_UNSIGNED;
+	if (value->kind == LTT_KMOD_CAPTURE_CONTEXT)
+		fire_put_context(value, to, at);
+	else if (payload && value->field.kind != LTT_COUNTS_NONE)
+		fire_put_field(fire, value, payload, len, to, at);
 }
 
 static void fire_record(const struct fire *fire, u64 duration_ns, const u8 *payload, u32 len,
@@ -295,7 +333,7 @@ void notrace fire_hit(const struct fire *fire, const void *payload, u32 len)
 
 bool fire_wants_payload(const struct fire *fire)
 {
-	return fire->nr_values || fire->key.kind != LTT_COUNTS_NONE;
+	return fire->wants_payload || fire->key.kind != LTT_COUNTS_NONE;
 }
 
 u32 fire_slot(const struct fire *fire)
@@ -332,6 +370,34 @@ static int fire_prepare_pair(struct fire *fire, const struct ltt_kmod_fire *requ
 	return ret ? ret : fire_get_pairs(fire);
 }
 
+/* A value that no event has is none. Return: 0 or -EINVAL. */
+static int fire_prepare_value(struct fire *fire, const struct ltt_kmod_fire *request, u32 at)
+{
+	struct fire_value *value = &fire->values[at];
+	u32 number = request->captures[at];
+	int missing = 0;
+
+	value->kind = request->kinds[at];
+	value->number = request->elements[at];
+	switch (value->kind) {
+	case LTT_KMOD_CAPTURE_FIELD:
+		missing = field_locate(fire->event, number, &value->field);
+		break;
+	case LTT_KMOD_CAPTURE_ELEMENT:
+		missing = field_locate_elements(fire->event, number, &value->field);
+		break;
+	case LTT_KMOD_CAPTURE_CONTEXT:
+		value->number = number;
+		return context_has_value(number) ? 0 : -EINVAL;
+	default:
+		return -EINVAL;
+	}
+	fire->wants_payload = true;
+	if (missing)
+		value->field.kind = LTT_COUNTS_NONE;
+	return 0;
+}
+
 struct fire *fire_new(const struct fire_spec *spec, const struct event *event)
 {
 	const struct ltt_kmod_fire *request = &spec->request;
@@ -353,10 +419,9 @@ struct fire *fire_new(const struct fire_spec *spec, const struct event *event)
 	fire->role = request->role;
 	fire->nr_values = request->nr_captures;
 	memcpy(fire->name, described->name, strnlen(described->name, sizeof(fire->name)));
-	for (i = 0; i < fire->nr_values; i++)
-		if (field_locate(event, request->captures[i], &fire->values[i]))
-			fire->values[i].kind = LTT_COUNTS_NONE;
-	if (fire->role >= LTT_KMOD_FIRE_BEGIN)
+	for (i = 0; i < fire->nr_values && !ret; i++)
+		ret = fire_prepare_value(fire, request, i);
+	if (!ret && fire->role >= LTT_KMOD_FIRE_BEGIN)
 		ret = fire_prepare_pair(fire, request);
 	if (!ret)
 		return fire;

@@ -112,7 +112,8 @@ static const u8 *stat_find_field(const struct event *event, const struct stat_fi
 	return at;
 }
 
-u32 notrace stat_text(const struct event *event, const struct stat_field *field, const u8 *payload,
+/* Return: bytes of an array or sequence, without its length, at @ret_at; NULL: it is not there. */
+static u32 stat_bytes(const struct event *event, const struct stat_field *field, const u8 *payload,
 		      u32 len, const u8 **ret_at)
 {
 	const u8 *end = payload + len, *at = stat_find_field(event, field, payload, end);
@@ -126,7 +127,29 @@ u32 notrace stat_text(const struct event *event, const struct stat_field *field,
 		bytes -= sizeof(u16);
 	}
 	*ret_at = at;
-	return strnlen(at, bytes);
+	return bytes;
+}
+
+u32 notrace stat_text(const struct event *event, const struct stat_field *field, const u8 *payload,
+		      u32 len, const u8 **ret_at)
+{
+	u32 bytes = stat_bytes(event, field, payload, len, ret_at);
+
+	return *ret_at ? strnlen(*ret_at, bytes) : 0;
+}
+
+bool notrace stat_element(const struct event *event, const struct stat_field *field, u32 number,
+			  const u8 *payload, u32 len, u64 *ret)
+{
+	const u8 *at;
+	u32 bytes = stat_bytes(event, field, payload, len, &at);
+
+	if (!at || number >= bytes / field->bytes)
+		return false;
+	*ret = ltt_counts_load(at + (size_t)number * field->bytes, field->bytes);
+	if (field->kind == LTT_COUNTS_SIGNED)
+		*ret = ltt_counts_extend(*ret, field->bytes);
+	return true;
 }
 
 static noinline u32 stat_append_text(const struct stat_counter *stat, u32 position,

@@ -67,6 +67,10 @@ bool stat_integer(const struct stat_field *field, const u8 *payload, u32 len, u6
 u32 stat_text(const struct event *event, const struct stat_field *field, const u8 *payload, u32 len,
 	      const u8 **ret_at);
 
+/** An element of an array or sequence (field_locate_elements()). Return: whether it is there. */
+bool stat_element(const struct event *event, const struct stat_field *field, u32 number,
+		  const u8 *payload, u32 len, u64 *ret);
+
 void stat_read(const struct stat_counter *stat, struct ltt_kmod_counted *ret);
 /** Copy the keys to user space, as LTT_KMOD_COUNTED_KEYS. Return: 0; -EINVAL: there are none;
  *  -EFAULT. */

@@ -39,6 +39,14 @@ static void requests(void)
 	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "f0 ==", ""), "column"));
 	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "", "f1"),
 			 "did you mean 'f0'"));
+	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "", "$ctx.pdi"),
+			 "did you mean 'pid'"));
+	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "", "$ctx.perf:cpu:cycles"),
+			 "no counters"));
+	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "", "$app.web:id"),
+			 "no contexts of applications"));
+	CHECK(is_refused(add(client, CONDITION_EVENT, "sched_switch", "", "f0[1]"),
+			 "no array or sequence field 'f0'"));
 	CHECK(is_refused(add(client, CONDITION_PAIR, "sched_switch", "", "f0"),
 			 "did you mean 'f1'")); /* those of the end */
 	CHECK(is_refused(add(client, CONDITION_PAIR, "nonsense", "", ""), "no event 'nonsense'"));

@@ -2373,6 +2373,54 @@ def test_triggers_modules():
     ctl("remove-trigger", *kernel_triggers())
 
 
+def test_triggers_captures():
+    """Elements of arrays and sequences, and contexts; also of a daemon that takes over, and of places."""
+    parameters = "/sys/module/ltt_example_provider/parameters"
+    insmod(f"{WORK}/kmod/examples/ltt_example_provider.ko")
+    for bad, sentence in (("$ctx.procnam", "did you mean 'procname'?"), ("$ctx.callstack-kernel", "no stacks"),
+                          ("size[1]", "no array or sequence field 'size'"), ("$app.web:id", "contexts of applications"),
+                          ("data[", "a capture is FIELD"), ("$ctx.perf:cpu:cycles", "no counters")):
+        why = ctl("on", "-k", "example:page", "--capture", bad, status=None)["error"]["text"]
+        check(sentence in why, f"{bad}: {why}")
+    notes = watched("/dev/shm/notes")
+    contexts = "$ctx.pid,$ctx.tid,$ctx.procname,$ctx.uid,$ctx.hostname,$ctx.nice"
+    ctl("on", "-k", "example:page", "-n", "page", "--capture", f"size,data[0],data[5],data[255],data[300],{contexts}")
+    ctl("on", "-k", "example:done", "-n", "alone", "--capture", "$ctx.pid")
+    ctl("on", "-k", "example:page..example:done > 1ns", "-n", "pair", "--capture", "jobs,$ctx.procname")
+    ctl("on", "-k", "sched_switch", "-n", "switch", "--filter", f"prev_pid == {os.getpid()}", "--capture",
+        "prev_comm[0],prev_comm[15],prev_comm[16]")
+    ctl("on", "-k", "--probe=ksys_sync", "-n", "place", "--capture=$ctx.pid,ip", "synced")
+    for turn in 1, 2:
+        for name, text in ("page", "300"), ("jobs", "2"):
+            with open(f"{parameters}/{name}", "w") as f:
+                f.write(text)
+        os.sync()
+        fired("page", turn), fired("pair", turn), fired("alone", turn), fired("place", turn)
+        if turn == 1:
+            kill("ltt-sessiond")
+            ctl("status")
+            until(lambda: kernel_triggers()["page"]["matching"] == 1, "the triggers")
+    seen = collections.defaultdict(list)
+    for note in notes():
+        if note["notification"] == "fired":
+            seen[note["trigger"]].append(note["captured"])
+    mine = {"$ctx.pid": os.getpid(), "$ctx.tid": os.getpid(), "$ctx.procname": "python3", "$ctx.uid": 0,
+            "$ctx.hostname": os.uname().nodename, "$ctx.nice": os.getpriority(os.PRIO_PROCESS, 0)}
+    for captured in seen["page"]:
+        known = {name: value for name, value in captured.items() if value is not None}
+        check(known == {"size": 300, "data[0]": 0, "data[5]": 5, "data[255]": 255, **mine}, captured)
+    check(seen["alone"] and all(c == {"$ctx.pid": os.getpid()} for c in seen["alone"]), seen["alone"])
+    check(seen["pair"] and all(c == {"jobs": 2, "$ctx.procname": "python3"} for c in seen["pair"]), seen["pair"])
+    check(seen["place"] and all(c["$ctx.pid"] == os.getpid() and c["ip"] for c in seen["place"]), seen["place"])
+    check(seen["switch"] and all({n: v for n, v in c.items() if v is not None} == {"prev_comm[0]": ord("p"), "prev_comm[15]": 0}
+                                 for c in seen["switch"]), seen["switch"])
+    ctl("remove-trigger", *kernel_triggers())
+    run("busybox", "rmmod", "ltt_example_provider")
+    notes.process.terminate()
+    notes.process.wait()
+    end_daemons()
+
+
 def test_triggers_ends():
     """Programs that a signal ends, also where the kernel does not have the status of other processes."""
     notes = watched("/dev/shm/notes")
@@ -4196,7 +4244,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

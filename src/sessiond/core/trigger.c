@@ -121,10 +121,11 @@ static int core_trigger_check_captures(const struct trigger_spec *spec, struct e
 				       "'%.*s' can't be captured: a capture is FIELD, FIELD[NUMBER], "
 				       "$ctx.NAME or $app.PROVIDER:NAME",
 				       (int)strcspn(text, ","), text);
-		if (capture.kind != CAPTURE_FIELD && spec->domain != DOMAIN_USER)
+		if (capture.kind == CAPTURE_CONTEXT && capture.name == text &&
+		    spec->domain != DOMAIN_USER)
 			return err_set(err, ERR_UNSUPPORTED,
-				       "'%.*s' can't be captured: of events of the kernel, whole "
-				       "fields can",
+				       "'%.*s' can't be captured: events of the kernel have no "
+				       "contexts of applications; use $ctx.NAME",
 				       (int)strcspn(text, ","), text);
 	}
 	return 0;

@@ -388,7 +388,7 @@ static int kernel_fake_call(int fd, unsigned long request, void *arg)
 			kernel_fake.old ? 0 :
 					  LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS |
 						  LTT_KMOD_OUTPUTS | LTT_KMOD_FILES |
-						  LTT_KMOD_TRIGGERS;
+						  LTT_KMOD_TRIGGERS | LTT_KMOD_CAPTURES;
 		return 0;
 	case LTT_KMOD_EVENT:
 		return kernel_fake_event(arg);

@@ -164,6 +164,37 @@ int kernel_check_context(struct domain_tracer *domain, const char *type, struct 
 		       no_context(all, type, err);
 }
 
+int kernel_context_number(const struct kmod *kmod, const char *name)
+{
+	struct ltt_kmod_field field = { .size = sizeof(field) };
+	int ret;
+
+	for (; field.index < MAX_CONTEXTS; field.index++) {
+		ret = kmod_call(kmod, kmod->fd, LTT_KMOD_CONTEXT_FIELD, &field);
+		if (ret < 0)
+			return ret;
+		field.name[sizeof(field.name) - 1] = '\0';
+		if (strcmp(field.name, name) == 0)
+			return (int)field.index;
+	}
+	return -ENOENT;
+}
+
+int kernel_check_captured(struct kernel_domain *kernel, const char *name, struct err *err)
+{
+	const struct layout *all = kernel_context_load(kernel);
+	const struct layout_field *context = all ? kernel_context_find(all, name) : NULL;
+
+	if (!all)
+		return err_set(err, ERR_INTERNAL, "the kernel's contexts can't be listed");
+	if (strncmp(name, "perf:", 5) == 0 || (context && context->kind == LTT_KIND_SEQUENCE))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "'$ctx.%.60s' can't be captured: of the kernel's contexts, those can "
+			       "that are a number or a text, no counters and no stacks",
+			       name);
+	return context ? 0 : no_context(all, name, err);
+}
+
 int kernel_check_contexts_of(struct domain_tracer *domain, const struct session *session,
 			     const struct channel *channel, struct err *err)
 {

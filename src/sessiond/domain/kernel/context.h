@@ -18,6 +18,12 @@ struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct cha
 /** Send them to the module, for a new channel. Return: 0 or negative errno. */
 int kernel_contexts_send(const struct kmod *kmod, int module,
 			 const struct channel *channel) MUST_CHECK;
+/** The context's index in the module's list. Return: negative errno: there is none. */
+int kernel_context_number(const struct kmod *kmod, const char *name) MUST_CHECK;
+/** Check that triggers can capture it: that it is a number or a text. Return: 0, or the code set in
+ *  @err. */
+int kernel_check_captured(struct kernel_domain *kernel, const char *name,
+			  struct err *err) MUST_CHECK;
 /** Call @fn for each context of the module's list, which has no counters of perf. */
 void kernel_each_own_context(struct kernel_domain *kernel,
 			     void (*fn)(const struct layout_field *context, void *data),

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "context.h"
 #include "count.h"
 #include "event.h"
 #include "probe.h"
@@ -79,20 +80,66 @@ static bool kernel_fire_has_field(const struct shape *const *shapes, uint32_t nr
 	return !nr;
 }
 
-/* @fields: their names, between commas. */
+/* Return: the array or sequence; -1: there is none of this name. */
+static int kernel_fire_elements(const struct shape *shape, const char *name)
+{
+	for (uint32_t i = 0; i < shape->layout->nr_fields; i++) {
+		const struct layout_field *field = &shape->layout->fields[i];
+
+		if (strcmp(field->name, name) == 0 &&
+		    (field->kind == LTT_KIND_ARRAY || field->kind == LTT_KIND_SEQUENCE))
+			return (int)i;
+	}
+	return -1;
+}
+
+static bool kernel_fire_has_elements(const struct shape *const *shapes, uint32_t nr,
+				     const char *name)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (!shapes[i] || kernel_fire_elements(shapes[i], name) >= 0)
+			return true;
+	return !nr;
+}
+
+static void kernel_fire_check_capture(struct kernel_domain *kernel,
+				      const struct shape *const *shapes, uint32_t nr,
+				      const struct capture *capture, const char *event,
+				      struct err *err)
+{
+	AUTO_FREE char *name = xasprintf("%.*s", (int)capture->len, capture->name);
+
+	if (capture->kind != CAPTURE_FIELD && !kmod_has(kernel->kmod, LTT_KMOD_CAPTURES))
+		err_set(err, ERR_UNSUPPORTED,
+			"the kernel module that is loaded is older than this daemon and captures "
+			"neither elements nor contexts: load that of this release (end the "
+			"sessions that record the kernel, `rmmod ltt`, and start ltt-sessiond "
+			"again)");
+	else if (capture->kind == CAPTURE_CONTEXT)
+		(void)!kernel_check_captured(kernel, name, err);
+	else if (capture->kind == CAPTURE_FIELD && !kernel_fire_has_field(shapes, nr, name))
+		kernel_stats_no_field(shapes[0], event, name, true, err);
+	else if (capture->kind == CAPTURE_ELEMENT && !kernel_fire_has_elements(shapes, nr, name))
+		err_set(err, ERR_INVALID,
+			"event '%.100s' has no array or sequence field '%.100s'; `lttctl list -k "
+			"--fields` lists fields",
+			event, name);
+}
+
+/* @key: the field of a pair; or NULL. */
 static int kernel_fire_check_fields(struct kernel_domain *kernel, const struct rule_spec *spec,
-				    const char *fields, struct err *err)
+				    const char *key, const char *captures, struct err *err)
 {
 	struct rule *rule = rule_new(spec);
-	AUTO_FREE char *names = xstrdup(fields);
 	const struct shape *shapes[PROBE_PARTS];
 	struct kernel_probe probe;
 	uint32_t nr = kernel_fire_shapes(kernel, rule, &probe, shapes);
-	char *rest = names, *name;
+	struct capture capture;
 
-	while (!err->code && (name = strsep(&rest, ",")))
-		if (*name && !kernel_fire_has_field(shapes, nr, name))
-			kernel_stats_no_field(shapes[0], spec->pattern, name, true, err);
+	if (key && *key && !kernel_fire_has_field(shapes, nr, key))
+		kernel_stats_no_field(shapes[0], spec->pattern, key, true, err);
+	while (!err->code && capture_next(&captures, &capture))
+		kernel_fire_check_capture(kernel, shapes, nr, &capture, spec->pattern, err);
 	kernel_fire_shapes_end(kernel, &probe);
 	rule_free(rule);
 	return err->code;
@@ -120,10 +167,10 @@ static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_
 	if (kernel_check_rule(domain, NULL, &rule, err) ||
 	    (pair && kernel_check_rule(domain, NULL, &end, err)))
 		return err->code;
-	if (pair && (kernel_fire_check_fields(kernel, &rule, spec->key, err) ||
-		     kernel_fire_check_fields(kernel, &end, spec->key, err)))
+	if (pair && kernel_fire_check_fields(kernel, &rule, spec->key, "", err))
 		return err->code;
-	return kernel_fire_check_fields(kernel, pair ? &end : &rule, spec->captures, err);
+	return kernel_fire_check_fields(kernel, pair ? &end : &rule, pair ? spec->key : NULL,
+					spec->captures, err);
 }
 
 /* --- memory ------------------------------------------------------------------------- */
@@ -189,14 +236,36 @@ static void kernel_fire_tidy(struct loop_work *work)
 
 /* --- events ------------------------------------------------------------------------- */
 
-static void kernel_fire_add_captures(const struct trigger *trigger, const struct shape *shape,
-				     struct ltt_kmod_fire *msg)
+/* One that the event does not have has the number -1 of a field, and no value. */
+static void kernel_fire_add_capture(const struct kernel_domain *kernel, const struct shape *shape,
+				    const struct capture *capture, struct ltt_kmod_fire *msg)
 {
-	AUTO_FREE char *names = xstrdup(trigger->captures);
-	char *rest = names, *name;
+	AUTO_FREE char *name = xasprintf("%.*s", (int)capture->len, capture->name);
+	uint32_t at = msg->nr_captures++;
+	int number = -1;
 
-	while (*names && msg->nr_captures < LTT_FIRED_VALUES && (name = strsep(&rest, ",")))
-		msg->captures[msg->nr_captures++] = (uint32_t)shape_key(shape, name);
+	if (capture->kind == CAPTURE_CONTEXT)
+		number = kernel_context_number(kernel->kmod, name);
+	else if (shape)
+		number = capture->kind == CAPTURE_ELEMENT ? kernel_fire_elements(shape, name) :
+							    shape_key(shape, name);
+	msg->captures[at] = (uint32_t)number;
+	if (number < 0)
+		return;
+	msg->elements[at] = capture->number;
+	msg->kinds[at] = capture->kind == CAPTURE_CONTEXT ? LTT_KMOD_CAPTURE_CONTEXT :
+			 capture->kind == CAPTURE_ELEMENT ? LTT_KMOD_CAPTURE_ELEMENT :
+							    LTT_KMOD_CAPTURE_FIELD;
+}
+
+static void kernel_fire_add_captures(const struct kernel_watching *watching,
+				     const struct shape *shape, struct ltt_kmod_fire *msg)
+{
+	const char *captures = watching->trigger->captures;
+	struct capture capture;
+
+	while (msg->nr_captures < LTT_FIRED_VALUES && capture_next(&captures, &capture))
+		kernel_fire_add_capture(kernel_fire_domain(watching->fire), shape, &capture, msg);
 }
 
 /* The id of an event in the module's channel, the same for each daemon. */
@@ -231,8 +300,8 @@ static struct ltt_kmod_fire kernel_fire_message(const struct kernel_watching *wa
 		.threshold_ns = trigger->threshold,
 	};
 
-	if (shape && (msg.role == LTT_KMOD_FIRE_EVENT || msg.role == LTT_KMOD_FIRE_END))
-		kernel_fire_add_captures(trigger, shape, &msg);
+	if (msg.role == LTT_KMOD_FIRE_EVENT || msg.role == LTT_KMOD_FIRE_END)
+		kernel_fire_add_captures(watching, shape, &msg);
 	if (shape && kernel_fire_is_pair(watching) && *trigger->key) {
 		msg.has_key = 1;
 		msg.key = (uint32_t)shape_key(shape, trigger->key);
@@ -386,6 +455,8 @@ void kernel_fire_again(struct kernel_domain *kernel)
 {
 	struct kernel_watching *watching;
 
+	if (!kernel->fire.fired)
+		return;
 	list_for_each(watching, &kernel->fire.watchings, node)
 		if (rule_chooses(watching->trigger->match->kind))
 			watching->sent = false;
