@@ -2349,10 +2349,8 @@ def waiting(program="pairs"):
 
 
 def test_triggers_modules():
-    """Patterns fire for events of a module that comes later, also when it comes again; and rules record them, without
-    another request."""
+    """Patterns fire for events of a module that comes later, also when it comes again."""
     module, jobs = f"{WORK}/kmod/examples/ltt_example_provider.ko", "/sys/module/ltt_example_provider/parameters/jobs"
-    out = begin("later", ("-k", "example:*"), ("-k", "cpu_frequency"))
     ctl("on", "-k", "example:*", "-n", "all")
     ctl("on", "-k", "*ample:jo* > 1000000/s", "-n", "rate")
     check("waits for its event" in kernel_triggers()["all"]["problem"], kernel_triggers())
@@ -2367,9 +2365,6 @@ def test_triggers_modules():
             kill("ltt-sessiond")
             ctl("status")
         run("busybox", "rmmod", "ltt_example_provider")
-    finish("later", out)
-    seen = names(out)
-    check((seen.count("job"), seen.count("done")) == (300, 3), collections.Counter(seen))
     ctl("remove-trigger", *kernel_triggers())
 
 

@@ -50,7 +50,7 @@ static int kernel_event_refresh(struct kernel_domain *kernel)
 }
 
 /* Modules that come bring more: markers, providers. */
-static int read_new(struct kernel_domain *kernel)
+int kernel_events_read_new(struct kernel_domain *kernel)
 {
 	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
 	int err = kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_HELLO, &hello);
@@ -77,7 +77,7 @@ int kernel_events_load(struct kernel_domain *kernel)
 		return -ENODEV;
 	ksyms_follow(&kernel->ksyms, kernel->kmod->modules);
 	err = kernel_event_refresh(kernel);
-	return err < 0 ? err : read_new(kernel);
+	return err < 0 ? err : kernel_events_read_new(kernel);
 }
 
 void kernel_events_free(struct kernel_domain *kernel)

@@ -28,6 +28,8 @@ struct kernel_event {
 
 /** Read the list of events. Return: 0 or negative errno. */
 int kernel_events_load(struct kernel_domain *kernel);
+/** Only those that are new in it. */
+int kernel_events_read_new(struct kernel_domain *kernel);
 void kernel_events_free(struct kernel_domain *kernel);
 /** Append a field as described by the module. Return: false where there is no room. */
 bool kernel_add_field(struct layout *layout, const struct ltt_kmod_field *f);

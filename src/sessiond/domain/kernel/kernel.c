@@ -357,7 +357,7 @@ static const struct domain_ops kernel_ops = {
 static void kernel_module_came(struct ksyms *ksyms)
 {
 	struct kernel_domain *kernel = container_of(ksyms, struct kernel_domain, ksyms);
-	int ret = kernel_events_load(kernel);
+	int ret = kernel_events_read_new(kernel);
 
 	if (ret < 0)
 		log_warn_some("the events of a module that has come can't be listed: %s",
