@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "control_reply.h"
 #include "io/tcp.h"
+#include "now.h"
 #include "proto/consumer.h"
 #include "proto/relay.h"
 
@@ -500,6 +501,17 @@ static void control_mix(uint8_t ret[16], const struct req_con_snapshot *req)
 		ret[i] ^= (uint8_t)(hash >> 8 * i);
 }
 
+/* The time until now is added: the events before the request are wanted. */
+static uint64_t control_last(const struct req_con_snapshot *req)
+{
+	uint64_t now = now_ns();
+
+	if (!req->last_ns || !req->since_ns || now <= req->since_ns)
+		return req->last;
+	return req->last + (uint64_t)((unsigned __int128)req->last * (now - req->since_ns) /
+				      req->last_ns);
+}
+
 static int control_snapshot(const struct request *rq, struct req_con_snapshot *req, struct err *err)
 {
 	struct output *output = request_output(rq, req->output, err);
@@ -527,7 +539,7 @@ static int control_snapshot(const struct request *rq, struct req_con_snapshot *r
 	job->snapshot.path = *req->path ? xstrdup(req->path) : NULL;
 	job->snapshot.dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
 	job->snapshot.max_size = req->max_size;
-	job->snapshot.last = req->last;
+	job->snapshot.last = control_last(req);
 	job->snapshot.remembered = req->remembered;
 	job->snapshot.to = req->to;
 	if (req->to)

@@ -92,7 +92,7 @@ def crash(kind, base, threads=THREADS, payload=32):
         os.kill(app.pid, kind)
     else:
         begin = time.monotonic()
-    status = app.wait(100)
+    status = app.wait(300)
     took = time.monotonic() - begin
     check(-status == FAULTS.get(kind, kind), f"{kind}: status {status}")
     return app.pid, counters(path, threads), took

@@ -37,7 +37,8 @@ struct snapshot_request {
 	bool own;	   /* through the connection of the session, which records to a relay */
 	bool again;	   /* a consumer ended before it had answered */
 	uint64_t max_size; /* or 0 */
-	uint64_t last_us;  /* or 0 */
+	uint64_t last_us;  /* or 0; before @since_ns */
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	struct msg_con_snapshot_ring *rings;
 	size_t nr, cap;
 	uint64_t from; /* id of the other session whose events are copied now, or were last */
@@ -295,6 +296,8 @@ static void take(struct snapshot_request *request)
 	req.max_size = request->max_size;
 	hz = clock_facts_line(run_clock(session->run), UINT64_MAX).hz;
 	req.last = (uint64_t)((unsigned __int128)request->last_us * hz / 1000000);
+	req.last_ns = request->last_us * 1000;
+	req.since_ns = request->since_ns;
 	snapshot_record_send(request, session, &req, snapshot_record_on_ring,
 			     snapshot_record_done);
 }
@@ -413,6 +416,7 @@ static struct snapshot_request *snapshot_record_new(struct command *cmd,
 	request->relay_host = xstrdup(req->relay_host);
 	request->relay_clear = req->relay_clear;
 	request->last_us = req->last_us;
+	request->since_ns = loop_now_ns();
 	request->max_size = req->max_size;
 	return request;
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/realtime.h"
 #include "exec.h"
 #include "sessiond/cmd/cmd.h"
 #include "sessiond/state/triggers.h"
@@ -66,7 +67,20 @@ static void action_command_answered(struct command *cmd, struct decoder *dec)
 
 /* --- commands ------------------------------------------------------------------------- */
 
-static uint16_t action_encode(const struct trigger_action *action, struct encoder *enc)
+#define LATE_MOST_US 600000000u
+
+/* A daemon that takes over has firings of its predecessor's time. @last_us: before the firing. Return:
+ * before now. */
+static uint64_t action_last_us(uint64_t last_us, const struct firing *firing)
+{
+	uint64_t now = realtime_ns();
+	uint64_t late_us = now > firing->at_ns ? (now - firing->at_ns) / 1000 : 0;
+
+	return last_us ? last_us + MIN(late_us, (uint64_t)LATE_MOST_US) : 0;
+}
+
+static uint16_t action_encode(const struct trigger_action *action, const struct firing *firing,
+			      struct encoder *enc)
 {
 	struct req_session_start start = { .session = action->session };
 	struct req_session_stop stop = { .session = action->session };
@@ -77,7 +91,7 @@ static uint16_t action_encode(const struct trigger_action *action, struct encode
 		.path = action->output,
 		.dir = -1,
 		.max_size = action->max_size,
-		.last_us = action->last_us,
+		.last_us = action_last_us(action->last_us, firing),
 		.relay = "",
 		.relay_host = "",
 	};
@@ -98,7 +112,8 @@ static uint16_t action_encode(const struct trigger_action *action, struct encode
 	}
 }
 
-static void action_begin_command(struct sessiond *sd, struct trigger *trigger, uint32_t index)
+static void action_begin_command(struct sessiond *sd, struct trigger *trigger, uint32_t index,
+				 const struct firing *firing)
 {
 	const struct trigger_action *action = &trigger->actions[index];
 	uint8_t buf[2 * TRIGGER_MAX_COMMAND];
@@ -119,7 +134,7 @@ static void action_begin_command(struct sessiond *sd, struct trigger *trigger, u
 	cmd->internal = &begun->internal;
 	cmd->caller = (struct caller){ trigger->uid, trigger->gid };
 	encoder_init(&enc, buf, sizeof(buf));
-	cmd->type = action_encode(action, &enc);
+	cmd->type = action_encode(action, firing, &enc);
 	decoder_init(&dec, buf, enc.len, NULL, 0);
 	trigger->actions[index].busy = true;
 	command_dispatch(cmd, &dec);
@@ -159,5 +174,5 @@ void action_run(struct sessiond *sd, struct trigger *trigger, uint32_t index,
 	if (action->kind == ACTION_EXEC)
 		action_begin_exec(sd, trigger, index, firing);
 	else
-		action_begin_command(sd, trigger, index);
+		action_begin_command(sd, trigger, index, firing);
 }
