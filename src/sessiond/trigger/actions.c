@@ -69,8 +69,8 @@ static void action_command_answered(struct command *cmd, struct decoder *dec)
 
 #define LATE_MOST_US 600000000u
 
-/* A daemon that takes over has firings of its predecessor's time. @last_us: before the firing. Return:
- * before now. */
+/* A daemon that takes over has firings of its predecessor's time. @last_us: before the firing.
+ * Return: before now. */
 static uint64_t action_last_us(uint64_t last_us, const struct firing *firing)
 {
 	uint64_t now = realtime_ns();
