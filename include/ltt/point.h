@@ -7,7 +7,8 @@
  * A point is the site of all places of one event in an object (program or library). A descriptor
  * has the event's fields and code. The linker joins a point to its descriptor where both are linked
  * together; else libltt does, by name and arguments, when the second of the two is loaded, and
- * parts them before either is unloaded.
+ * parts them before either is unloaded. Where several objects describe an event, each of their
+ * descriptors records it: libltt adds a point of its own for each but the first.
  */
 #ifndef LTT_POINT_H
 #define LTT_POINT_H
@@ -43,6 +44,7 @@ struct ltt_descriptor {
  * @name: "provider:name".
  * @linked: its descriptor, which is not unloaded before the point; NULL: libltt finds one.
  * @emit: set by libltt, the descriptor's; NULL: there is none.
+ * @more: set by libltt: the point of another descriptor of the event; NULL: there is none.
  */
 struct ltt_point {
 	uint32_t size;
@@ -51,6 +53,7 @@ struct ltt_point {
 	const char *arguments;
 	const struct ltt_descriptor *linked;
 	void (*emit)(void);
+	struct ltt_point *more;
 	struct ltt_site site;
 };
 
@@ -66,9 +69,9 @@ void ltt_descriptors_register(const struct ltt_descriptor *const *begin,
 void ltt_points_unregister(struct ltt_point *const *begin);
 void ltt_descriptors_unregister(const struct ltt_descriptor *const *begin);
 
-/** Around a call of ltt_point.emit of a point that is not linked to its descriptor: that is not
- *  unloaded in between. Any thread, any signal handler. If a thread leaves by longjmp() and does
- *  not hit a point again, dlclose() of that descriptor's object takes 10 s. */
+/** Around calls of ltt_point.emit of a point that is not linked to its descriptor, or has more:
+ *  those are not unloaded in between. Any thread, any signal handler. If a thread leaves by
+ *  longjmp() and does not hit a point again, dlclose() of that descriptor's object takes 10 s. */
 unsigned int ltt_point_enter(void) LTT__NOPLT;
 void ltt_point_leave(unsigned int token) LTT__NOPLT;
 

@@ -136,9 +136,9 @@ struct ltt_event {
 
 /**
  * struct ltt_site - one place in the program that can record.
- * @armed: LTT_SITE_TOOLS, LTT_SITE_LISTENED and LTT_SITE_TYPED; the only word that is read while
- *         tracing is off. The kernel changes its lower half at any time, so libltt changes its own
- *         bits by atomic operations and never stores the word.
+ * @armed: LTT_SITE_TOOLS, LTT_SITE_LISTENED, LTT_SITE_MORE and LTT_SITE_TYPED; the only word that
+ *         is read while tracing is off. The kernel changes its lower half at any time, so libltt
+ *         changes its own bits by atomic operations and never stores the word.
  * @hooks, @owner, @only: set by libltt; NULL in the program's image. @only is the
  *         buffer of the site's only listener, a session; NULL if there are several, or none.
  * @changed: called when the first listener has come (@listened is 1) and when the last one has gone
@@ -159,10 +159,11 @@ struct ltt_site {
 #define LTT_SITE_LEAST (offsetof(struct ltt_site, only) + sizeof(const void *))
 
 /* Parts of ltt_site.armed: the number of tools at the SDT note (ltt/sdt.h), counted by the kernel;
- * whether libltt has listeners; whether there are typed probes (ltt/typed.h). Libraries of version
- * 0.1 count listeners in the lower half. */
+ * whether libltt has listeners; whether one of ltt_point.more has; whether there are typed probes
+ * (ltt/typed.h). Libraries of version 0.1 count listeners in the lower half. */
 #define LTT_SITE_TOOLS 0x0000ffffu
 #define LTT_SITE_LISTENED 0x00010000u
+#define LTT_SITE_MORE 0x00020000u
 #define LTT_SITE_TYPED 0x80000000u
 
 #define ltt_unlikely(x) __builtin_expect(!!(x), 0)

@@ -192,8 +192,9 @@
 #endif
 
 /*
- * LTT__DESCRIPTOR: of an event. Its level is a variable, which the linker finds to be nowhere if
- * the header has none.
+ * LTT__DESCRIPTOR: of an event, twice: the linker may join the first to points of other objects,
+ * the second is always this object's. Its level is a variable, which the linker finds to be nowhere
+ * if the header has none.
  */
 #define LTT__LEVEL_DECLARED(id) \
 	extern const int lttng_ust_loglevel_##id \
@@ -208,15 +209,19 @@
 		LTT_EVENT_TRACEPOINT, LTT_DEBUG_LINE, { LTT_EVENT_TELLS_IP, 0 }, 0, 0, 0 \
 	}; \
 	extern const struct ltt_descriptor lttng_ust_descriptor_##id LTT__DESCRIPTOR_VISIBILITY; \
-	const struct ltt_descriptor lttng_ust_descriptor_##id = { \
+	const struct ltt_descriptor lttng_ust_descriptor_##id = \
+		LTT__DESCRIPTOR_VALUE(cls, id, args); \
+	LTT__C_END \
+	static const struct ltt_descriptor ltt_descriptor_##id = \
+		LTT__DESCRIPTOR_VALUE(cls, id, args); \
+	LTT__LISTED_IN("ltt_descriptors") \
+	static const struct ltt_descriptor *const ltt_listed_descriptor_##id = \
+		&ltt_descriptor_##id;
+#define LTT__DESCRIPTOR_VALUE(cls, id, args) { \
 		sizeof(struct ltt_descriptor), 0, &ltt_event_lttng_##id, \
 		LTT__ARGUMENTS_TEXT(args), (void (*)(void))ltt_class_##cls, \
 		&lttng_ust_loglevel_##id \
-	}; \
-	LTT__C_END \
-	LTT__LISTED_IN("ltt_descriptors") \
-	static const struct ltt_descriptor *const ltt_listed_descriptor_##id = \
-		&lttng_ust_descriptor_##id;
+	}
 #define LTT__LEVEL(id, level) \
 	LTT__C_BEGIN \
 	LTT__LEVEL_DECLARED(id) \

@@ -100,20 +100,23 @@
 	LTT__OURS static inline __attribute__((always_inline, unused)) void \
 	lttng_ust_tracepoint_cb_##id LTT__PARAMETERS(args) \
 	{ \
-		struct ltt_point *const ltt__point = &lttng_ust_tracepoint_##id; \
+		struct ltt_point *ltt__point = &lttng_ust_tracepoint_##id; \
 		void (*ltt__emit)(void); \
 		unsigned int ltt__token; \
-		if (__builtin_expect(ltt__point->linked != 0, 1)) { \
+		if (__builtin_expect(ltt__point->linked && !ltt__point->more, 1)) { \
 			ltt__emit = __atomic_load_n(&ltt__point->emit, __ATOMIC_RELAXED); \
 			if (ltt__emit) \
 				LTT__POINT_EMIT(ltt__point, ltt__emit, args); \
-		} else { \
-			ltt__token = ltt_point_enter(); \
+			return; \
+		} \
+		ltt__token = ltt_point_enter(); \
+		for (; ltt__point; \
+		     ltt__point = __atomic_load_n(&ltt__point->more, __ATOMIC_SEQ_CST)) { \
 			ltt__emit = __atomic_load_n(&ltt__point->emit, __ATOMIC_SEQ_CST); \
 			if (ltt__emit) \
 				LTT__POINT_EMIT(ltt__point, ltt__emit, args); \
-			ltt_point_leave(ltt__token); \
 		} \
+		ltt_point_leave(ltt__token); \
 	}
 #define LTT__POINT_EMIT(point, function, args) \
 	((void (*) LTT__APPLY(LTT__WITH_SITE, LTT__PARAMETERS(args)))(function))( \
@@ -131,7 +134,7 @@
 	extern const struct ltt_descriptor lttng_ust_descriptor_##id LTT__DESCRIPTOR_VISIBILITY; \
 	struct ltt_point lttng_ust_tracepoint_##id LTT__POINT_VISIBILITY = { \
 		sizeof(struct ltt_point), 0, name_, LTT__ARGUMENTS_TEXT(args), \
-		LTT__POINT_LINKED(id), 0, \
+		LTT__POINT_LINKED(id), 0, 0, \
 		{ 0, sizeof(struct ltt_site), 0, 0, 0, 0, 0 } \
 	}; \
 	LTT__C_END \

@@ -33,6 +33,12 @@ struct pointing {
 	struct ltt_point *const *begin, *const *end;
 };
 
+/** struct further - the point of a descriptor of an event that @first has another one of. */
+struct further {
+	struct ltt_point point;
+	struct ltt_point *first;
+};
+
 /** struct group - points that are joined. @described: NULL: by the linker. */
 struct group {
 	struct group *next;
@@ -71,21 +77,6 @@ static bool point_fits(const struct ltt_point *point, const struct ltt_descripto
 	       strcmp(descriptor->arguments, point->arguments) == 0;
 }
 
-/* The descriptor of @described for a point that has none. */
-static const struct ltt_descriptor *find_descriptor(const struct ltt_point *point,
-						    const struct described *described)
-{
-	if (!point || point->size < POINT_LEAST || point->site.event)
-		return NULL;
-	if (!described)
-		return point->linked && point_fits(point, point->linked) ? point->linked : NULL;
-	for (const struct ltt_descriptor *const *d = described->begin;
-	     !point->linked && d < described->end; d++)
-		if (*d && point_fits(point, *d))
-			return *d;
-	return NULL;
-}
-
 static void point_take(struct ltt_point *point, const struct ltt_descriptor *descriptor)
 {
 	const int *level = descriptor->loglevel;
@@ -94,6 +85,106 @@ static void point_take(struct ltt_point *point, const struct ltt_descriptor *des
 		descriptor->event->loglevel = (uint8_t)*level;
 	point->site.event = descriptor->event;
 	__atomic_store_n(&point->emit, descriptor->emit, __ATOMIC_RELEASE);
+}
+
+/* --- points of further descriptors ------------------------------------------------------ */
+
+static struct ltt_point *point_next(const struct ltt_point *point)
+{
+	return __atomic_load_n(&point->more, __ATOMIC_SEQ_CST);
+}
+
+static bool more_is_wanted(const struct ltt_point *first)
+{
+	for (const struct ltt_point *p = point_next(first); p; p = point_next(p))
+		if (__atomic_load_n(&p->site.armed, __ATOMIC_SEQ_CST) & LTT_SITE_LISTENED)
+			return true;
+	return false;
+}
+
+/* Another thread may do the same: each checks after its store, so that the last store is right. */
+static void more_update(struct ltt_point *first)
+{
+	bool wanted;
+
+	do {
+		wanted = more_is_wanted(first);
+		if (wanted)
+			__atomic_or_fetch(&first->site.armed, LTT_SITE_MORE, __ATOMIC_SEQ_CST);
+		else
+			__atomic_and_fetch(&first->site.armed, ~LTT_SITE_MORE, __ATOMIC_SEQ_CST);
+	} while (wanted != more_is_wanted(first));
+}
+
+static struct further *further_of(struct ltt_point *point)
+{
+	return (struct further *)((char *)point - offsetof(struct further, point));
+}
+
+static void further_changed(struct ltt_site *site, int listened)
+{
+	(void)listened;
+	more_update(further_of(point_of(site))->first);
+}
+
+static bool point_is_further(const struct ltt_point *point)
+{
+	return point->site.changed == further_changed;
+}
+
+static struct ltt_point *further_new(struct ltt_point *first,
+				     const struct ltt_descriptor *descriptor)
+{
+	struct further *further = calloc(1, sizeof(*further));
+	struct ltt_point *last = first;
+
+	if (!further)
+		return NULL;
+	further->first = first;
+	further->point.size = sizeof(further->point);
+	further->point.name = first->name;
+	further->point.arguments = first->arguments;
+	further->point.site.size = sizeof(further->point.site);
+	further->point.site.changed = further_changed;
+	point_take(&further->point, descriptor);
+	while (last->more)
+		last = last->more;
+	__atomic_store_n(&last->more, &further->point, __ATOMIC_SEQ_CST);
+	return &further->point;
+}
+
+static void further_unlink(struct ltt_point *point)
+{
+	struct ltt_point *at = further_of(point)->first;
+
+	while (at->more != point)
+		at = at->more;
+	__atomic_store_n(&at->more, point->more, __ATOMIC_SEQ_CST);
+}
+
+/* --- joining ------------------------------------------------------------------------------ */
+
+static bool point_records(const struct ltt_point *point, const struct ltt_event *event)
+{
+	while (point && point->site.event != event)
+		point = point->more;
+	return point;
+}
+
+/* A descriptor of @described for a point that has not got it. */
+static const struct ltt_descriptor *find_descriptor(const struct ltt_point *point,
+						    const struct described *described)
+{
+	if (!point || point->size < POINT_LEAST)
+		return NULL;
+	if (!described)
+		return point->linked && !point->site.event && point_fits(point, point->linked) ?
+			       point->linked :
+			       NULL;
+	for (const struct ltt_descriptor *const *d = described->begin; d < described->end; d++)
+		if (*d && point_fits(point, *d) && !point_records(point, (*d)->event))
+			return *d;
+	return NULL;
 }
 
 /* Without memory they are not recorded. */
@@ -112,8 +203,12 @@ static void join(const struct pointing *pointing, const struct described *descri
 			group = calloc(1, sizeof(*group) + most * sizeof(group->sites[0]));
 		if (!group)
 			return;
-		point_take(point, descriptor);
-		group->sites[group->nr++] = &point->site;
+		if (point->site.event)
+			point = further_new(point, descriptor);
+		else
+			point_take(point, descriptor);
+		if (point)
+			group->sites[group->nr++] = &point->site;
 	}
 	if (!group)
 		return;
@@ -138,16 +233,33 @@ static struct group *take_group(const struct pointing *pointing, const struct de
 	return group;
 }
 
+/* It has been unregistered, which has changed its armed word. */
+static void point_release(struct ltt_point *point)
+{
+	if (point_is_further(point)) {
+		more_update(further_of(point)->first);
+		free(further_of(point));
+	} else {
+		point->site.event = NULL;
+		more_update(point);
+	}
+}
+
 /* Threads that hit the point from now on find no function, and those inside are waited for: no site
  * may be unregistered while it is in use, and the code is unloaded next. */
 static void part(struct group *group)
 {
-	for (uint32_t i = 0; i < group->nr; i++)
-		__atomic_store_n(&point_of(group->sites[i])->emit, NULL, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < group->nr; i++) {
+		struct ltt_point *point = point_of(group->sites[i]);
+
+		__atomic_store_n(&point->emit, NULL, __ATOMIC_SEQ_CST);
+		if (point_is_further(point))
+			further_unlink(point);
+	}
 	reader_synchronize_code();
 	ltt_sites_unregister(group->sites, group->sites + group->nr);
 	for (uint32_t i = 0; i < group->nr; i++)
-		group->sites[i]->event = NULL;
+		point_release(point_of(group->sites[i]));
 	free(group);
 }
 
