@@ -4,16 +4,12 @@
     with radosgw.Gateway("ceph") as store:      needs ceph-mon, ceph-osd, radosgw (16.2 or later)
         with store.environment(): ...           as of s3store.Store
 """
-import contextlib
 import os
 import shutil
-import socket
-import subprocess
-import time
 import uuid
 
 import ltt
-import s3store
+import realstore
 
 PROGRAMS = "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph"
 CONF = """[global]
@@ -53,74 +49,38 @@ ms mon client mode = crc
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def is_here():
     return all(map(shutil.which, PROGRAMS))
 
 
-class Gateway:
+class Gateway(realstore.RealStore):
     def __init__(self, where, size=2 << 30):
-        self.dir = os.path.abspath(where)
+        super().__init__(where)
         os.makedirs(f"{self.dir}/osd")
         os.makedirs(f"{self.dir}/mon")
         open(f"{self.dir}/keyring", "w", encoding="utf-8").close()
-        self.mon, self.port, self.children = free_port(), free_port(), []
-        self.url, self.conf = f"http://127.0.0.1:{self.port}", f"{self.dir}/ceph.conf"
-        self.fsid = str(uuid.uuid4())
+        self.mon, self.conf, self.fsid = realstore.free_port(), f"{self.dir}/ceph.conf", str(uuid.uuid4())
         with open(self.conf, "w", encoding="utf-8") as f:
             f.write(CONF.format(dir=self.dir, fsid=self.fsid, mon=self.mon, rgw=self.port, bytes=size))
-        try:
-            self.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+        self.started(self.start)
 
     def run(self, *words, **kw):
         return ltt.run(words[0], "-c", self.conf, *words[1:], timeout=120, **kw).stdout
 
-    def spawn(self, *words):
-        with open(f"{self.dir}/{words[0]}.out", "w", encoding="utf-8") as out:
-            self.children.append(subprocess.Popen([words[0], "-f", "-c", self.conf, *words[1:]], stdout=out, stderr=out))
+    def serve(self, *words):
+        self.spawn(words[0], "-f", "-c", self.conf, *words[1:])
 
     def start(self):
         ltt.run("monmaptool", "--create", "--fsid", self.fsid, "--addv", "a", f"[v2:127.0.0.1:{self.mon}]", f"{self.dir}/map")
         self.run("ceph-mon", "--mkfs", "-i", "a", "--monmap", f"{self.dir}/map")
-        self.spawn("ceph-mon", "-i", "a")
+        self.serve("ceph-mon", "-i", "a")
         osd = str(uuid.uuid4())
         self.run("ceph", "--connect-timeout", "60", "osd", "new", osd)
         self.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
-        self.spawn("ceph-osd", "-i", "0")
-        self.run("radosgw-admin", "user", "create", "--uid=test", "--display-name=test", f"--access-key={s3store.KEY}", f"--secret-key={s3store.SECRET}")
+        self.serve("ceph-osd", "-i", "0")
+        self.run("radosgw-admin", "user", "create", "--uid=test", "--display-name=test", f"--access-key={self.key}", f"--secret-key={self.secret}")
         self.start_gateway()
 
     def start_gateway(self):
-        self.spawn("radosgw", "-n", "client.rgw")
-        deadline = time.monotonic() + 60 * ltt.SLOW
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
-                return
-            ltt.check(time.monotonic() < deadline, "the RADOS gateway does not start")
-            time.sleep(0.1)
-
-    def restart_gateway(self):
-        """Killed; its objects are those of the store."""
-        child = self.children.pop()
-        child.kill()
-        child.wait()
-        self.start_gateway()
-
-    def close(self):
-        for child in reversed(self.children):
-            child.kill()
-            child.wait()
+        self.serve("radosgw", "-n", "client.rgw")
+        self.await_port()

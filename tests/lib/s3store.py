@@ -78,7 +78,7 @@ def sign(secret, date, region, text):
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def send(url, method, path, body=b""):
+def send(url, method, path, body=b"", key=KEY, secret=SECRET):
     """A signed request to any store. Return (status, body)."""
     stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     headers = {"host": urllib.parse.urlsplit(url).netloc, "x-amz-content-sha256": hashlib.sha256(body).hexdigest(), "x-amz-date": stamp}
@@ -86,8 +86,8 @@ def send(url, method, path, body=b""):
     lines = "".join(f"{n}:{v}\n" for n, v in headers.items())
     request = "\n".join([method, encode(path, "/"), "", lines, names, headers["x-amz-content-sha256"]])
     text = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(request.encode()).hexdigest()])
-    headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={KEY}/{scope}, SignedHeaders={names}, "
-                                f"Signature={sign(SECRET, stamp[:8], REGION, text)}")
+    headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={key}/{scope}, SignedHeaders={names}, "
+                                f"Signature={sign(secret, stamp[:8], REGION, text)}")
     connection = http.client.HTTPConnection(headers["host"], timeout=60)
     with contextlib.closing(connection):
         connection.request(method, encode(path, "/"), body, headers)
