@@ -445,6 +445,14 @@ static int write_part(struct fetch *f, struct fetch_stream *stream, const struct
 	return 0;
 }
 
+/* Whether a part is the first one after a rotation. Its stream then needs the end of those before,
+ * or would seem to lack it. */
+static bool follows_turn(const struct fetch *f, const struct fetch_part *part)
+{
+	return !is_same_archive(find_turn_after(f, part, part[-1].is->last),
+				find_turn_after(f, part, part->is->first));
+}
+
 /* @parts: of one stream. */
 static int write_stream(struct fetch *f, const struct fetch_part *parts, uint32_t nr,
 			struct err *err)
@@ -458,6 +466,8 @@ static int write_stream(struct fetch *f, const struct fetch_part *parts, uint32_
 			return err->code;
 		excerpt_select(f->excerpt, f->metadata.clocks, parts, nr, f->counts->ended, &from,
 			       &to);
+		if (from && from < to && follows_turn(f, &parts[from]))
+			from--;
 	}
 	for (uint32_t i = from; i < to && ret == 0; i++) {
 		const struct msg_seg_part *is = parts[i].is;
