@@ -17,7 +17,7 @@
 #include "trace/packet.h"
 #include "trace/streamlist.h"
 
-#define MOST_METADATA (1ull << 30) /* bytes of a trace's */
+#define MOST_METADATA (256u << 20) /* bytes of a trace's */
 #define READ_BYTES (8u << 20)	   /* of one segment, at once, if they are of several parts */
 #define ARCHIVES "archives"
 #define UNNAMED \

@@ -115,8 +115,8 @@ char *fetched_path(struct ctl *ctl, const char *url)
 /* --- a part of it ---------------------------------------------------------------------- */
 
 /* The first event that is no state dump may be in another stream than that with the first one: all
- * events before the first one that is found have to be there. @ret: a trace that begins with it;
- * NULL: as the beginning of no stream has one, all is needed. */
+ * events before the first one that is found have to be there; where no stream begins with one, all
+ * events. @ret: the path of a trace with them. */
 static int fetched_origin(struct ctl *ctl, const char *url, const char *begins, char **ret)
 {
 	struct view_select until = { .has_end = true };
