@@ -90,8 +90,43 @@ static void in_pieces(size_t step)
 	frames_fini(&f);
 }
 
+/* Connections without received bytes have no memory; bytes that wait stay where they are. */
+static void spare(void)
+{
+	struct frames all[3] = { { 0 } };
+	const uint8_t *raw;
+	uint8_t *memory = NULL, *first;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		frames_take_spare(&all[i], &memory);
+		CHECK(!memory);
+		put(&all[i], (const uint8_t *)"ab", 2);
+	}
+	first = all[0].buf;
+	CHECK_IS(frames_raw(&all[0], &raw, 1), ==, 1);
+	frames_give_spare(&all[0], &memory);
+	CHECK(all[0].buf == first && !memory);
+	CHECK_IS(frames_raw(&all[0], &raw, 9), ==, 1);
+	CHECK_IS(*raw, ==, 'b');
+	frames_give_spare(&all[0], &memory);
+	CHECK(!all[0].buf && memory == first);
+	CHECK_IS(frames_raw(&all[1], &raw, 9), ==, 2);
+	frames_give_spare(&all[1], &memory); /* there is one already */
+	CHECK(!all[1].buf && memory == first);
+	frames_take_spare(&all[2], &memory); /* has its own */
+	CHECK(all[2].buf && memory == first);
+	frames_take_spare(&all[1], &memory);
+	CHECK(all[1].buf == first && !memory);
+	put(&all[1], (const uint8_t *)"c", 1);
+	CHECK_IS(frames_raw(&all[1], &raw, 9), ==, 1);
+	CHECK_IS(*raw, ==, 'c');
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		frames_fini(&all[i]);
+}
+
 int main(void)
 {
+	spare();
 	lengths();
 	for (size_t step = 1; step < 200; step++)
 		in_pieces(step);

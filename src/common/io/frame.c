@@ -28,6 +28,24 @@ size_t frames_room(struct frames *f, uint8_t **ret_at)
 	return FRAME_BUF_BYTES - f->end;
 }
 
+void frames_take_spare(struct frames *f, uint8_t **spare)
+{
+	if (!f->buf)
+		f->buf = TAKE(*spare);
+}
+
+void frames_give_spare(struct frames *f, uint8_t **spare)
+{
+	if (f->begin != f->end)
+		return;
+	f->begin = f->end = 0;
+	if (*spare)
+		free(f->buf);
+	else
+		*spare = f->buf;
+	f->buf = NULL;
+}
+
 void frames_filled(struct frames *f, size_t len)
 {
 	f->end += len;

@@ -36,6 +36,10 @@ void frames_filled(struct frames *frames, size_t len);
 int frames_next(struct frames *frames, const uint8_t **ret, size_t *ret_len) MUST_CHECK;
 /** Put the last message, of @len bytes, back: frames_next() returns it again. */
 void frames_put_back(struct frames *frames, size_t len);
+/** Let connections of a thread share memory while they have no bytes in it: before frames_room()
+ *  that of *@spare is taken, NULL: there is none; an empty buffer goes back there, or is freed. */
+void frames_take_spare(struct frames *frames, uint8_t **spare);
+void frames_give_spare(struct frames *frames, uint8_t **spare);
 /** Take up to @most bytes that are not part of a message. Return: their number. */
 size_t frames_raw(struct frames *frames, const uint8_t **ret, size_t most);
 

@@ -438,8 +438,10 @@ static int process(struct relconn *conn)
  * Return: room; 0: no memory. */
 static size_t find_room(struct relconn *conn, uint8_t **ret_at)
 {
-	if (!conn->body_left || conn->packed || conn->frames.begin != conn->frames.end)
+	if (!conn->body_left || conn->packed || conn->frames.begin != conn->frames.end) {
+		frames_take_spare(&conn->frames, &conn->worker->spare);
 		return frames_room(&conn->frames, ret_at);
+	}
 	*ret_at = conn->worker->body;
 	return (size_t)MIN(conn->body_left, RELWORKER_BODY_BYTES);
 }
@@ -526,6 +528,7 @@ static void relconn_on_ready(struct relconn *conn, uint32_t events)
 {
 	int ret = conn->broken ? 0 : relconn_serve_input(conn, events);
 
+	frames_give_spare(&conn->frames, &conn->worker->spare);
 	if (ret < 0) {
 		log_debug("a connection ends: %s", strerror(-ret));
 		relconn_drop(conn);

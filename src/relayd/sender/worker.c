@@ -39,6 +39,7 @@ void relworker_fini(struct relworker *w)
 	idmap_fini(&w->bases);
 	w->unpacker = zunpacker_free(w->unpacker);
 	free(TAKE(w->body));
+	free(TAKE(w->spare));
 }
 
 /* --- the thread ------------------------------------------------------------------------ */

@@ -42,6 +42,7 @@ struct relworker {
 	struct syncer *syncers[RELWORKER_MAX_DEVICES];
 	struct zunpacker *unpacker;
 	uint8_t *body; /* buffer of RELWORKER_BODY_BYTES, shared by all its connections */
+	uint8_t *spare; /* of their frames */
 
 	pthread_t thread;
 	unsigned int nr;     /* index in relay->workers */
