@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			const struct msg_seg_part *part = &footer.parts[i];
 
 			if (part->at > room || part->bytes > room - part->at ||
+			    (part->content.len && part->content.len != SEGMENT_CONTENT_BYTES) ||
 			    (part->kind != SEGMENT_FILE && part->trace >= footer.nr_traces))
 				__builtin_trap();
 		}
