@@ -56,11 +56,11 @@ static bool is_session(int fd)
 }
 
 static int put_tables(const struct put_all *all, const char *path,
-			const struct archive_session *session, bool ended, const char *label,
-			struct err *err)
+		      const struct archive_session *session, bool ended, const char *label,
+		      struct err *err)
 {
 	const struct tables_session is = { path, archive_session_prefix(session),
-					     archive_session_catalog(session)->number, ended };
+					   archive_session_catalog(session)->number, ended };
 	struct tables_counts counts;
 	char bytes[TEXT_BYTES];
 
@@ -89,9 +89,9 @@ static int put_session(struct put_all *all, const char *path, bool at_relay, str
 		return err->code;
 	ended = archive_session_has_ended(session);
 	if (!archive_session_put(session, all->archive, ended, &counts, err)) {
-		printf("%s: %s bytes in %llu segment%s%s\n", label,
-		       text_count(bytes, counts.bytes), (unsigned long long)counts.segments,
-		       text_plural(counts.segments), ended ? "" : "; the session has not ended");
+		printf("%s: %s bytes in %llu segment%s%s\n", label, text_count(bytes, counts.bytes),
+		       (unsigned long long)counts.segments, text_plural(counts.segments),
+		       ended ? "" : "; the session has not ended");
 		fflush(stdout);
 		if (all->tables)
 			(void)!put_tables(all, path, session, ended, label, err);

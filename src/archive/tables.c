@@ -152,7 +152,7 @@ static int tables_export(const struct tables *tables, const char *trace, const c
 	return 0;
 }
 
-/* The same for each repetition; no other session has it. */
+/* The same for each repetition; no other piece of a session has it. */
 static char *tables_key(const char *prefix, const char *piece)
 {
 	AUTO_FREE char *name = xasprintf("%s%s", prefix, piece);
