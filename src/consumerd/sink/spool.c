@@ -329,6 +329,7 @@ static void spool_remove(struct spool *spool)
 		chunk_trace_release(dir);
 		chunk_trace_remove(dir);
 	}
+	spool_release_marks(spool);
 	spool_forget_rotated(spool);
 	unlinkat(spool->dir_fd, SPOOLFACTS_FILE, 0);
 }
@@ -577,6 +578,7 @@ struct sink *spool_sink_new(const struct sink_config *config, const struct sink_
 	spool->dir_fd = spool->lock = -1;
 	list_init(&spool->streams);
 	list_init(&spool->marks);
+	list_init(&spool->made);
 	spool->sink.link = relay_conn_new(config->relay, &config->chunk->traces);
 	relay_conn_set_watch(spool->sink.link, host->watch, host->data);
 	relay_conn_set_meanwhile(spool->sink.link, spool_meanwhile, spool);

@@ -49,6 +49,7 @@ struct spool {
 	unsigned int nr_streams;
 	bool sending;		  /* a packet is sent from its ring: it has no copy yet */
 	struct list_node marks; /* struct spool_mark: turns that the relay has not made, in order */
+	struct list_node made;	/* rotations that it has made, and its store may lack, in order */
 	char *rotated;		/* name of the last rotation that it has made; NULL: none */
 	uint64_t last_mark;	/* number of the newest that there was, or is made */
 	bool leftover;		/* the spool of an earlier session: it is sent, nothing is added */
@@ -184,6 +185,10 @@ bool spool_is_behind_mark(const struct spooled *sp);
 /** Have the relay make the oldest turn, as it has all packets before. Return: 1; 0: there is none;
  *  or negative errno. */
 int spool_send_mark(struct spool *spool) MUST_CHECK;
+/** Copies were removed: forget rotations that the store has. */
+void spool_release_marks(struct spool *spool);
+/** The relay has lost its disk: it makes them again, and before all others. */
+void spool_revive_marks(struct spool *spool);
 /** The oldest turn will not be made. */
 void spool_give_up_mark(struct spool *spool);
 

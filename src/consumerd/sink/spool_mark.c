@@ -3,8 +3,10 @@
  * spool_mark.c - turns in the order of a spool's packets. A mark is a hidden file in the spool, of
  * one line: `rotate NAME` or `clear NAME`, of relay_conn_name_clear(). The numbers of the streams'
  * files begin with that of the newest mark when they were made, so all packets in files of its
- * number or a later one are behind a mark. It is removed when the relay has made the turn. A relay
- * that is sent the same turn once more does nothing: the streams go on behind one empty packet.
+ * number or a later one are behind a mark. It is removed when the relay has made the turn, that of
+ * a rotation when there are no copies of packets before it: a relay that has lost its disk makes it
+ * again. A relay that is sent the same turn once more does nothing: the streams go on behind one
+ * empty packet.
  * The mark of the last rotation that was made is kept under another name: one that is repeated, as
  * its answer did not reach the session daemon, has moved nothing that was recorded since.
  */
@@ -73,19 +75,60 @@ static void mark_free(struct spool_mark *mark)
 	free(mark);
 }
 
-/* @rotated: by a rotation that was made. */
-static void mark_remove(struct spool *spool, struct spool_mark *mark, bool rotated)
+static void mark_remove(const struct spool *spool, struct spool_mark *mark)
 {
+	bool rotated = !mark->clear && spool->rotated && strcmp(spool->rotated, mark->name) == 0;
 	char file[MARK_NAME_BYTES];
 
 	mark_file(mark->number, file);
-	if (rotated) {
-		free(spool->rotated);
-		spool->rotated = xstrdup(mark->name);
-	}
 	if (!rotated || renameat(spool->dir_fd, file, spool->dir_fd, ROTATED_FILE) < 0)
 		unlinkat(spool->dir_fd, file, 0);
 	mark_free(mark);
+}
+
+/* Whether the store may lack packets before it, or the one with which a stream goes on. */
+static bool mark_has_copies(const struct spool *spool, const struct spool_mark *mark)
+{
+	const struct spooled *sp;
+
+	list_for_each(sp, &spool->streams, node)
+		if (sp->drain.kept && sp->drain.first <= mark->number << SPOOL_MARK_SHIFT)
+			return true;
+	return false;
+}
+
+void spool_release_marks(struct spool *spool)
+{
+	struct spool_mark *mark, *tmp;
+
+	list_for_each_safe(mark, tmp, &spool->made, node)
+		if (!mark_has_copies(spool, mark))
+			mark_remove(spool, mark);
+}
+
+void spool_revive_marks(struct spool *spool)
+{
+	struct spool_mark *mark;
+	struct list_node *before = spool->marks.next;
+
+	while ((mark = list_first(&spool->made, struct spool_mark, node))) {
+		list_remove(&mark->node);
+		list_append(before, &mark->node);
+	}
+}
+
+/* By the relay. */
+static void mark_pass(struct spool *spool, struct spool_mark *mark)
+{
+	if (mark->clear) {
+		mark_remove(spool, mark);
+	} else {
+		free(spool->rotated);
+		spool->rotated = xstrdup(mark->name);
+		list_remove(&mark->node);
+		list_append(&spool->made, &mark->node);
+	}
+	spool_release_marks(spool);
 }
 
 static int mark_write(const struct spool *spool, uint64_t number, const char *text)
@@ -184,6 +227,7 @@ void spool_free_marks(struct spool *spool)
 {
 	struct spool_mark *mark, *tmp;
 
+	spool_revive_marks(spool);
 	list_for_each_safe(mark, tmp, &spool->marks, node)
 		mark_free(mark);
 	free(spool->rotated);
@@ -250,11 +294,11 @@ int spool_send_mark(struct spool *spool)
 		list_for_each(sp, &spool->streams, node)
 			spooled_release(sp, UINT64_MAX);
 	spool->sink.turned_bytes = turned.bytes;
-	mark_remove(spool, mark, !mark->clear);
+	mark_pass(spool, mark);
 	return 1;
 }
 
 void spool_give_up_mark(struct spool *spool)
 {
-	mark_remove(spool, first_mark(spool), false);
+	mark_remove(spool, first_mark(spool));
 }

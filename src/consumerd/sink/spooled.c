@@ -447,6 +447,7 @@ static int go_back(struct spooled *sp, const struct packet_header *last)
 		return ret;
 	if (note->base_durable && is_before(&from, &note->base))
 		from = note->base;
+	spool_revive_marks(sp->spool);
 	sp->spool->fills = true;
 	if (MIN(first, end.packet_seq_num + 1) <=
 	    (packet_is_set(&from) ? from.packet_seq_num + 1 : 0)) {
@@ -868,6 +869,7 @@ static int spool_poll_store(struct spool *spool)
 			if (durable[i].known)
 				spooled_release(streams[i], durable[i].seq);
 	}
+	spool_release_marks(spool);
 	return 0;
 }
 

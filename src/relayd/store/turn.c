@@ -142,6 +142,15 @@ static uint64_t archive_bytes(const struct archive *archive, const struct turn *
 		       chunk_tree_bytes(archive->fd, archive->name, ARCHIVE_DEPTH);
 }
 
+/* By a turn before the last one; it gets its name when it is complete. */
+static bool archive_is_there(const struct archive *archive, const struct turn *turn)
+{
+	AUTO_FREE char *list = xasprintf("%s/" TRACELIST_FILE, archive->name);
+
+	return turn->kind == TURN_ROTATE &&
+	       faccessat(archive->fd, list, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* Return: 0, or negative errno: no traces can be moved there. */
 static int archive_check(const struct archive *archive, int session_fd)
 {
@@ -560,7 +569,8 @@ int relturn(struct relsession *session, const struct req_rel_turn *req, struct r
 		return err_set(err, ERR_STATE, "a snapshot has no turns");
 	memcpy(turn.name, req->name, strlen(req->name));
 	result = archive_open(&archive, session->fd, &turn);
-	if (result == 0 && was_done(session->fd, req->name)) {
+	if (result == 0 &&
+	    (was_done(session->fd, req->name) || archive_is_there(&archive, &turn))) {
 		ret->bytes = archive_bytes(&archive, &turn);
 		return 0;
 	}

@@ -21,7 +21,8 @@
 
 struct relsession;
 
-/** Turn @session. @ret: the answer; for the name of its last turn, nothing is done. *@ret_broken:
+/** Turn @session. @ret: the answer; for the name of its last turn, or
+ *  of an archive, nothing is done. *@ret_broken:
  *  the session must be closed, as its files are in an intermediate state.
  *  Return: 0 or the code in @err. */
 int relturn(struct relsession *session, const struct req_rel_turn *req, struct rep_rel_turn *ret,
