@@ -19,11 +19,11 @@
 #include "view_priv.h"
 
 /* Memory for windows, shared by the feeds. */
-#define WINDOWS_TOTAL (48u << 20)
+#define WINDOWS_TOTAL (36u << 20)
 #define WINDOW_LEAST (16u << 10)
 #define WINDOW_MOST (1u << 20)
 /* Marks of events likewise, see feed.h. */
-#define MARKS_TOTAL ((16u << 20) / sizeof(struct feed_mark))
+#define MARKS_TOTAL ((10u << 20) / sizeof(struct feed_mark))
 #define MARKS_MOST (1u << 17)
 
 /* --- open and free -------------------------------------------------------- */
