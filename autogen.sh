@@ -99,7 +99,7 @@ lists()
 		ls src/ctl/print/json.c src/ctl/print/text.c src/ctl/words.c src/ctl/names.c
 		ls src/ctl/print/flame_svg.c src/ctl/print/flame_folded.c
 		found src/ctl/export src/ctl/html
-		ls src/ctl/outfile.c
+		ls src/ctl/trace/outfile.c
 		ls src/ctl/query/events.[ch] src/ctl/query/rows.[ch] src/ctl/query/sqlite.[ch] \
 			src/ctl/query/table.[ch]
 		ls src/ctl/doctor/doctor.c src/ctl/doctor/facts.c

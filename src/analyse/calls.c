@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "objects.h"
+#include "analyse/symbol/objects.h"
 #include "read/event.h"
 
 /** A call that has not returned. @node: NULL: below CALLS_TREE_DEPTH.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "objects.h"
+#include "analyse/symbol/objects.h"
 #include "read/event.h"
 #include "servants.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "objects.h"
+#include "analyse/symbol/objects.h"
 #include "read/event.h"
 
 #define UNKNOWN "[unknown]"

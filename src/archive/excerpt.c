@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "read/clock.h"
+#include "read/clock/clock.h"
 #include "read/source.h"
 #include "trace/packet.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "plan.h"
+#include "read/decode/plan.h"
 #include "view_priv.h"
 
 #define SPARED_MOST ((size_t)2 << 20) /* bytes that a decoder keeps for parts to come */

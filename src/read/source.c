@@ -7,7 +7,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
-#include "clock.h"
+#include "read/clock/clock.h"
 #include "metadata.h"
 #include "read/tsdl/tsdl.h"
 

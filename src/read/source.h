@@ -6,11 +6,11 @@
 #ifndef READ_SOURCE_H
 #define READ_SOURCE_H
 
-#include "feed.h"
-#include "guest.h"
+#include "read/feed/feed.h"
+#include "read/clock/guest.h"
 #include "metadata.h"
 #include "report.h"
-#include "type.h"
+#include "read/decode/type.h"
 
 /**
  * struct source

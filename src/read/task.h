@@ -8,7 +8,7 @@
 
 #include "base/idmap.h"
 #include "base/macros.h"
-#include "value.h"
+#include "read/decode/value.h"
 
 struct event;
 struct task_process;

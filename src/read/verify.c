@@ -16,7 +16,7 @@
 #include "chain.h"
 #include "find.h"
 #include "source.h"
-#include "clock.h"
+#include "read/clock/clock.h"
 #include "trace/clock_watch.h"
 #include "trace/index.h"
 #include "trace/metadata.h"

@@ -8,7 +8,7 @@
 #ifndef READ_VERIFY_H
 #define READ_VERIFY_H
 
-#include "feed.h"
+#include "read/feed/feed.h"
 
 struct verify_index {
 	int fd; /* -1: there is none */

@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "find.h"
-#include "live.h"
+#include "read/live/live.h"
 #include "pairs.h"
-#include "plan.h"
+#include "read/decode/plan.h"
 #include "verify.h"
 #include "view_priv.h"
 

@@ -4,7 +4,7 @@
 #define READ_VIEW_PRIV_H
 
 #include "event.h"
-#include "merge.h"
+#include "read/feed/merge.h"
 #include "where.h"
 
 /** struct view_session - a session, by its list of traces. @path, @label: of its directory. @below:

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "expression/filter.h"
-#include "plan.h"
+#include "read/decode/plan.h"
 
 #define WHERE_ARRAY_MAX 4096u /* elements; longer arrays are as sequences */
 #define WHERE_NAMES_MAX 256u  /* names of contexts; one may have several */

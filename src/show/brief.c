@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "analyse/names.h"
+#include "analyse/symbol/names.h"
 #include "base/str.h"
 #include "print.h"
 

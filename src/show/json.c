@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "analyse/names.h"
+#include "analyse/symbol/names.h"
 #include "base/str.h"
 #include "print.h"
 

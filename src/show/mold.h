@@ -5,17 +5,17 @@
  * values belong. Later events of the class are the same text with other values. Owned by a printer.
  *
  * Values are taken from struct event, or right from the bytes of the packet: then their places are
- * known (read/plan.h), and no event of the class is decoded again.
+ * known (read/decode/plan.h), and no event of the class is decoded again.
  *
  * Only a class whose events all have the same values, in their types and order, has one: those that
- * are decoded by a plan (read/plan.h).
+ * are decoded by a plan (read/decode/plan.h).
  */
 #ifndef SHOW_MOLD_H
 #define SHOW_MOLD_H
 
 #include "pen.h"
 #include "read/event.h"
-#include "read/plan.h"
+#include "read/decode/plan.h"
 
 struct printer;
 struct value;

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/names.h"
+#include "analyse/symbol/names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "read/guest.h"
-#include "read/live.h"
+#include "read/clock/guest.h"
+#include "read/live/live.h"
 #include "read/pairs.h"
-#include "read/tail.h"
+#include "read/live/tail.h"
 #include "columns.h"
 #include "screen.h"
 

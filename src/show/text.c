@@ -2,8 +2,8 @@
 /* Events as lines of text, in the form that babeltrace2 made familiar. */
 #include <inttypes.h>
 
-#include "analyse/demangle.h"
-#include "analyse/names.h"
+#include "analyse/symbol/demangle.h"
+#include "analyse/symbol/names.h"
 #include "base/str.h"
 #include "print.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "analyse/flame.h"
-#include "analyse/objects.h"
+#include "analyse/symbol/objects.h"
 #include "analyse/overview.h"
 #include "base/escape.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A live relay that answers with any bytes: the view ends, and prints no control byte. */
-#include "read/live.h"
+#include "read/live/live.h"
 
 #include <pthread.h>
 #include <stdlib.h>

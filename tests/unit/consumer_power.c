@@ -5,7 +5,7 @@
  * not synced. Synced packets are there, whole; of the rest there is nothing but whole packets.
  */
 #include "lib/consumer_client.h"
-#include "ctl/durable.h"
+#include "ctl/trace/durable.h"
 #include "lib/power.h"
 
 #define ROUNDS 4u /* syncs */

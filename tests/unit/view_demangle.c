@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/demangle.h"
+#include "analyse/symbol/demangle.h"
 #include "analyse/servants.h"
 #include "base/macros.h"
 #include "check.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/kallsyms.h"
+#include "analyse/symbol/kallsyms.h"
 #include "check.h"
 #include "read/host.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Plans and literal texts of classes (read/plan.h, show/mold.h) beside the general reader and the
- * general printer, which are their oracle: random types and values, in all forms of output. */
+/* Plans and literal texts of classes (read/decode/plan.h, show/mold.h) beside the general reader
+ * and the general printer, which are their oracle: random types and values, in all forms of
+ * output. */
 #include "lib/random_types.h"
 #include "lib/view_make.h"
 #include "read/tsdl/tsdl.h"
-#include "read/value.h"
+#include "read/decode/value.h"
 #include "read/view_priv.h"
 #include "show/columns.h"
 #include "show/mold.h"

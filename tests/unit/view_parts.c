@@ -10,7 +10,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "lib/view_make.h"
-#include "read/clock.h"
+#include "read/clock/clock.h"
 #include "read/find.h"
 #include "read/metadata.h"
 #include "show/pen.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The plans of headers and structs (read/plan.h) beside the general reader, which is their oracle:
+/* The plans of headers and structs (read/decode/plan.h) beside the general reader, its oracle:
  * random types and random bytes, cut at random places. */
 #include "lib/random_types.h"
 #include "lib/view_make.h"
-#include "read/plan.h"
+#include "read/decode/plan.h"
 #include "read/tsdl/tsdl.h"
 
 #define BYTES 600u

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyse/symtable.h"
+#include "analyse/symbol/symtable.h"
 #include "check.h"
 #include "show/show.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/macros.h"
 #include "check.h"
-#include "read/tsc.h"
+#include "read/clock/tsc.h"
 
 #define TRIES 200000
 

@@ -5,7 +5,7 @@
 #include "lib/view_make.h"
 #include "read/metadata.h"
 #include "read/tsdl/tsdl.h"
-#include "read/value.h"
+#include "read/decode/value.h"
 
 struct parsed {
 	struct arena arena;

@@ -16,8 +16,8 @@
 #include "ctl/print/text.h"
 #include "doctor.h"
 #include "ctl/connect.h"
-#include "ctl/points.h"
-#include "ctl/quota.h"
+#include "ctl/session/points.h"
+#include "ctl/session/quota.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 

@@ -10,7 +10,7 @@
 #define CTL_DOCTOR_DOCTOR_H
 
 #include "ctl/ctl.h"
-#include "ctl/points.h"
+#include "ctl/session/points.h"
 
 enum grade {
 	GRADE_OK,

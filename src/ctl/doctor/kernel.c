@@ -13,7 +13,7 @@
 #include "doctor.h"
 #include "facts.h"
 #include "ctl/record/loss.h"
-#include "ctl/points.h"
+#include "ctl/session/points.h"
 #include "ctl/print/json.h"
 
 #define MAX_REFUSALS 5u

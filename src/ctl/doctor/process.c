@@ -19,12 +19,12 @@
 #include "ctl/elf.h"
 #include "ctl/needed.h"
 #include "ctl/own.h"
-#include "ctl/points.h"
+#include "ctl/session/points.h"
 #include "ctl/print/print.h"
 #include "reach.h"
 #include "ctl/print/json.h"
 #include "ctl/record/run.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 #define ENVIRONMENT_BYTES (1u << 20)
 #define MAPS_BYTES (4u << 20)

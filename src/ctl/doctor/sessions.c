@@ -13,12 +13,12 @@
 #include "base/str.h"
 #include "doctor.h"
 #include "ctl/home.h"
-#include "ctl/leftover.h"
-#include "ctl/points.h"
+#include "ctl/session/leftover.h"
+#include "ctl/session/points.h"
 #include "ctl/print/json.h"
 #include "ctl/print/show.h"
 #include "ctl/statfs.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/print/text.h"
 
 #define LITTLE_DISK (100u << 20)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyse/calls.h"
-#include "analyse/names.h"
+#include "analyse/symbol/names.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyse/flame.h"
-#include "analyse/names.h"
+#include "analyse/symbol/names.h"
 #include "base/mem.h"
 #include "ctl/print/flame.h"
 #include "export.h"

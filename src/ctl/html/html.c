@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "ctl/outfile.h"
+#include "ctl/trace/outfile.h"
 #include "ctl/print/text.h"
 #include "data.h"
 #include "gen/page.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/demangle.h"
+#include "analyse/symbol/demangle.h"
 #include "base/mem.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "function.h"
 
-#include "analyse/demangle.h"
+#include "analyse/symbol/demangle.h"
 #include "base/mem.h"
 #include "base/str.h"
 

@@ -10,12 +10,12 @@
 #include "ctl/record/loss.h"
 #include "ctl/options.h"
 #include "json.h"
-#include "ctl/rotation.h"
+#include "ctl/session/rotation.h"
 #include "print.h"
 #include "table.h"
 #include "text.h"
 #include "ctl/record/totals.h"
-#include "ctl/tracking.h"
+#include "ctl/session/tracking.h"
 
 static struct json_object *show_channel(const struct ltt_ctl_channel *c)
 {

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "ctl/symbols.h"
+#include "ctl/symbol/symbols.h"
 #include "events.h"
 #include "functions.h"
 #include "groups.h"

@@ -7,7 +7,7 @@
 #include "analyse/calls.h"
 #include "analyse/disk.h"
 #include "analyse/faults.h"
-#include "analyse/objects.h"
+#include "analyse/symbol/objects.h"
 #include "analyse/overview.h"
 #include "analyse/processes.h"
 #include "analyse/sched.h"
@@ -15,7 +15,7 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/symbols.h"
+#include "ctl/symbol/symbols.h"
 #include "read/event.h"
 #include "show/show.h"
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "analyse/calls.h"
-#include "analyse/demangle.h"
-#include "analyse/objects.h"
+#include "analyse/symbol/demangle.h"
+#include "analyse/symbol/objects.h"
 #include "base/mem.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
-#include "ctl/symbols.h"
+#include "ctl/symbol/symbols.h"
 #include "read/event.h"
 #include "read/view.h"
 #include "show/show.h"

@@ -7,7 +7,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/table.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static struct {
 	struct domain_options domain;

@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "ctl/destination.h"
 #include "ctl/options.h"
-#include "ctl/place.h"
-#include "ctl/trigger.h"
+#include "ctl/session/place.h"
+#include "ctl/session/trigger.h"
 #include "ctl/words.h"
 
 enum add_trigger_option {

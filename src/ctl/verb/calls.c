@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/calls.h"
-#include "analyse/objects.h"
+#include "analyse/symbol/objects.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/options.h"
@@ -14,8 +14,8 @@
 #include "ctl/print/print.h"
 #include "ctl/print/table.h"
 #include "ctl/print/text.h"
-#include "ctl/symbols.h"
-#include "ctl/viewing.h"
+#include "ctl/symbol/symbols.h"
+#include "ctl/trace/viewing.h"
 #include "read/event.h"
 #include "show/show.h"
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/connect.h"
-#include "ctl/create.h"
+#include "ctl/session/create.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "io/relayurl.h"

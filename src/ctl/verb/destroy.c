@@ -12,9 +12,9 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/record/totals.h"
-#include "ctl/viewing.h"
+#include "ctl/trace/viewing.h"
 
 static int no_wait;
 

@@ -13,7 +13,7 @@
 #include "ctl/print/print.h"
 #include "ctl/print/table.h"
 #include "ctl/print/text.h"
-#include "ctl/viewing.h"
+#include "ctl/trace/viewing.h"
 #include "read/event.h"
 #include "show/show.h"
 

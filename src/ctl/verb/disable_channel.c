@@ -6,7 +6,7 @@
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static struct {
 	struct domain_options domain;

@@ -8,7 +8,7 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/show.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static struct {
 	struct domain_options domain;

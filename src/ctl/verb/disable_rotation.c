@@ -4,8 +4,8 @@
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/rotation.h"
-#include "ctl/target.h"
+#include "ctl/session/rotation.h"
+#include "ctl/session/target.h"
 
 static struct {
 	char *session;

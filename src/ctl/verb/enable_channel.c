@@ -10,7 +10,7 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 #define SUBBUF_LEAST 4096u /* a page of the ring */
 

@@ -8,10 +8,10 @@
 #include "ctl/record/loss.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
-#include "ctl/place.h"
+#include "ctl/session/place.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/print/text.h"
 
 #define LOGLEVELS 15 /* EMERG to DEBUG */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* fetch.c - lttctl fetch URL DIR: plain traces of archived sessions. */
 #include "ctl/ctl.h"
-#include "ctl/fetched.h"
+#include "ctl/trace/fetched.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "analyse/flame.h"
-#include "analyse/objects.h"
+#include "analyse/symbol/objects.h"
 #include "base/mem.h"
 #include "ctl/options.h"
-#include "ctl/outfile.h"
+#include "ctl/trace/outfile.h"
 #include "ctl/print/flame.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
-#include "ctl/symbols.h"
-#include "ctl/viewing.h"
+#include "ctl/symbol/symbols.h"
+#include "ctl/trace/viewing.h"
 #include "read/event.h"
 #include "show/show.h"
 

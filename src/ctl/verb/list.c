@@ -8,14 +8,14 @@
 
 #include "base/mem.h"
 #include "ctl/home.h"
-#include "ctl/leftover.h"
+#include "ctl/session/leftover.h"
 #include "ctl/options.h"
-#include "ctl/points.h"
+#include "ctl/session/points.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/show.h"
 #include "ctl/print/table.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/print/text.h"
 #include "ctl/record/totals.h"
 

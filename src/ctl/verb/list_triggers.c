@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* list_triggers.c - lttctl list-triggers: the triggers, and how often they fired. */
 #include "base/mem.h"
-#include "ctl/condition.h"
+#include "ctl/session/condition.h"
 #include "ctl/connect.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
-#include "ctl/trigger.h"
+#include "ctl/session/trigger.h"
 
 static enum status list_triggers_run(struct ctl *ctl)
 {

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/connect.h"
-#include "ctl/create.h"
+#include "ctl/session/create.h"
 #include "ctl/home.h"
-#include "ctl/leftover.h"
+#include "ctl/session/leftover.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
@@ -19,7 +19,7 @@
 #include "ctl/saved/make.h"
 #include "ctl/saved/output.h"
 #include "ctl/saved/read.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "io/relayurl.h"
 
 static struct {

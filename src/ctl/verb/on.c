@@ -4,13 +4,13 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/condition.h"
+#include "ctl/session/condition.h"
 #include "ctl/destination.h"
 #include "ctl/options.h"
-#include "ctl/place.h"
+#include "ctl/session/place.h"
 #include "ctl/print/json.h"
-#include "ctl/target.h"
-#include "ctl/trigger.h"
+#include "ctl/session/target.h"
+#include "ctl/session/trigger.h"
 
 static struct {
 	char *name, *session, *filter, *exclude, *capture, *at_most;

@@ -17,7 +17,7 @@
 #include "ctl/print/table.h"
 #include "ctl/print/text.h"
 #include "ctl/query/run.h"
-#include "ctl/viewing.h"
+#include "ctl/trace/viewing.h"
 #include "show/show.h"
 
 #define MEMORY_MIB 256u

@@ -3,7 +3,7 @@
 #include "base/macros.h"
 #include "ctl/print/json.h"
 #include "ctl/print/table.h"
-#include "ctl/quota.h"
+#include "ctl/session/quota.h"
 
 static enum status quota_verb_run(struct ctl *ctl)
 {

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/connect.h"
-#include "ctl/create.h"
+#include "ctl/session/create.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"

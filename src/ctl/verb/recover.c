@@ -12,7 +12,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
 #include "ctl/print/print.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/record/totals.h"
 
 static int stop;

@@ -8,7 +8,7 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/print/text.h"
 
 static struct {

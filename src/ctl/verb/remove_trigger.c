@@ -7,7 +7,7 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static char *owner;
 static uint32_t owner_uid;

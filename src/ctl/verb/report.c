@@ -9,7 +9,7 @@
 
 #include "analyse/calls.h"
 #include "analyse/flame.h"
-#include "analyse/objects.h"
+#include "analyse/symbol/objects.h"
 #include "analyse/overview.h"
 #include "analyse/sched.h"
 #include "base/idmap.h"
@@ -24,8 +24,8 @@
 #include "ctl/print/print.h"
 #include "ctl/print/report_text.h"
 #include "ctl/print/text.h"
-#include "ctl/symbols.h"
-#include "ctl/viewing.h"
+#include "ctl/symbol/symbols.h"
+#include "ctl/trace/viewing.h"
 #include "read/event.h"
 #include "show/show.h"
 

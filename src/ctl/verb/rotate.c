@@ -3,7 +3,7 @@
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static int no_wait;
 

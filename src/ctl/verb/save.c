@@ -12,7 +12,7 @@
 #include "ctl/saved/fetch.h"
 #include "ctl/saved/files.h"
 #include "ctl/saved/write.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static struct {
 	char *output_path;

@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "ctl/home.h"
 #include "ctl/print/json.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/ctl.h"
-#include "ctl/viewing.h"
+#include "ctl/trace/viewing.h"
 
 static enum status set_session_check(struct ctl *ctl)
 {

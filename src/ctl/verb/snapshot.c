@@ -11,7 +11,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static struct {
 	char *session, *name, *max_size, *ctrl_url, *data_url, *last;

@@ -12,7 +12,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/table.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/print/text.h"
 
 #define MAX_OPERANDS 1001 /* the first is the action */

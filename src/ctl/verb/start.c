@@ -5,7 +5,7 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 static const struct poptOption options[] = {
 	OPTIONS_TARGET,

@@ -17,7 +17,7 @@
 #include "ctl/print/print.h"
 #include "ctl/print/table.h"
 #include "ctl/print/text.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 #define BAR "########################################"
 

@@ -2,15 +2,15 @@
 /* status.c - lttctl status [SESSION]...: display the state of sessions. */
 #include "base/mem.h"
 #include "ctl/expiry.h"
-#include "ctl/follow.h"
+#include "ctl/session/follow.h"
 #include "ctl/home.h"
-#include "ctl/leftover.h"
+#include "ctl/session/leftover.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/show.h"
 #include "ctl/record/nothing.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 
 extern const struct verb verb_list;
 

@@ -7,9 +7,9 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/record/totals.h"
-#include "ctl/viewing.h"
+#include "ctl/trace/viewing.h"
 
 static int no_wait;
 

@@ -2,10 +2,10 @@
 /* symbols.c - lttctl symbols --embed [SESSION | DIR]: write the names of a trace's addresses beside
  * it. */
 #include "base/mem.h"
-#include "ctl/embed.h"
+#include "ctl/symbol/embed.h"
 #include "ctl/options.h"
 #include "ctl/print/json.h"
-#include "ctl/viewing.h"
+#include "ctl/trace/viewing.h"
 #include "show/show.h"
 
 static int embed;

@@ -2,10 +2,10 @@
 /* sync.c - lttctl sync [SESSION | DIR]...: sync traces to the disk, so that it survives a power
  * failure. */
 #include "base/mem.h"
-#include "ctl/durable.h"
+#include "ctl/trace/durable.h"
 #include "ctl/print/json.h"
-#include "ctl/target.h"
-#include "ctl/viewing.h"
+#include "ctl/session/target.h"
+#include "ctl/trace/viewing.h"
 
 static enum status sync_verb_sync(struct ctl *ctl, const char *word, struct json_object **ret)
 {

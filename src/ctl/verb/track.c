@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* track.c - lttctl track: record events only of these processes, users, groups. */
-#include "ctl/tracking.h"
+#include "ctl/session/tracking.h"
 
 static enum status track_run(struct ctl *ctl)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* untrack.c - lttctl untrack: record no events of these processes, users, groups any more. */
-#include "ctl/tracking.h"
+#include "ctl/session/tracking.h"
 
 static enum status untrack_run(struct ctl *ctl)
 {

@@ -11,9 +11,9 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
-#include "ctl/target.h"
+#include "ctl/session/target.h"
 #include "ctl/print/text.h"
-#include "ctl/viewing.h"
+#include "ctl/trace/viewing.h"
 #include "show/show.h"
 
 static struct {

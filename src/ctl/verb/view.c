@@ -7,15 +7,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ctl/fetched.h"
-#include "ctl/live.h"
+#include "ctl/trace/fetched.h"
+#include "ctl/trace/live.h"
 #include "ctl/options.h"
 #include "ctl/own.h"
 #include "ctl/print/print.h"
-#include "ctl/symbols.h"
-#include "ctl/tailing.h"
-#include "ctl/viewing.h"
-#include "read/live.h"
+#include "ctl/symbol/symbols.h"
+#include "ctl/trace/tailing.h"
+#include "ctl/trace/viewing.h"
+#include "read/live/live.h"
 #include "show/screen.h"
 #include "show/show.h"
 

@@ -10,7 +10,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
-#include "ctl/trigger.h"
+#include "ctl/session/trigger.h"
 
 static char *limit;
 static uint64_t most = UINT64_MAX;

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "read/clock.h"
-#include "read/plan.h"
+#include "read/clock/clock.h"
+#include "read/decode/plan.h"
 #include "bind.h"
 
 #define DIRECT_IDS 8192u

@@ -11,7 +11,7 @@
 #define READ_TSDL_TSDL_H
 
 #include "read/report.h"
-#include "read/type.h"
+#include "read/decode/type.h"
 
 /**
  * tsdl_parse() - read a trace's metadata.

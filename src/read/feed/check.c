@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Is a packet whole? Every event is passed without being decoded, and marked for the reader of
+ * events, which goes on from there. If the tracer stores the number of events in a packet, one
+ * whose timestamps go backwards is damaged; else that is reported, as by the reader of events. */
+#include <errno.h>
+
+#include "base/mem.h"
+#include "priv.h"
+#include "read/decode/plan.h"
+#include "read/source.h"
+#include "trace/crc32c.h"
+
+#define CRC_BYTES 4u
+
+static int check_time(struct feed *f, uint64_t last)
+{
+	const struct packet *packet = &f->packet;
+	uint64_t now = f->reader.clock;
+
+	if (packet_has(packet, ROLE_RECORDED)) {
+		if (now < MAX(last, f->last_clock))
+			return feed_damaged(f, "its timestamps go backwards");
+		if (packet_has(packet, ROLE_END) && now > packet->end)
+			return feed_damaged(f, "it has an event later than its end");
+	}
+	if (f->strict)
+		feed_set_time(f, now);
+	return READ_OK;
+}
+
+/* The events from @at on are marked by and by. */
+static void begin_marks(struct feed *f, uint64_t at)
+{
+	f->nr_marks = f->mark = 0;
+	f->walked_at = f->marks_from = at;
+	f->walked_clock = f->reader.clock;
+}
+
+/* Mark the event that was passed, if it is behind the last mark and there is room. */
+static void add_mark(struct feed *f, uint64_t at)
+{
+	uint64_t from = f->packet.sc->header_is_referred ? at : f->payload_at;
+
+	if (at != f->walked_at || f->nr_marks == f->marks_most || from - f->marks_from > UINT32_MAX)
+		return;
+	if (f->nr_marks == f->size_marks) {
+		f->size_marks = MIN(2 * f->size_marks + MARKS_LEAST, f->marks_most);
+		f->marks = xrealloc(f->marks, f->size_marks * sizeof(*f->marks));
+	}
+	f->marks[f->nr_marks++] = (struct feed_mark){
+		.clock = f->reader.clock,
+		.at = (uint32_t)(from - f->marks_from),
+		.number = f->ec->number,
+	};
+	f->walked_at = f->next_at;
+	f->walked_clock = f->reader.clock;
+}
+
+/* The same of pass_event() for most events, in the window. Return: whether it was one. */
+static bool pass_planned(struct feed *f, uint64_t at)
+{
+	struct ctf_event_class *ec;
+
+	if (at >> 3 < f->reader.base)
+		return false;
+	f->reader.pos = at;
+	ec = plan_pass(&f->reader, f->packet.sc, &f->payload_at);
+	if (!ec)
+		return false;
+	f->ec = ec;
+	f->next_at = f->reader.pos;
+	return true;
+}
+
+/* Go past an event. @checked: its time, too. */
+static int pass_event(struct feed *f, uint64_t at, bool checked)
+{
+	uint64_t last = f->reader.clock;
+	bool is_passed = pass_planned(f, at);
+	int result = is_passed ? READ_OK : feed_header(f, at);
+
+	if (!result && checked)
+		result = check_time(f, last);
+	result = result || is_passed ? result : feed_payload_skip(f, f->payload_at);
+	if (!result && f->next_at == at)
+		return feed_damaged(f, "an event has no size");
+	if (!result)
+		add_mark(f, at);
+	return result;
+}
+
+/* Up to the end of the window: a file is not read farther than its events are decoded. Damage is
+ * met again when the events before it have been taken. */
+int feed_mark_more(struct feed *f)
+{
+	uint64_t at = f->walked_at;
+	int result = READ_OK;
+
+	f->reader.clock = f->walked_clock;
+	begin_marks(f, at);
+	while (!result && at < f->packet.content_bits && f->nr_marks < f->marks_most &&
+	       at == f->walked_at &&
+	       (!f->nr_marks || f->reader.end - at >= FILL_LEAST * 8 ||
+		f->reader.end == f->packet.content_bits)) {
+		result = pass_event(f, at, false);
+		at = f->next_at;
+	}
+	return result == READ_DAMAGED && f->nr_marks ? READ_OK : result;
+}
+
+/* Our packets end their context with it; of another tracer's nothing is known. A relay has checked
+ * it, and moves the begin of packets for its viewers. */
+static bool has_checksum(const struct feed *f)
+{
+	const struct packet *packet = &f->packet;
+
+	return !f->source->from_relay && packet_has(packet, ROLE_CRC32C) &&
+	       packet_has(packet, ROLE_RECORDED) && packet->head_bits % 8 == 0 &&
+	       packet->head_bits / 8 > CRC_BYTES;
+}
+
+static int check_sum(struct feed *f)
+{
+	uint64_t at = f->packet.head_bits / 8, end = f->packet.size;
+	uint32_t crc = packet_head_sum(&f->packet, f->source->tc);
+	const uint8_t *bytes;
+	size_t len;
+
+	for (; at < end; at += len) {
+		int r = window_get(&f->window, f->packet.offset + at, FILL_LEAST, &bytes, &len);
+
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0)
+			return feed_damaged(f, "%s", feed_read_error(r));
+		if (!len)
+			return feed_damaged(f, "the file became shorter");
+		len = MIN(len, end - at);
+		crc = crc32c(crc, bytes, len);
+	}
+	if (crc == f->packet.crc32c)
+		return READ_OK;
+	f->rescan_left -= MIN(f->rescan_left, end); /* packets may lie within each other */
+	return feed_damaged(f, "its checksum is wrong");
+}
+
+/* All of it at once, if the window is large enough: else its begin is read once more, later. Bytes
+ * that can't be read are reported where they are needed. */
+static void load_packet(struct feed *f)
+{
+	const uint8_t *bytes;
+	size_t len;
+
+	if (f->packet.size <= f->window.preferred)
+		(void)!window_get(&f->window, f->packet.offset, f->packet.size, &bytes, &len);
+}
+
+static int check_packet(struct feed *f, uint64_t *ret_events)
+{
+	uint64_t at = f->packet.head_bits, expected, events = 0;
+	int result;
+	bool counts = !f->source->from_relay; /* a tunnel adds packets of its own */
+	const char *why = counts ? tally_contradiction(f->tally, &f->packet) : NULL;
+
+	load_packet(f);
+	result = has_checksum(f) ? check_sum(f) : READ_OK;
+	if (!result && why)
+		result = feed_damaged(f, "%s", why);
+	result = result ? result : feed_fill(f, 0, FILL_LEAST);
+	f->next_at = at;
+	begin_marks(f, at);
+	while (!result && at < f->packet.content_bits) {
+		result = pass_event(f, at, true);
+		at = f->next_at;
+		events++;
+	}
+	if (result)
+		return result;
+	if (counts && tally_expects(f->tally, &f->packet, &expected) && expected != events)
+		return feed_damaged(f, "it holds %llu events and should hold %llu",
+				    (unsigned long long)events, (unsigned long long)expected);
+	*ret_events = events;
+	return READ_OK;
+}
+
+/* No time of a damaged packet is compared with later ones. */
+int feed_check(struct feed *f, uint64_t *ret_events)
+{
+	int64_t ns = f->ns;
+	int result = check_packet(f, ret_events);
+
+	if (result)
+		f->ns = ns;
+	return result;
+}
