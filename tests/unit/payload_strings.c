@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Strings of events: each length, at the end of a page; ended earlier, and changed while copied. */
 #include <pthread.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -46,11 +45,11 @@ static void check_lengths(char *end)
 }
 
 static char changed[64];
-static volatile bool done;
+static int done;
 
 static void *change(void *unused)
 {
-	for (unsigned int i = 0; !done; i++)
+	for (unsigned int i = 0; !__atomic_load_n(&done, __ATOMIC_RELAXED); i++)
 		*(volatile char *)&changed[i * 7 % sizeof(changed)] = i % 3 ? 'x' : '\0';
 	return unused;
 }
@@ -66,7 +65,7 @@ static void check_changes(void)
 		memset(to, 0xee, sizeof(to));
 		CHECK_IS(ltt__put_string(to, changed, len), ==, to + strlen((char *)to) + 1);
 	}
-	done = true;
+	__atomic_store_n(&done, 1, __ATOMIC_RELAXED);
 	CHECK_IS(pthread_join(thread, NULL), ==, 0);
 }
 
