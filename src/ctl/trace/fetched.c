@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -153,10 +154,11 @@ int fetched_times(struct ctl *ctl, const char *url, const struct show_options *o
 	return show_times(origin ?: begins, options, ret, &ctl->err);
 }
 
-/* As view_parse_time() reads it. */
-static char *fetched_time(int64_t ns)
+/* As view_parse_time() reads it, in place of the option's text. */
+static void fetched_set_time(char **option, int64_t ns)
 {
-	return xasprintf("%" PRId64 ".%09" PRId64, ns / 1000000000, ns % 1000000000);
+	free(*option);
+	*option = xasprintf("%" PRId64 ".%09" PRId64, ns / 1000000000, ns % 1000000000);
 }
 
 char *fetched_part(struct ctl *ctl, const char *url, struct show_options *options)
@@ -170,8 +172,8 @@ char *fetched_part(struct ctl *ctl, const char *url, struct show_options *option
 	if (!place || fetched_into(ctl, url, place, &times, NULL))
 		return NULL;
 	if (times.has_begin)
-		options->begin = fetched_time(times.begin_ns);
+		fetched_set_time(&options->begin, times.begin_ns);
 	if (times.has_end)
-		options->end = fetched_time(times.end_ns);
+		fetched_set_time(&options->end, times.end_ns);
 	return TAKE(place);
 }
