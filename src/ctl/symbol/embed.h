@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * embed.h - writes the names of the addresses in a trace beside it (view/symtable.h), so that it
- * can be read after its programs were built anew, and on other machines.
+ * embed.h - writes the names of the addresses in a trace beside it (analyse/symbol/symtable.h), so
+ * that it can be read after its programs were built anew, and on other machines.
  */
 #ifndef CTL_SYMBOL_EMBED_H
 #define CTL_SYMBOL_EMBED_H

@@ -2,8 +2,8 @@
 /*
  * symbols.h - names addresses by the symbols and line tables of programs and libraries on this
  * machine, and by separate debug files, through elfutils' libdw, else by the table that the trace
- * carries (view/symtable.h). Files whose build id is not the recorded one are not used. Used by one
- * thread.
+ * carries (analyse/symbol/symtable.h). Files whose build id is not the recorded one are not used.
+ * Used by one thread.
  */
 #ifndef CTL_SYMBOL_SYMBOLS_H
 #define CTL_SYMBOL_SYMBOLS_H
