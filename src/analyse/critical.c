@@ -135,10 +135,11 @@ static struct waiter *waiter_of(struct critical *critical, const struct source *
 
 static void set_name(struct waiter *waiter, const struct value *name)
 {
-	size_t len = name ? MIN(value_text_length(name), (size_t)CRITICAL_NAME_BYTES - 1) : 0;
+	size_t len = name && value_has_text(name) ? value_text_length(name) : 0;
 
 	if (!waiter || !len)
 		return;
+	len = MIN(len, (size_t)CRITICAL_NAME_BYTES - 1);
 	memcpy(waiter->thread.name, name->bytes, len);
 	waiter->thread.name[len] = '\0';
 }

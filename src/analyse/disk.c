@@ -97,7 +97,7 @@ static void disk_issue(struct disk *disk, const struct event *event, uint64_t de
 static const char *disk_operation(const struct event *event)
 {
 	const struct value *rwbs = value_member(event->fields, "rwbs");
-	size_t len = rwbs && (rwbs->type->kind == TYPE_STRING || value_is_text(rwbs)) ?
+	size_t len = rwbs && value_has_text(rwbs) ?
 			     value_text_length(rwbs) :
 			     0;
 	const uint8_t *at = len ? rwbs->bytes : NULL;

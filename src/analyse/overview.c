@@ -344,8 +344,7 @@ static void overview_take_name(struct overview_process *process, const struct ev
 {
 	const struct value *name = event->fields ? event->fields + 1 : NULL;
 
-	if (name && event->fields->count == 1 &&
-	    (name->type->kind == TYPE_STRING || value_is_text(name))) {
+	if (name && event->fields->count == 1 && value_has_text(name)) {
 		overview_set_name(&process->name, name);
 		process->has_own_name = true;
 		process->namer = NULL;

@@ -76,7 +76,7 @@ static void process_set_name(struct process *process, const struct value *name)
 {
 	size_t len = 0;
 
-	if (name && (name->type->kind == TYPE_STRING || value_is_text(name)))
+	if (name && value_has_text(name))
 		len = MIN(value_text_length(name), (size_t)256);
 	if (!len || (process->name && strlen(process->name) == len &&
 		     memcmp(process->name, name->bytes, len) == 0))

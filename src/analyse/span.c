@@ -16,8 +16,10 @@ static void span_set_number(const struct value *value, uint64_t *ret, bool *ret_
 
 void span_set_procname(struct span *span, const struct value *name)
 {
-	span->procname = name ? (const char *)name->bytes : NULL;
-	span->procname_len = name ? value_text_length(name) : 0;
+	bool has_name = name && value_has_text(name);
+
+	span->procname = has_name ? (const char *)name->bytes : NULL;
+	span->procname_len = has_name ? value_text_length(name) : 0;
 }
 
 /* Of a trace of one process, the number is in its environment. */
@@ -110,7 +112,7 @@ bool span_field_label(char buf[SPAN_LABEL_BYTES], const struct event *event, con
 
 	if (!value)
 		return false;
-	if (type->kind == TYPE_STRING || value_is_text(value)) {
+	if (value_has_text(value)) {
 		snprintf(buf, SPAN_LABEL_BYTES, "%.*s",
 			 (int)MIN(value_text_length(value), (size_t)SPAN_LABEL_BYTES),
 			 (const char *)value->bytes);

@@ -48,7 +48,7 @@ enum span_grouping {
 	SPAN_BY_CPU,
 };
 
-/** span_set_procname() - @name: a text of an event; NULL: unknown. */
+/** span_set_procname() - @name: of an event; NULL, or no text: unknown. */
 void span_set_procname(struct span *span, const struct value *name);
 
 /** span_of_event() - a row of the event's thread and CPU that ends with it. @name: not copied. */

@@ -265,7 +265,7 @@ void reader_show_value(const struct value *value, struct ltt_read_value *ret)
 					.source = value };
 	if (type_is_scalar(value->type)) {
 		reader_show_scalar(value, ret);
-	} else if (value->type->kind == TYPE_STRING || value_is_text(value)) {
+	} else if (value_has_text(value)) {
 		ret->type = LTT_READ_TEXT;
 		ret->text = (const char *)value->bytes;
 		ret->len = value_text_length(value);

@@ -298,7 +298,7 @@ static bool pairs_value_key(struct pairs_key *key, const struct value *value)
 {
 	if (value->type->kind == TYPE_INT || value->type->kind == TYPE_ENUM) {
 		key->value = value->u;
-	} else if (value->type->kind == TYPE_STRING || value_is_text(value)) {
+	} else if (value_has_text(value)) {
 		key->text = (const char *)value->bytes;
 		key->len = MIN(value_text_length(value), (size_t)KEY_BYTES);
 	} else {

@@ -19,7 +19,7 @@ static void task_take(struct task *task, const struct value *value)
 
 	switch (value->field->role) {
 	case ROLE_PROCNAME:
-		if (type->kind == TYPE_STRING || value_is_text(value))
+		if (value_has_text(value))
 			task->procname = value;
 		break;
 	case ROLE_PID:

@@ -149,11 +149,6 @@ static void where_each_context(const struct event *event, where_member_fn *fn, v
 		where_each(event->context, where_context, fn, priv);
 }
 
-static bool where_is_text(const struct value *value)
-{
-	return value->type->kind == TYPE_STRING || value_is_text(value);
-}
-
 /* --- layout --------------------------------------------------------------- */
 
 static void where_add_flags(struct layout_field *field, const struct ctf_type *scalar)
@@ -173,7 +168,7 @@ static struct layout_field where_field(const struct value *value)
 	const struct ctf_type *type = value->type;
 	struct layout_field field = { .kind = LTT_KIND_STRING };
 
-	if (where_is_text(value))
+	if (value_has_text(value))
 		return field;
 	if (type_is_scalar(type)) {
 		field.kind = kinds[type->kind];
@@ -224,7 +219,7 @@ static const struct ctf_type *where_labeled(const struct value *value)
 {
 	const struct ctf_type *type = value->type;
 
-	return type_is_scalar(type) || where_is_text(value) ? type : type->elem;
+	return type_is_scalar(type) || value_has_text(value) ? type : type->elem;
 }
 
 static void where_count(void *priv, const struct value *value, const char *prefix)
@@ -286,7 +281,7 @@ struct where_contexts {
 static bool where_is_context(uint32_t nr, const struct value *value)
 {
 	return nr < LTT_FILTER_CONTEXTS_MAX - 1 && /* the last one: its duration */
-	       (value->type->kind == TYPE_STRUCT || where_is_text(value) ||
+	       (value->type->kind == TYPE_STRUCT || value_has_text(value) ||
 		type_is_scalar(value->type));
 }
 
@@ -328,7 +323,7 @@ static void where_name_context(void *priv, const struct value *value, const char
 		where_name_provided(contexts, value);
 	else
 		where_add_name(contexts, xasprintf("%s%s", prefix, value->field->shown),
-			       where_is_text(value)	       ? LTT_FILTER_TEXT :
+			       value_has_text(value)	       ? LTT_FILTER_TEXT :
 			       value->type->kind == TYPE_FLOAT ? LTT_FILTER_NUMBER :
 								 LTT_FILTER_INTEGER);
 	contexts->nr++;
@@ -341,7 +336,7 @@ static void where_set_context(struct ltt_filter_value *to, const struct value *v
 	*to = (struct ltt_filter_value){ .kind = value ? LTT_FILTER_INTEGER : LTT_FILTER_ABSENT };
 	if (!value)
 		return;
-	if (where_is_text(value)) {
+	if (value_has_text(value)) {
 		to->kind = LTT_FILTER_TEXT;
 		to->length = (uint32_t)value_text_length(value);
 		to->text = (const char *)value->bytes;
@@ -614,7 +609,7 @@ static void where_put_value(struct where *where, const struct value *value)
 {
 	if (type_is_scalar(value->type)) {
 		where_put(where, &value->u, sizeof(value->u));
-	} else if (where_is_text(value)) {
+	} else if (value_has_text(value)) {
 		where_put(where, value->bytes, value_text_length(value));
 		where_put(where, "", 1);
 	} else {

@@ -84,7 +84,7 @@ static bool columns_put_value(struct pen *pen, const struct value *value)
 		value = value_provided(value);
 	if (!value)
 		return false;
-	if (value->type->kind == TYPE_STRING || value_is_text(value)) {
+	if (value_has_text(value)) {
 		pen_name_bytes(pen, value->bytes, value_text_length(value));
 		return false;
 	}
@@ -569,7 +569,7 @@ static void columns_mold_fields(struct pen *pen, const struct value *fields)
 	bool quotes = false;
 
 	for (const struct value *value = fields + 1; value < end; value++) {
-		quotes |= value->type->kind == TYPE_STRING || value_is_text(value);
+		quotes |= value_has_text(value);
 		if (value->type->kind != TYPE_STRUCT && columns_has_odd_label(value->type))
 			mold_give_up(pen);
 	}

@@ -34,7 +34,7 @@ enum mold_way mold_way_of(const struct value *value, bool any_base)
 		return any_base || (type->base != 16 && type->base != 8 && type->base != 2) ?
 			       MOLD_NUMBER :
 			       MOLD_GENERAL;
-	return type->kind == TYPE_STRING || value_is_text(value) ? MOLD_QUOTED : MOLD_GENERAL;
+	return value_has_text(value) ? MOLD_QUOTED : MOLD_GENERAL;
 }
 
 bool mold_takes_way(struct pen *pen, const struct value *value, enum mold_way way)

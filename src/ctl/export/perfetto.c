@@ -337,7 +337,7 @@ static void perfetto_field(struct perfetto *perfetto, struct pen *pen, const str
 		perfetto_label(pen, value);
 	} else if (type_is_scalar(value->type)) {
 		perfetto_number(pen, value);
-	} else if (value->type->kind == TYPE_STRING || value_is_text(value)) {
+	} else if (value_has_text(value)) {
 		perfetto_string(perfetto, pen, value);
 	} else {
 		perfetto->scratch.used = 0;
@@ -536,7 +536,7 @@ static void perfetto_members(struct pen *pen, const struct event *event,
 			value = value_member(event->fields, members[i].other);
 		if (!value)
 			continue;
-		if (value->type->kind == TYPE_STRING || value_is_text(value))
+		if (value_has_text(value))
 			perfetto_put_text(pen, i + 1, value->bytes, value_text_length(value));
 		else if (type_is_scalar(value->type) && value->type->kind != TYPE_FLOAT)
 			protobuf_u64(pen, i + 1, value->u);

@@ -217,7 +217,7 @@ static enum groups_place_kind groups_field_kind(enum query_role role, const stru
 		return GROUPS_NUMBER;
 	if (kind == TYPE_ENUM)
 		return GROUPS_LABEL;
-	return kind == TYPE_STRING || value_is_text(value) ? GROUPS_STRING : GROUPS_OTHER;
+	return value_has_text(value) ? GROUPS_STRING : GROUPS_OTHER;
 }
 
 static enum groups_place_kind groups_place_kind(enum query_role role, const struct value *value)

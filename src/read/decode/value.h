@@ -128,6 +128,12 @@ static inline bool value_is_text(const struct value *value)
 	return value_is_packed(value) && value->type->text && !value->bit;
 }
 
+/** Whether it is a string, or shown as one. */
+static inline bool value_has_text(const struct value *value)
+{
+	return value->type->kind == TYPE_STRING || value_is_text(value);
+}
+
 /** Bytes of a packed array of 8-bit text, up to its first NUL. */
 static inline size_t text_length(const struct value *value)
 {
