@@ -11,30 +11,32 @@
 #include "sched.h"
 
 #define CPUS_MOST 8192u
-#define DEPTH_MOST 16u	/* threads that wait for each other */
+#define HOPS_MOST 16u	/* threads that wait for each other */
 #define RIVALS_MOST 16u /* threads that are compared as the one that had a CPU */
 
 /** struct state - of a thread, from this time until its next one. @waker: of CRITICAL_RUNNABLE, the
- *  thread that woke it; NULL: an interrupt did, or it was preempted. @early: the waker had entered
- *  and left no call before. */
+ *  thread that ran when it was woken; NULL: none, or it was preempted. @in_none: the waker was in
+ *  no known call, after @nr_calls events of its calls. */
 struct state {
 	int64_t from_ns;
 	const char *call;
 	const struct waiter *waker;
 	uint32_t cpu;
 	uint8_t kind;
-	bool early;
+	bool in_none;
+	uint32_t nr_calls;
 };
 
-/** struct waiter - a thread. @call: NULL: none, if @knows_call. @left_first: its first event of a
- *  call is the end of one, in which it was until then. */
+/** struct waiter - a thread. @call: NULL: none is known. @nr_calls: events of them. @left_first:
+ *  the first one is the end of a call, in which it was until then. @has_ended: it runs no more. */
 struct waiter {
 	struct critical_thread thread;
 	struct idmap_node node;
 	struct waiter *next;
 	const struct source *source;
 	const char *call;
-	bool knows_call, left_first;
+	uint32_t nr_calls;
+	bool left_first, has_ended;
 	struct state *states;
 	uint32_t nr_states;
 };
@@ -227,9 +229,11 @@ static void take_switch(struct critical *critical, const struct event *event,
 
 	set_name(prev, value_member(event->fields, "prev_comm"));
 	set_name(next, value_member(event->fields, "next_comm"));
-	if (prev)
+	if (prev) {
 		change(critical, prev, event, CRITICAL_RUNNING,
 		       action->preempted ? CRITICAL_RUNNABLE : CRITICAL_ASLEEP);
+		prev->has_ended |= action->dead;
+	}
 	if (next && (state = change(critical, next, event, CRITICAL_RUNNABLE, CRITICAL_RUNNING)))
 		state->cpu = (uint32_t)MIN(event->packet->cpu, (uint64_t)CPUS_MOST);
 	if (cpu && !cpu->nr_turns)
@@ -245,13 +249,6 @@ static bool is_interrupted(struct critical *critical, const struct event *event)
 	return cpu && cpu->interrupts;
 }
 
-/* Names of kernel threads have a slash. */
-static bool is_kernel(const struct waiter *waiter)
-{
-	return strchr(waiter->thread.name, '/');
-}
-
-/* A thread of a program wakes others in system calls alone. */
 static void take_wakeup(struct critical *critical, const struct event *event,
 			const struct sched_action *action)
 {
@@ -265,8 +262,9 @@ static void take_wakeup(struct critical *critical, const struct event *event,
 	state = change(critical, woken, event, CRITICAL_ASLEEP, CRITICAL_RUNNABLE);
 	if (!state || !waker || waker == woken || is_interrupted(critical, event))
 		return;
-	state->waker = waker->knows_call && !waker->call && !is_kernel(waker) ? NULL : waker;
-	state->early = !waker->knows_call;
+	state->waker = waker;
+	state->in_none = !waker->call;
+	state->nr_calls = waker->nr_calls;
 	if (!waker->nr_states)
 		add_state(critical, waker, critical->from_ns, CRITICAL_RUNNING);
 }
@@ -290,12 +288,12 @@ static void take_call(struct critical *critical, const struct event *event, cons
 		return;
 	if (!waiter->nr_states)
 		add_state(critical, waiter, critical->from_ns, CRITICAL_RUNNING);
-	if (!*call && !waiter->knows_call) {
+	if (!*call && !waiter->nr_calls) {
 		was_in_call(waiter, strstr(event->ec->name, "exit_") + strlen("exit_"));
 		waiter->left_first = true;
 	}
 	waiter->call = *call ? call : NULL;
-	waiter->knows_call = true;
+	waiter->nr_calls++;
 	if (!waiter->nr_states || kind_of(waiter) != CRITICAL_RUNNING)
 		return;
 	cpu = waiter->states[waiter->nr_states - 1].cpu;
@@ -418,51 +416,96 @@ static uint32_t state_at(const struct waiter *waiter, int64_t ns)
 	return low;
 }
 
-/* The thread that ended the state before this one; NULL: an interrupt. */
+/* Names of kernel threads have a slash. */
+static bool is_kernel(const struct waiter *waiter)
+{
+	return strchr(waiter->thread.name, '/');
+}
+
+/* The thread that ended the state before this one; NULL: an interrupt. A thread of a program wakes
+ * others in system calls, and when it ends, after the last one. */
 static const struct waiter *waker_of(const struct critical *critical, const struct state *state)
 {
 	const struct waiter *waker = state->waker;
-	bool was_in_none = waker && state->early && critical->has_calls && !waker->left_first;
 
-	return was_in_none && !is_kernel(waker) ? NULL : waker;
+	if (!waker || !state->in_none || !critical->has_calls || is_kernel(waker))
+		return waker;
+	if (!state->nr_calls && waker->left_first)
+		return waker;
+	return waker->has_ended && state->nr_calls == waker->nr_calls ? waker : NULL;
 }
 
-/* @waited_in: as of struct critical_part, for threads that the first one waits for. */
-static void walk_thread(const struct walk *walk, const struct waiter *waiter, int64_t from_ns,
-			int64_t to_ns, unsigned int depth, const char *waited_in)
+static void add_state_part(const struct walk *walk, const struct waiter *waiter,
+			   const struct state *state, int64_t from_ns, int64_t to_ns,
+			   const char *waited_in)
 {
-	const struct critical *critical = walk->critical;
+	const struct state *end = waiter->states + waiter->nr_states, *next = state + 1;
+	struct critical_part part = {
+		.kind = (enum critical_kind)state->kind,
+		.thread = &waiter->thread,
+		.call = state->call,
+		.waited_in = waited_in,
+		.ns = event_ns_between(from_ns, to_ns),
+	};
 
-	for (uint32_t i = state_at(waiter, from_ns); i < waiter->nr_states; i++) {
-		const struct state *state = &waiter->states[i];
-		const struct state *next = i + 1 < waiter->nr_states ? state + 1 : NULL;
-		int64_t begin_ns = MAX(state->from_ns, from_ns);
-		int64_t end_ns = next ? MIN(next->from_ns, to_ns) : to_ns;
-		bool asleep = next && state->kind == CRITICAL_ASLEEP;
-		const struct waiter *waker = asleep ? waker_of(critical, next) : NULL;
-		struct critical_part part = {
-			.kind = (enum critical_kind)state->kind,
-			.thread = &waiter->thread,
-			.call = state->call,
-			.waited_in = waiter == walk->first ? NULL : waited_in,
-			.ns = event_ns_between(begin_ns, end_ns),
-		};
+	if (state->kind == CRITICAL_ASLEEP && (next == end || waker_of(walk->critical, next)))
+		part.kind = CRITICAL_UNKNOWN;
+	if (state->kind == CRITICAL_RUNNABLE && next < end)
+		part.other = rival(walk->critical, next->cpu, from_ns, to_ns);
+	if (part.ns)
+		add_part(walk, &part);
+}
 
-		if (state->from_ns >= to_ns)
-			break;
-		if (waker && depth < DEPTH_MOST) {
-			walk_thread(walk, waker, begin_ns, end_ns, depth + 1,
-				    depth	? waited_in :
-				    state->call ?:
-						  "");
+/* The thread that ended the state, which lasts until @to_ns. */
+static const struct waiter *ended_by(const struct walk *walk, const struct waiter *waiter,
+				     const struct state *state, int64_t to_ns)
+{
+	const struct state *next = state + 1;
+
+	if (state->kind != CRITICAL_ASLEEP || next == waiter->states + waiter->nr_states ||
+	    next->from_ns > to_ns)
+		return NULL;
+	return waker_of(walk->critical, next);
+}
+
+/* Back from @to_ns, at which the thread woke the first one: where another thread woke it, the path
+ * is that one's before. */
+static void walk_back(const struct walk *walk, const struct waiter *waiter, int64_t from_ns,
+		      int64_t to_ns, const char *waited_in)
+{
+	unsigned int hops = 0; /* without progress: the events contradict each other */
+
+	while (to_ns > from_ns) {
+		const struct state *state = &waiter->states[state_at(waiter, to_ns - 1)];
+		const struct waiter *waker = ended_by(walk, waiter, state, to_ns);
+		int64_t begin_ns = MIN(MAX(state->from_ns, from_ns), to_ns - 1);
+
+		if (waker && waker != walk->first && waker->nr_states && hops < HOPS_MOST) {
+			waiter = waker;
+			hops++;
 			continue;
 		}
-		if (state->kind == CRITICAL_ASLEEP && (!next || waker))
-			part.kind = CRITICAL_UNKNOWN;
-		if (state->kind == CRITICAL_RUNNABLE && next)
-			part.other = rival(critical, next->cpu, begin_ns, end_ns);
-		if (part.ns)
-			add_part(walk, &part);
+		add_state_part(walk, waiter, state, begin_ns, to_ns, waited_in);
+		to_ns = begin_ns;
+		hops = 0;
+	}
+}
+
+/* @waiter: the first one. */
+static void walk_first(const struct walk *walk, const struct waiter *waiter, int64_t from_ns,
+		       int64_t to_ns)
+{
+	for (uint32_t i = 0; i < waiter->nr_states && waiter->states[i].from_ns < to_ns; i++) {
+		const struct state *state = &waiter->states[i];
+		bool is_last = i + 1 == waiter->nr_states;
+		int64_t begin_ns = MAX(state->from_ns, from_ns);
+		int64_t end_ns = is_last ? to_ns : MIN(state[1].from_ns, to_ns);
+		const struct waiter *waker = ended_by(walk, waiter, state, end_ns);
+
+		if (waker && waker->nr_states)
+			walk_back(walk, waker, begin_ns, end_ns, state->call ?: "");
+		else
+			add_state_part(walk, waiter, state, begin_ns, end_ns, NULL);
 	}
 }
 
@@ -486,6 +529,6 @@ void critical_find(const struct critical *critical, uint64_t tid, struct critica
 	if (!waiter)
 		return;
 	walk.first = waiter;
-	walk_thread(&walk, waiter, critical->from_ns, critical->to_ns, 0, NULL);
+	walk_first(&walk, waiter, critical->from_ns, critical->to_ns);
 	qsort(ret->parts, ret->nr_parts, sizeof(ret->parts[0]), longer_part);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * critical.h - the critical path of a time in a thread, by the kernel's events of this time: while
- * the thread was blocked, the path goes on in the thread that woke it, and so on. So each
- * nanosecond is that of one thread, which ran, waited for a CPU, or slept until an interrupt. Owned
- * by one reader.
+ * critical.h - the critical path of a time in a thread, by the kernel's events of this time. While
+ * the thread was blocked, the path is that of the thread that woke it, back to where another one
+ * had woken that, and so on. So each nanosecond is that of one thread, which ran, waited for a CPU,
+ * or slept until an interrupt. Owned by one reader.
  */
 #ifndef ANALYSE_CRITICAL_H
 #define ANALYSE_CRITICAL_H
@@ -16,6 +16,7 @@ struct event;
 
 #define CRITICAL_STATES_MOST (1u << 20) /* changes of threads that are kept */
 #define CRITICAL_PARTS_MOST 256u
+#define CRITICAL_AFTER_NS 10000000
 #define CRITICAL_NAME_BYTES 20u
 
 /** Events of interrupts, for view_select.names: wakeups between them are theirs. */
@@ -66,7 +67,8 @@ struct critical_path {
 	bool is_cut;
 };
 
-/** For paths in the time from @from_ns to @to_ns, all of whose events are passed. */
+/** For paths in the time from @from_ns to @to_ns. All events of this time are passed, and those of
+ *  CRITICAL_AFTER_NS behind it, by which a thread that woke another one is known to have ended. */
 struct critical *critical_new(int64_t from_ns, int64_t to_ns);
 void critical_free(struct critical *critical);
 /** The event is the next one in time, of any thread. */

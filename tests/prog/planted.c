@@ -137,10 +137,10 @@ int main(void)
 	with_hog();
 	with_server();
 	trace_mark(web_request_begin, "kind %s", "child");
-	if (!fork()) {
-		prctl(PR_SET_NAME, "child");
-		work_us(50000);
-		_exit(0);
+	if (!fork()) { /* a program without libltt, whose thread could be the last to end */
+		execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done",
+		      NULL);
+		_exit(1);
 	}
 	wait(NULL);
 	trace_mark(web_request_end, "kind %s", "child");

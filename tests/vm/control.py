@@ -464,7 +464,7 @@ def test_why():
         "alone": [("running", "worker", None, None, None)],
         "stolen": [("runnable", "worker", None, "hog", None), ("running", "worker", None, None, None)],
         "rpc": [("asleep", "server", "clock_nanosleep", None, "read"), ("running", "server", None, None, "read")],
-        "child": [("running", "child", None, None, "wait4")],
+        "child": [("running", "sh", None, None, "wait4")],
     }
     check({s["group"] for s in found["slowest"]} == set(planted), found)
     for span in found["slowest"]:

@@ -588,12 +588,13 @@ static void latency_verb_set_path(struct json_object *o, const struct critical_p
 }
 
 static void latency_verb_explain_one(struct json_object *o, const struct latency_slow *slow,
-				     struct view *view, const struct view_select *select)
+				     struct view *view, struct view_select *select)
 {
 	struct critical *critical = critical_new(select->begin_ns, select->end_ns);
 	struct critical_path *path = xalloc(sizeof(*path));
 	struct event event;
 
+	select->end_ns += CRITICAL_AFTER_NS;
 	while (event_next(view, select, &event) > 0)
 		critical_take(critical, &event);
 	critical_find(critical, slow->span.tid, path);
@@ -603,7 +604,7 @@ static void latency_verb_explain_one(struct json_object *o, const struct latency
 }
 
 static void latency_verb_divide_one(struct json_object *o, const struct latency_slow *slow,
-				    struct view *view, const struct view_select *select)
+				    struct view *view, struct view_select *select)
 {
 	struct parts parts;
 	struct event event;
@@ -619,7 +620,7 @@ static void latency_verb_divide_one(struct json_object *o, const struct latency_
 static void latency_verb_add_parts(struct json_object *o, const struct latency_slow *slow,
 				   const char *path)
 {
-	const struct view_select select = {
+	struct view_select select = {
 		.has_begin = true,
 		.has_end = true,
 		.begin_ns = slow->span.from_ns,
