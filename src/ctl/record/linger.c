@@ -173,6 +173,9 @@ static bool may_be_in_scope(int pid, const char *path, const char *env, size_t l
 struct found {
 	unsigned int nr; /* processes of the scope that have libltt */
 	bool young;	 /* there are others that may have it soon */
+	/* One that has it may have registered libltt's own points alone: those of the program
+	 * follow, from its constructors. */
+	bool has_begun;
 };
 
 static struct found linger_scan(const char *scope)
@@ -193,10 +196,12 @@ static struct found linger_scan(const char *scope)
 		len = text_read(path, buf, ENVIRONMENT_BYTES);
 		if (!may_be_in_scope(atoi(pid), path, buf, len, scope))
 			continue;
-		if (len && linger_has_libltt(pid))
+		if (len && linger_has_libltt(pid)) {
 			found.nr++;
-		else
+			found.has_begun = found.has_begun || linger_is_young(pid);
+		} else {
 			found.young = found.young || linger_is_young(pid);
+		}
 	}
 	if (proc)
 		closedir(proc);
@@ -261,7 +266,7 @@ unsigned int linger(struct ctl *ctl, const struct others *others)
 		if (known.recording == 0 || others->no_wait)
 			found = linger_scan(others->scope);
 		more = found.nr - MIN(found.nr, known.applications);
-		unknown = found.young || more;
+		unknown = found.young || more || (found.has_begun && !known.recording);
 		nr = known.recording + more;
 		if (!unknown)
 			complete = now;
