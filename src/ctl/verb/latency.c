@@ -594,7 +594,7 @@ static void latency_verb_explain_one(struct json_object *o, const struct latency
 	struct critical_path *path = xalloc(sizeof(*path));
 	struct event event;
 
-	select->end_ns += CRITICAL_AFTER_NS;
+	select->end_ns = MIN(select->end_ns, INT64_MAX - CRITICAL_AFTER_NS) + CRITICAL_AFTER_NS;
 	while (event_next(view, select, &event) > 0)
 		critical_take(critical, &event);
 	critical_find(critical, slow->span.tid, path);
