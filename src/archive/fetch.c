@@ -137,6 +137,14 @@ static int compare_parts(const void *a, const void *b)
 	return ret ? ret : (x->is->first > y->is->first) - (x->is->first < y->is->first);
 }
 
+/* Of segments with one number, which are of several archivers, one has the end: in any order. */
+static bool fetch_has_end(const struct segment_footer *footer, bool is_first, bool ended_before)
+{
+	bool same = !is_first && footer->is.number == footer[-1].is.number;
+
+	return footer->is.ended || (same && ended_before);
+}
+
 static int fetch_footers(struct fetch *f, char *const *names, uint32_t nr, struct err *err)
 {
 	f->footers = xalloc((nr + 1ul) * sizeof(*f->footers));
@@ -146,7 +154,7 @@ static int fetch_footers(struct fetch *f, char *const *names, uint32_t nr, struc
 		if (segment_read(f->bucket, names[i], footer, err))
 			return err->code;
 		f->nr_footers++;
-		f->counts->ended = footer->is.ended;
+		f->counts->ended = fetch_has_end(footer, i == 0, f->counts->ended);
 		for (uint32_t j = 0; j < footer->nr_parts; j++)
 			sort_part(f, names[i], footer, &footer->parts[j]);
 	}
