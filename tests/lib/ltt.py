@@ -132,18 +132,23 @@ def serve():
 
 
 def take_away(pid, how):
-    """Send a signal that ends a daemon, and wait until it has ended."""
+    """Send a signal that ends a daemon, and wait until it has ended: without memory, it may hold locks."""
     os.kill(pid, how)
-    until(lambda: pid not in daemons(), 10, "the daemon to end")
+    until(lambda: state_of(pid) in ("", "X", "Z"), 10, "the daemon to end")
+
+
+def state_of(pid):
+    """The letter of its state; "": there is none."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def is_stopped(pid):
     """Whether SIGSTOP has taken effect."""
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] == "T"
-    except FileNotFoundError:
-        return False
+    return state_of(pid) == "T"
 
 
 def go_on(pid):
