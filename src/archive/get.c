@@ -32,13 +32,15 @@ static uint32_t count_of_session(const struct listing *names, uint32_t from)
 	return i - from;
 }
 
-/* A directory that is new or empty. Return: descriptor, or -1 with @err. */
-static int open_empty(int at_fd, const char *name, const char *path, struct err *err)
+/* A directory that is new (@ret_made) or empty. Return: descriptor, or -1 with @err. */
+static int open_empty(int at_fd, const char *name, const char *path, bool *ret_made,
+		      struct err *err)
 {
 	AUTO_FD int fd = -1;
 	AUTO_DIR DIR *dir = NULL;
 
-	if (mkdirat(at_fd, name, 0777) < 0 && errno != EEXIST) {
+	*ret_made = mkdirat(at_fd, name, 0777) == 0;
+	if (!*ret_made && errno != EEXIST) {
 		err_errno(err, ERR_OUTPUT, errno, "can't create %s", path);
 		return -1;
 	}
@@ -75,7 +77,7 @@ static int open_own(int top, const struct segment_footer *footer, char **ret_pat
 			continue;
 		free(*ret_path);
 		*ret_path = xasprintf("%s/%s", footer->is.host, own);
-		return open_empty(host, own, *ret_path, err);
+		return open_empty(host, own, *ret_path, &(bool){ false }, err);
 	}
 	err_set(err, ERR_OUTPUT, "%s has too many sessions of one name", footer->is.host);
 	return -1;
@@ -108,6 +110,19 @@ struct fetch_target {
 	bool lines; /* JSON is printed */
 };
 
+/* What a fetch that failed has made: the directory of the session, of its host, and @dir. */
+static void discard(int fd, const struct fetch_target *to, const char *path, bool alone, bool made)
+{
+	AUTO_FREE char *own = alone ? NULL : xasprintf("%s/%s", to->dir, path);
+	char *slash;
+
+	dir_empty(fd, ".", CHUNK_MAX_DEPTH + 4);
+	for (; own && strlen(own) > strlen(to->dir) && rmdir(own) == 0; *slash = '\0')
+		slash = strrchr(own, '/');
+	if (made)
+		(void)rmdir(to->dir);
+}
+
 /* @alone: the session gets the directory itself. */
 static int fetch_one(struct bucket *bucket, char *const *names, uint32_t nr,
 		     const struct fetch_target *to, bool alone, struct err *err)
@@ -116,13 +131,15 @@ static int fetch_one(struct bucket *bucket, char *const *names, uint32_t nr,
 	AUTO_FREE char *path = xstrdup(dir);
 	struct segment_footer footer = { 0 };
 	struct fetch_counts counts;
+	bool made = false;
 	AUTO_FD int top = -1;
 	AUTO_FD int fd = -1;
 
 	if (alone) {
-		fd = open_empty(AT_FDCWD, dir, dir, err);
+		fd = open_empty(AT_FDCWD, dir, dir, &made, err);
 	} else if (!segment_read(bucket, names[0], &footer, err)) {
-		if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+		made = mkdir(dir, 0777) == 0;
+		if (!made && errno != EEXIST)
 			err_errno(err, ERR_OUTPUT, errno, "can't create %s", dir);
 		top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		fd = top < 0 ? -1 : open_own(top, &footer, &path, err);
@@ -135,7 +152,7 @@ static int fetch_one(struct bucket *bucket, char *const *names, uint32_t nr,
 	if (fetch_session(bucket, names, nr, to->excerpt, fd, &counts, err) == 0)
 		(to->lines ? print_line : print_text)(path, &counts);
 	else
-		dir_empty(fd, ".", CHUNK_MAX_DEPTH + 4);
+		discard(fd, to, path, alone, made);
 	return err->code;
 }
 
