@@ -398,8 +398,7 @@ static bool snapshot_find_dir(struct job *job)
 	return snapshot->dir_fd >= 0;
 }
 
-/* It is done when the files are written. Remembered events are copied for other sessions, which
- * know of no snapshot of this one: they wait. */
+/* It is done when the files are written. Another one of the session waits until then. */
 static bool do_snapshot(struct worker *w, struct job *job)
 {
 	if (job->snapshot.copied) {
@@ -409,14 +408,9 @@ static bool do_snapshot(struct worker *w, struct job *job)
 			send_copies(w, job);
 		return true;
 	}
-	if (w->saving && job->snapshot.remembered) {
+	if (w->saving) {
 		list_append(&w->held, &job->node);
 		return false;
-	}
-	if (w->saving) {
-		err_set(&job->err, ERR_BUSY,
-			"a snapshot of the session is being written; retry when it is complete");
-		return true;
 	}
 	if (!snapshot_find_dir(job))
 		return true;
