@@ -76,6 +76,7 @@ enum ltt_kmod_event_flags {
 	LTT_KMOD_SYSCALL = 2, /* entry or exit of a system call */
 	LTT_KMOD_BY_PERF = 4, /* a tracepoint that costs several times more than others */
 	LTT_KMOD_STATE = 8,   /* recorded by LTT_KMOD_DUMP only */
+	LTT_KMOD_SAMPLED = 16, /* so many times in a second: only for channels that name it */
 };
 
 /**

@@ -85,7 +85,7 @@ function __lttctl_arguments -a option
         case --buffer-ownership
             printf '%s\n' user process
         case --of
-            printf '%s\n' functions kernel-stacks user-stacks waits memory
+            printf '%s\n' functions samples kernel-stacks user-stacks waits memory
         case --color
             printf '%s\n' auto always never
         case --uid --vuid

@@ -16,6 +16,7 @@
 #include "dump/argv.h"
 #include "dump/changes.h"
 #include "dump/dump.h"
+#include "dump/maps.h"
 #include "family.h"
 #include "probe/coming.h"
 #include "probe/fallback.h"
@@ -27,6 +28,7 @@
 #include "probe/markers.h"
 #include "probe/presets.h"
 #include "probe/providers.h"
+#include "probe/samples.h"
 #include "registry.h"
 #include "request.h"
 #include "trace/control.h"
@@ -210,6 +212,10 @@ static int __init events_init(void)
 	if (ret)
 		goto no_changes;
 	ret = argv_init();
+	if (!ret)
+		ret = maps_init();
+	if (!ret)
+		ret = samples_init();
 	if (!ret)
 		ret = markers_init();
 	if (!ret)

@@ -6,3 +6,4 @@
 #include "../dump/kvm.c"
 #include "../dump/changes.c"
 #include "../dump/argv.c"
+#include "../dump/maps.c"

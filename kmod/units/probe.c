@@ -17,3 +17,4 @@
 #include "../probe/providers.c"
 #include "../probe/traced.c"
 #include "../probe/presets.c"
+#include "../probe/samples.c"

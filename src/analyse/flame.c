@@ -2,6 +2,7 @@
 #include "flame.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,6 +19,7 @@ struct flame_address {
 	struct flame_address *next;
 	uint64_t pid, address;
 	uint32_t source, nr;
+	bool is_return;
 	const struct stacks_frame *frames[]; /* the outermost one first */
 };
 
@@ -25,6 +27,7 @@ static const struct {
 	const char *name, *unit, *events, *context;
 } flame_kinds[] = {
 	[FLAME_FUNCTIONS] = { .name = "functions", .unit = "ns", .events = CALLS_EVENTS },
+	[FLAME_SAMPLES] = { .name = "samples", .unit = "ns", .events = FLAME_SAMPLED },
 	[FLAME_KERNEL_STACKS] = { .name = "kernel-stacks",
 				  .unit = "events",
 				  .context = "callstack_kernel" },
@@ -74,7 +77,7 @@ struct flame *flame_new(enum flame_kind kind, struct objects *objects, const str
 	struct flame *flame = flame_make(kind, objects, host);
 
 	flame->threads = threads;
-	for (int i = FLAME_KERNEL_STACKS; i <= FLAME_USER_STACKS; i++)
+	for (int i = FLAME_SAMPLES; i <= FLAME_USER_STACKS; i++)
 		if (flame_wants(flame, (enum flame_kind)i))
 			flame->of_context[i] = stacks_new(STACKS_NODES_MOST);
 	if (flame_wants(flame, FLAME_FUNCTIONS))
@@ -82,6 +85,12 @@ struct flame *flame_new(enum flame_kind kind, struct objects *objects, const str
 	if (flame_wants(flame, FLAME_WAITS) || flame_wants(flame, FLAME_MEMORY))
 		flame->overview = overview_new(objects, host, threads, 0);
 	return flame;
+}
+
+static bool flame_declares(const struct view *view, enum flame_kind kind)
+{
+	return flame_kinds[kind].context ? view_has_context(view, flame_kinds[kind].context) :
+					   view_declares(view, flame_kinds[kind].events);
 }
 
 struct flame *flame_new_beside(struct overview *overview, const struct view *view,
@@ -93,22 +102,25 @@ struct flame *flame_new_beside(struct overview *overview, const struct view *vie
 	flame->is_beside = true;
 	if (view_declares(view, CALLS_EVENTS))
 		flame->calls = calls_new(objects, host);
-	for (int i = FLAME_KERNEL_STACKS; i <= FLAME_USER_STACKS; i++)
-		if (view_has_context(view, flame_kinds[i].context))
+	for (int i = FLAME_SAMPLES; i <= FLAME_USER_STACKS; i++)
+		if (flame_declares(view, (enum flame_kind)i))
 			flame->of_context[i] = stacks_new(STACKS_NODES_MOST);
 	return flame;
 }
 
 bool flame_needs_objects(const struct view *view)
 {
-	return view_declares(view, CALLS_EVENTS) ||
-	       view_has_context(view, flame_kinds[FLAME_KERNEL_STACKS].context) ||
-	       view_has_context(view, flame_kinds[FLAME_USER_STACKS].context);
+	bool needs = false;
+
+	for (int i = FLAME_FUNCTIONS; i <= FLAME_USER_STACKS; i++)
+		needs = needs || flame_declares(view, (enum flame_kind)i);
+	return needs;
 }
 
 bool flame_has_contexts(const struct flame *flame)
 {
-	return flame->of_context[FLAME_KERNEL_STACKS] || flame->of_context[FLAME_USER_STACKS];
+	return flame->of_context[FLAME_SAMPLES] || flame->of_context[FLAME_KERNEL_STACKS] ||
+	       flame->of_context[FLAME_USER_STACKS];
 }
 
 void flame_free(struct flame *flame)
@@ -162,14 +174,16 @@ static const struct stacks_frame *flame_symbol_frame(struct stacks *stacks,
 	return stacks_frame(stacks, name ? name : symbol->function, symbol->file, symbol->line);
 }
 
-/* The address is the one behind a call: the byte before it is in the line of the call. */
+/* Of the address behind a call, the byte before it is in the line of the call. */
 static struct flame_address *flame_new_address(struct flame *flame, struct stacks *stacks,
-					       const struct event *event, uint64_t value)
+					       const struct event *event, uint64_t value,
+					       bool is_return)
 {
 	struct symbol symbol = { 0 };
 	bool known;
-	const struct object *object = objects_find(flame->objects, event, value - 1, &known);
-	uint64_t in_file = value - 1 - (object && object->is_pic ? object->base : 0);
+	const struct object *object =
+		objects_find(flame->objects, event, value - is_return, &known);
+	uint64_t in_file = value - is_return - (object && object->is_pic ? object->base : 0);
 	struct flame_address *address;
 	char *label AUTO_FREE = NULL;
 
@@ -183,14 +197,15 @@ static struct flame_address *flame_new_address(struct flame *flame, struct stack
 				stacks_frame(stacks, symbol.inlined[i].function,
 					     symbol.inlined[i].file, symbol.inlined[i].line);
 	} else {
-		label = flame_label(object, in_file + 1, value);
+		label = flame_label(object, in_file + is_return, value);
 		address->frames[address->nr++] = stacks_frame(stacks, label, NULL, 0);
 	}
 	return address;
 }
 
 static void flame_push_address(struct flame *flame, struct stacks *stacks,
-			       const struct event *event, uint64_t pid, uint64_t value)
+			       const struct event *event, uint64_t pid, uint64_t value,
+			       bool is_return)
 {
 	uint32_t source = event->source->number;
 	uint64_t hash = (value ^ (pid << 32 ^ source) * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
@@ -199,7 +214,8 @@ static void flame_push_address(struct flame *flame, struct stacks *stacks,
 
 	for (; node; node = idmap_next(&flame->addresses_map, node)) {
 		address = container_of(node, struct flame_address, node);
-		if (address->address == value && address->pid == pid && address->source == source)
+		if (address->address == value && address->pid == pid &&
+		    address->source == source && address->is_return == is_return)
 			break;
 	}
 	if (!node && flame->nr_addresses == FLAME_ADDRESSES_MOST) {
@@ -207,10 +223,11 @@ static void flame_push_address(struct flame *flame, struct stacks *stacks,
 		return;
 	}
 	if (!node) {
-		address = flame_new_address(flame, stacks, event, value);
+		address = flame_new_address(flame, stacks, event, value, is_return);
 		address->pid = pid;
 		address->address = value;
 		address->source = source;
+		address->is_return = is_return;
 		address->next = flame->addresses;
 		flame->addresses = address;
 		flame->nr_addresses++;
@@ -233,49 +250,96 @@ static void flame_push_process(struct flame *flame, struct stacks *stacks,
 		flame_push(flame, stacks_frame(stacks, text, NULL, 0));
 }
 
+/* Of kernels there is one for all processes. */
+static uint64_t flame_pid(const struct event *event)
+{
+	return event->task.pid ? event->task.pid->u : UINT64_MAX;
+}
+
+/* The calls of a stack, the outermost one first. @is_exact: the innermost one is no call, but the
+ * place itself. Return: false: it has none. */
+static bool flame_push_calls(struct flame *flame, struct stacks *stacks, const struct event *event,
+			     const struct value *calls, uint64_t pid, bool is_exact)
+{
+	if (!calls || !value_is_packed(calls) || calls->type->elem->kind != TYPE_INT ||
+	    !calls->count)
+		return false;
+	stacks->nr_cut += calls->count > STACKS_DEPTH_MOST;
+	for (uint32_t i = MIN(calls->count, STACKS_DEPTH_MOST); i-- > 0;)
+		flame_push_address(flame, stacks, event, pid, value_element(calls, i).u,
+				   !is_exact || i > 0);
+	return true;
+}
+
 /* The process, its calls, and the event: there may be several events with the context. */
 static void flame_take_context(struct flame *flame, enum flame_kind kind, const struct event *event)
 {
 	struct stacks *stacks = flame->of_context[kind];
 	const char *name = flame_kinds[kind].context;
 	const struct value *value = value_member(event->stream_context, name);
-	uint64_t pid = 0;
 
 	if (!value)
 		value = value_member(event->context, name);
-	if (!value || !value_is_packed(value) || value->type->elem->kind != TYPE_INT ||
-	    !value->count)
-		return;
-	if (kind == FLAME_USER_STACKS)
-		pid = event->task.pid ? event->task.pid->u : UINT64_MAX;
 	flame->nr = 0;
 	flame_push_process(flame, stacks, event);
-	stacks->nr_cut += value->count > STACKS_DEPTH_MOST;
-	for (uint32_t i = MIN(value->count, STACKS_DEPTH_MOST); i-- > 0;)
-		flame_push_address(flame, stacks, event, pid, value_element(value, i).u);
+	if (!flame_push_calls(flame, stacks, event, value,
+			      kind == FLAME_USER_STACKS ? flame_pid(event) : 0, false))
+		return;
 	flame_push(flame, stacks_frame(stacks, event->ec->name, NULL, 0));
 	stacks_add(stacks, flame->frames, flame->nr, 1);
 	flame->seen[kind] = true;
 }
 
-static bool flame_is_function(struct flame *flame, const struct ctf_event_class *ec)
+/* The process, the calls of its program, then those of the kernel that it made. */
+static void flame_take_sample(struct flame *flame, const struct event *event, uint64_t ns)
+{
+	const struct value *user = value_member(event->fields, "stack_user");
+	const struct value *kernel = value_member(event->fields, "stack_kernel");
+	struct stacks *stacks = flame->of_context[FLAME_SAMPLES];
+	bool in_kernel = kernel && kernel->count;
+	bool any;
+
+	flame->nr = 0;
+	flame_push_process(flame, stacks, event);
+	any = flame_push_calls(flame, stacks, event, user, flame_pid(event), !in_kernel);
+	any |= flame_push_calls(flame, stacks, event, kernel, 0, true);
+	if (!any)
+		return;
+	stacks_add(stacks, flame->frames, flame->nr, ns);
+	flame->seen[FLAME_SAMPLES] = true;
+}
+
+/* The rate is in the name. */
+static uint64_t flame_sample_ns(const char *name)
+{
+	unsigned int hz = 0;
+
+	return sscanf(name, "cpu_sample_%uhz", &hz) == 1 && hz ? 1000000000u / hz : 0;
+}
+
+static const struct flame_class *flame_class_of(struct flame *flame,
+						const struct ctf_event_class *ec)
 {
 	struct flame_class *class = &flame->classes[((uintptr_t)ec >> 4) % FLAME_CLASSES];
 
 	if (class->ec != ec)
-		*class = (struct flame_class){ ec, glob_match_list(CALLS_EVENTS, ec->name) };
-	return class->is_function;
+		*class = (struct flame_class){ ec, glob_match_list(CALLS_EVENTS, ec->name),
+					       flame_sample_ns(ec->name) };
+	return class;
 }
 
 void flame_take(struct flame *flame, const struct event *event)
 {
+	const struct flame_class *class = flame_class_of(flame, event->ec);
 	bool chosen =
 		!flame->threads || task_is_selected(&flame->names, event, NULL, flame->threads);
 
+	if (flame->of_context[FLAME_SAMPLES] && class->sample_ns && chosen)
+		flame_take_sample(flame, event, class->sample_ns);
 	for (int i = FLAME_KERNEL_STACKS; i <= FLAME_USER_STACKS; i++)
 		if (flame->of_context[i] && chosen)
 			flame_take_context(flame, (enum flame_kind)i, event);
-	if (flame->calls && flame_is_function(flame, event->ec)) {
+	if (flame->calls && class->is_function) {
 		if (chosen)
 			calls_take(flame->calls, event);
 	} else if (flame->overview && !flame->is_beside) {
@@ -372,6 +436,7 @@ bool flame_has(const struct flame *flame, enum flame_kind kind)
 	switch (flame->kind == kind || flame->kind == FLAME_ANY ? kind : FLAME_NR) {
 	case FLAME_FUNCTIONS:
 		return flame->calls && flame->calls->threads;
+	case FLAME_SAMPLES:
 	case FLAME_KERNEL_STACKS:
 	case FLAME_USER_STACKS:
 		return flame->seen[kind];
@@ -382,6 +447,11 @@ bool flame_has(const struct flame *flame, enum flame_kind kind)
 	default:
 		return false;
 	}
+}
+
+const struct stacks *flame_samples(const struct flame *flame)
+{
+	return flame->seen[FLAME_SAMPLES] ? flame->of_context[FLAME_SAMPLES] : NULL;
 }
 
 struct stacks *flame_stacks(struct flame *flame, enum flame_kind kind)

@@ -15,6 +15,7 @@
 /** In the order in which they are tried. */
 enum flame_kind {
 	FLAME_FUNCTIONS, /* --wrap=cyg-profile: time in functions, without those that they call */
+	FLAME_SAMPLES,	 /* record --sample: time on a CPU */
 	FLAME_KERNEL_STACKS, /* context callstack-kernel: events */
 	FLAME_USER_STACKS,   /* context callstack-user: events */
 	FLAME_WAITS,	     /* --wrap=pthread: time of waits for locks and others */
@@ -23,13 +24,16 @@ enum flame_kind {
 	FLAME_ANY = FLAME_NR, /* the first one that the trace has */
 };
 
+#define FLAME_SAMPLED "cpu_sample_*" /* events */
 #define FLAME_CLASSES 64u		/* that are known at a time */
 #define FLAME_ADDRESSES_MOST (1u << 18) /* of the contexts; others have no name */
 
-/** Whether the events of a class are those of functions: their names are read once. */
+/** A class of events, whose name is read once. @sample_ns: the time between two of its samples; 0:
+ *  it has none. */
 struct flame_class {
 	const struct ctf_event_class *ec;
 	bool is_function;
+	uint64_t sample_ns;
 };
 
 /**
@@ -47,7 +51,7 @@ struct flame {
 	struct objects *objects;
 	const struct view_host *host;
 	struct task_names names;
-	struct stacks *of_context[FLAME_NR]; /* of the two contexts */
+	struct stacks *of_context[FLAME_NR]; /* of samples and the two contexts */
 	bool seen[FLAME_NR];
 	struct flame_class classes[FLAME_CLASSES];
 	struct idmap addresses_map;
@@ -82,6 +86,8 @@ const char *flame_events(enum flame_kind kind);
 void flame_take(struct flame *flame, const struct event *event);
 /** Whether events of a wanted kind have been seen. */
 bool flame_has(const struct flame *flame, enum flame_kind kind);
+/** flame_samples() - the stacks of samples so far; NULL: there are none. */
+const struct stacks *flame_samples(const struct flame *flame);
 /** flame_end() - after the last event. */
 void flame_end(struct flame *flame);
 /** flame_stacks() - once for each kind that it has, after flame_end(): the stacks, sorted. */

@@ -199,3 +199,49 @@ void stacks_sort(struct stacks *stacks)
 	while ((node = stacks_next(stacks, node)))
 		stacks_sort_callees((struct stacks_node *)node, all);
 }
+
+/* --- functions ----------------------------------------------------------------------------- */
+
+static bool stacks_is_recursive(const struct stacks_node *node, uint32_t depth)
+{
+	const struct stacks_node *above = node->parent;
+
+	while (above->depth >= depth && above->frame != node->frame)
+		above = above->parent;
+	return above->depth >= depth;
+}
+
+static int stacks_compare_functions(const void *a, const void *b)
+{
+	const struct stacks_function *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return strcmp(x->frame->name, y->frame->name);
+}
+
+struct stacks_function *stacks_functions(const struct stacks *stacks, uint32_t depth,
+					 size_t *ret_nr)
+{
+	struct stacks_function *all = xalloc((stacks->nr_frames + 1) * sizeof(*all));
+	const struct stacks_node *node = NULL;
+	size_t nr = 0;
+
+	while ((node = stacks_next(stacks, node))) {
+		struct stacks_function *function = &all[node->frame->number];
+
+		if (node->depth < depth)
+			continue;
+		function->frame = node->frame;
+		function->self += node->self;
+		function->total += stacks_is_recursive(node, depth) ? 0 : node->total;
+	}
+	for (uint32_t i = 0; i < stacks->nr_frames; i++)
+		if (all[i].frame)
+			all[nr++] = all[i];
+	qsort(all, nr, sizeof(*all), stacks_compare_functions);
+	*ret_nr = nr;
+	return all;
+}

@@ -69,6 +69,15 @@ void stacks_add(struct stacks *stacks, const struct stacks_frame *const *frames,
 /** After the last one: the callees of each function by their totals, the largest first, then by
  *  their names. */
 void stacks_sort(struct stacks *stacks);
+/** struct stacks_function - a function in all stacks. @total: of the stacks that it is in. */
+struct stacks_function {
+	const struct stacks_frame *frame;
+	uint64_t self, total;
+};
+
+/** stacks_functions() - those at @depth and below, the largest @self first. Allocated. */
+struct stacks_function *stacks_functions(const struct stacks *stacks, uint32_t depth,
+					 size_t *ret_nr);
 /** stacks_next() - the next node: callees come behind their caller. @node: NULL: the first one.
  *  Return: NULL: there are no more. */
 const struct stacks_node *stacks_next(const struct stacks *stacks, const struct stacks_node *node);

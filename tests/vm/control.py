@@ -475,6 +475,47 @@ def test_why():
         check(sum(share) > 0.5 and min(share) > 0.02, f"{span['group']}: {share} of {causes}")
 
 
+def folded(*argv):
+    """{stack: value} of `flame`."""
+    lines = run("lttctl", "flame", "--folded", *argv).stdout.splitlines()
+    return {tuple(stack.split(";")): int(value) for stack, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+def check_spin(stacks):
+    """The parts of tests/prog/spin.c, with their callers. libc's read() has no frame, so its caller is missing."""
+    total = sum(stacks.values())
+    for callers, part in ((("spin_all", "spin_long"), 3 / 6), (("spin_all", "spin_short"), 1 / 6), (("spin_all", "read"), 2 / 6)):
+        of = {stack: value for stack, value in stacks.items() if " ".join(callers) in " ".join(stack)}
+        check(0.6 * part < sum(of.values()) / total < 1.4 * part, f"{callers}: {sum(of.values())} of {total}: {stacks}")
+        check(all(stack[0] == "spin" and "main" in stack for stack in of), of)
+    calls = [stack[stack.index("read") + 1:] for stack in stacks if "read" in stack]
+    check(any("ksys_read" in call or "vfs_read" in call for call in calls), f"nothing of the kernel: {calls}")
+
+
+def test_samples():
+    """Where a program works, in it and in the kernel: of one that is started, and of one that runs; no pattern of all
+    events takes samples."""
+    out = "/dev/shm/samples"
+    shutil.rmtree(out, ignore_errors=True)
+    begin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    run("lttctl", "record", "--sample=997", "-o", out, "--", f"{BUILD}/prog/spin", 20)
+    lasted_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - begin_ns
+    seen = collections.Counter(names(out))
+    check(set(seen) == {"cpu_sample_997hz", "vm_map_exec"}, seen)
+    check(900 < seen["cpu_sample_997hz"] < 2.2 * 997 * lasted_ns / 1e9, f"{seen} in {lasted_ns} ns")
+    check_spin(folded(out))
+    program = subprocess.Popen([f"{BUILD}/prog/spin", "1000"])
+    shutil.rmtree(out)
+    run("lttctl", "record", "--sample=4999", "--for=3s", "-o", out, "-p", program.pid)
+    program.kill()
+    program.wait()
+    check_spin(folded(out))
+    shutil.rmtree(out)
+    run("lttctl", "record", "-k", "-e", "*", "-o", out, "--", "true")
+    check(not [name for name in names(out) if name.startswith("cpu_sample")], "samples that are not wanted")
+    check("99, 997 or 4999" in run("lttctl", "record", "--sample=100", "true", status=1).stderr, "a rate")
+
+
 def test_record_running():
     """Processes that run already: the kernel's events of theirs alone; or of the whole machine."""
     for out in "/dev/shm/of-one", "/dev/shm/of-all":
@@ -4237,7 +4278,7 @@ def test_labels():
     check("did you mean 'O_CREAT'?" in shown[0]["why"], shown)
 
 
-TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_samples, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)

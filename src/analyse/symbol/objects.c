@@ -16,6 +16,8 @@
 
 #define OBJECTS_MOST 16384u /* of one process; a damaged trace may have any number */
 
+#define OBJECTS_PAGE 4096u     /* the unit of vm_map's pgoff */
+#define OBJECTS_EXECUTABLE 4u /* VM_EXEC of the kernel, in flags */
 #define PARENT_TRIES 16u   /* addresses by which the parent of a process is searched */
 
 /**
@@ -48,14 +50,23 @@ struct objects {
 	struct object *kernel_objects;
 };
 
-/* Of a trace of one process, or in the events' context. Return: false: unknown. */
+static bool objects_is_map(const struct event *event)
+{
+	return strstr(event->ec->name, "vm_map");
+}
+
+/* Of a trace of one process, or in the events' context; of a map, which process has it. Return:
+ * false: unknown. */
 static bool objects_process_key(char *buf, size_t len, const struct event *event)
 {
 	const struct ctf_env *vpid = trace_class_env_find(event->source->tc, "vpid");
+	const struct value *of = objects_is_map(event) ? value_member(event->fields, "pid") : NULL;
 	uint64_t pid;
 
 	if (vpid && !vpid->text)
 		pid = (uint64_t)vpid->number;
+	else if (of && of->type->kind == TYPE_INT)
+		pid = of->u;
 	else if (event->task.pid)
 		pid = event->task.pid->u;
 	else
@@ -121,17 +132,35 @@ static uint64_t objects_number(const struct event *event, const char *name)
 	return value && value->type->kind == TYPE_INT ? value->u : 0;
 }
 
-static void objects_add(struct objects *objects, const struct event *event)
+/* Code of a file, as if the file were mapped from its beginning on. */
+static struct object objects_mapped(const struct event *event)
 {
-	const struct value *path = value_member(event->fields, "path");
-	struct object_process *process = objects_process_or_new(objects, event);
-	bool is_dlopen = !value_member(event->fields, "is_pic");
-	struct object new = {
-		.base = objects_number(event, "baddr"),
-		.size = objects_number(event, "memsz"),
-		.is_pic = is_dlopen || objects_number(event, "is_pic"),
+	uint64_t start = objects_number(event, "start"), end = objects_number(event, "end");
+	uint64_t offset = objects_number(event, "pgoff") * OBJECTS_PAGE;
+	bool is_code = objects_number(event, "flags") & OBJECTS_EXECUTABLE;
+
+	return (struct object){
+		.base = start - offset,
+		.size = is_code && start < end && offset <= start ? end - start + offset : 0,
+		.is_pic = true,
+		.is_mapped = true,
 		.from_ns = event->ns,
 	};
+}
+
+static void objects_add(struct objects *objects, const struct event *event)
+{
+	bool is_map = objects_is_map(event);
+	const struct value *path = value_member(event->fields, is_map ? "filename" : "path");
+	struct object_process *process = objects_process_or_new(objects, event);
+	bool is_dlopen = !is_map && !value_member(event->fields, "is_pic");
+	struct object new = is_map ? objects_mapped(event) :
+				     (struct object){
+					     .base = objects_number(event, "baddr"),
+					     .size = objects_number(event, "memsz"),
+					     .is_pic = is_dlopen || objects_number(event, "is_pic"),
+					     .from_ns = event->ns,
+				     };
 	struct object *object;
 
 	if (!process || process->nr == OBJECTS_MOST || !new.size ||
@@ -185,7 +214,8 @@ int objects_read(struct view *view, struct objects **ret)
 		.names = "ltt_statedump:bin_info,ltt_statedump:build_id,ltt_statedump:bin_gone,"
 			 "ltt_dl:dlopen,ltt_dl:dlmopen,ltt_dl:build_id,"
 			 "lttng_ust_statedump:bin_info,lttng_ust_statedump:build_id,"
-			 "lttng_ust_lib:load,lttng_ust_lib:build_id,lttng_ust_lib:unload",
+			 "lttng_ust_lib:load,lttng_ust_lib:build_id,lttng_ust_lib:unload,"
+			 "vm_map_exec,lttng_statedump_vm_map",
 		.names_only = true,
 	};
 	struct objects *objects = xalloc(sizeof(*objects));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * objects.h - the programs and libraries that processes had mapped, according to the state dumps
- * of libltt and LTTng-UST in a trace, and to the events of dlopen() that the wrappers record. Made
+ * of libltt and LTTng-UST in a trace, to the events of dlopen() that the wrappers record, and to
+ * those of the kernel for maps of code. Made
  * by a pass of its own over the trace: a process can record events before its dump is complete.
  * Used by one thread.
  */
@@ -22,6 +23,7 @@ struct view;
 /**
  * struct object - a file and where it was.
  * @base, @size: of its mapping, in bytes. @is_pic: addresses in its file begin at 0, else at @base.
+ * @is_mapped: by the kernel's events: they are offsets in the file.
  * @build_id, @build_id_len: none: 0.
  * @is_kernel: the kernel that recorded a trace, and its modules. @kallsyms: descriptor of the file
  * with its functions (trace/kallsyms.h), which @build_id identifies; -1: there is none.
@@ -32,7 +34,7 @@ struct object {
 	char *path;
 	uint64_t base, size;
 	int64_t from_ns, until_ns;
-	bool is_pic, is_kernel;
+	bool is_pic, is_mapped, is_kernel;
 	int kallsyms;
 	uint8_t build_id[OBJECT_ID_MAX];
 	uint32_t build_id_len;

@@ -492,6 +492,36 @@ static void report_text_print_allocations(FILE *out, struct json_object *record)
 	report_text_print_sites(out, o, SITES_LEAKS);
 }
 
+/* --- samples ----------------------------------------------------------------------- */
+
+static void report_text_print_samples(FILE *out, struct json_object *record)
+{
+	struct json_object *o = json_get(record, "on_cpu");
+	struct table table = { .columns = "rrrl" };
+	double cpu_ns = (double)json_num(o, "cpu_ns");
+	char self[TEXT_BYTES], total[TEXT_BYTES];
+
+	if (!o)
+		return;
+	fprintf(out, "\non a CPU, by samples: %s; the functions with the most of it:\n",
+		text_time(total, json_num(o, "cpu_ns")));
+	table_cell(&table, "ITSELF");
+	table_cell(&table, "SHARE");
+	table_cell(&table, "AND CALLED");
+	table_cell(&table, "FUNCTION");
+	for (size_t i = 0; i < json_len(o, "functions"); i++) {
+		struct json_object *row = json_at(o, "functions", i);
+		char *where AUTO_FREE = report_text_where(row);
+
+		table_cell(&table, "%s", text_time(self, json_num(row, "self_ns")));
+		table_cell(&table, "%.1f %%", 100 * (double)json_num(row, "self_ns") / cpu_ns);
+		table_cell(&table, "%s", text_time(total, json_num(row, "total_ns")));
+		table_cell(&table, "%s", where);
+	}
+	table_print(out, &table);
+	report_text_print_others(out, json_num(o, "all_functions"), json_len(o, "functions"));
+}
+
 /* --- gaps and losses -------------------------------------------------------------- */
 
 static void report_text_print_gap(FILE *out, struct json_object *record)
@@ -584,6 +614,7 @@ void report_text(FILE *out, struct json_object *record)
 		report_text_print_counts(out, record, "processes", "all_processes", "PROCESS");
 	report_text_print_counts(out, record, "threads", "all_threads", "THREAD");
 	if (json_num(record, "events")) {
+		report_text_print_samples(out, record);
 		report_text_print_locks(out, record);
 		report_text_print_other_waits(out, record);
 		report_text_print_allocations(out, record);

@@ -19,9 +19,12 @@
 #include "ctl/print/print.h"
 #include "ctl/print/text.h"
 #include "embed.h"
+#include "io/elffile.h"
 #include "inlines.h"
 #include "ksymbols.h"
 #include "show/show.h"
+
+#define SYMBOLS_SEGMENTS 8u /* with code is one, seldom two */
 
 enum symbol_trouble { TROUBLE_NONE, TROUBLE_MISSING, TROUBLE_REPLACED, TROUBLE_NO_ELF };
 
@@ -37,6 +40,8 @@ struct symbol_file {
 	struct inlines *inlines;
 	enum symbol_trouble trouble;
 	uint64_t unnamed;
+	ElfW(Phdr) segments[SYMBOLS_SEGMENTS]; /* that are loaded, of a file that is there */
+	uint32_t nr_segments;
 };
 
 struct symbol_row {
@@ -269,6 +274,28 @@ static Dwfl_Module *symbols_prepare(struct symbols *symbols, Dwfl_Module *module
 	return module;
 }
 
+static void symbols_read_segments(struct symbol_file *file, int fd)
+{
+	struct elffile elf;
+	ElfW(Phdr) segment;
+
+	file->nr_segments = 0;
+	if (elffile_open(fd, &elf) != 0)
+		return;
+	for (unsigned int i = 0; elffile_segment(&elf, i, &segment); i++)
+		if (segment.p_type == PT_LOAD && file->nr_segments < SYMBOLS_SEGMENTS)
+			file->segments[file->nr_segments++] = segment;
+}
+
+/* Return: the address of an offset in the file; the offset, if no segment has it. */
+static uint64_t symbols_address(const struct symbol_file *file, uint64_t offset)
+{
+	for (uint32_t i = 0; i < file->nr_segments; i++)
+		if (offset - file->segments[i].p_offset < file->segments[i].p_filesz)
+			return offset - file->segments[i].p_offset + file->segments[i].p_vaddr;
+	return offset;
+}
+
 /* Return: the module of the file at @path, if it is the recorded one. */
 static Dwfl_Module *symbols_try(struct symbols *symbols, struct symbol_file *file, const char *path)
 {
@@ -278,6 +305,7 @@ static Dwfl_Module *symbols_try(struct symbols *symbols, struct symbol_file *fil
 
 	if (fd < 0)
 		return NULL;
+	symbols_read_segments(file, fd);
 	lib->dwfl_report_begin(file->dwfl);
 	module = lib->dwfl_report_elf(file->dwfl, file->path, path, fd, 0, true);
 	if (!module) {
@@ -453,6 +481,8 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		return;
 	}
 	file = symbols_file(symbols, object);
+	if (object->is_mapped)
+		address = symbols_address(file, address);
 	hash = (uintptr_t)file * 31 + address;
 	node = idmap_find(&symbols->rows_map, hash);
 	for (; node; node = idmap_next(&symbols->rows_map, node)) {

@@ -31,8 +31,8 @@ static enum flame_kind kind = FLAME_ANY;
 static const struct poptOption options[] = {
 	OPTION_TEXT(
 		"of", 0, &opt.of,
-		"functions, kernel-stacks, user-stacks, waits or memory; default: the first that "
-		"the trace has",
+		"functions, samples, kernel-stacks, user-stacks, waits or memory; default: the "
+		"first that the trace has",
 		"KIND"),
 	OPTION_FLAG("folded", 0, &opt.folded, "lines \"a;b;c N\", not a picture"),
 	OPTION_TEXT("output", 'o', &opt.output, "write this file, not standard output", "FILE"),
@@ -52,6 +52,8 @@ static const struct {
 			      "no entry of a function is in %s; compile the program with "
 			      "-finstrument-functions and use lttctl record --wrap=cyg-profile",
 			      10 },
+	[FLAME_SAMPLES] = { "time on a CPU, by samples",
+			    "no sample is in %s; lttctl record --sample=997 takes them", 0 },
 	[FLAME_KERNEL_STACKS] = { "call stacks of the kernel",
 				  "no event in %s has a call stack of the kernel; use lttctl "
 				  "add-context --kernel --type=callstack-kernel",
@@ -67,8 +69,8 @@ static const struct {
 			   "no allocation is in %s; lttctl record --wrap=libc records them", 95 },
 	[FLAME_ANY] = { "",
 			"no stack is in %s: lttctl record --wrap=cyg-profile records functions, "
-			"--wrap=pthread waits, --wrap=libc allocations, and lttctl add-context "
-			"--kernel --type=callstack-kernel those of the kernel" },
+			"--wrap=pthread waits, --wrap=libc allocations, --sample=997 samples, and "
+			"lttctl add-context --kernel --type=callstack-kernel stacks of the kernel" },
 };
 
 static bool flame_verb_is_kind(const char *word)
@@ -88,8 +90,8 @@ static enum status flame_verb_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "a session and --trace-path exclude each other");
 	else if (opt.of && !flame_verb_is_kind(opt.of))
 		err_set(&ctl->err, ERR_INVALID,
-			"--of=%s: this is none of functions, kernel-stacks, user-stacks, waits and "
-			"memory",
+			"--of=%s: this is none of functions, samples, kernel-stacks, user-stacks, "
+			"waits and memory",
 			opt.of);
 	else if (!opt.output && ctl->json)
 		err_set(&ctl->err, ERR_INVALID,

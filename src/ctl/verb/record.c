@@ -44,9 +44,10 @@
 
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
-	char *flight, *limit, *call_site, *functions, *min_size;
+	char *flight, *limit, *call_site, *functions, *min_size, *sample;
 	int kernel, user, no_wait, no_context, no_limit, no_symbols, no_lttng, own_daemons, all;
 	bool whole; /* of the kernel, events of other processes than the program's, too */
+	bool samples_only; /* of the kernel */
 	struct names contexts, pids, tids;
 } opt;
 
@@ -66,6 +67,10 @@ static const struct poptOption options[] = {
 		    "the whole kernel, not only the program's events"),
 	OPTION_FLAG("own-daemons", 0, &opt.own_daemons,
 		    "with -k: record the tracer's own daemons, too"),
+	OPTION_TEXT("sample", 0, &opt.sample,
+		    "record where the program works, with its callers, so many times in a second of "
+		    "a CPU: 99, 997 or 4999 (root); lttctl-flame(1) shows it",
+		    "HZ"),
 	OPTION_TEXT("for", 0, &opt.time,
 		    "end the recording after this time, such as 10s; the program goes on", "TIME"),
 	OPTION_TEXT("limit", 'n', &opt.limit, "end the recording after so many events", "N"),
@@ -144,10 +149,29 @@ static bool record_verb_attaches(void)
 	return opt.pids.nr || opt.tids.nr || opt.all;
 }
 
+/* Rates of the events sample:cpu_sample_HZhz. */
+static void record_verb_check_sample(struct ctl *ctl)
+{
+	static const char *const rates[] = { "99", "997", "4999" };
+	bool known = !opt.sample;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++)
+		known = known || strcmp(opt.sample, rates[i]) == 0;
+	if (!known)
+		err_set(&ctl->err, ERR_INVALID,
+			"--sample=%.40s: samples are taken 99, 997 or 4999 times in a second",
+			opt.sample);
+	opt.samples_only = opt.sample && !opt.kernel && !opt.events;
+	opt.kernel = opt.kernel || opt.sample;
+}
+
 static void record_verb_check_attached(struct ctl *ctl)
 {
 	bool attaches;
 
+	record_verb_check_sample(ctl);
+	if (ctl->err.code)
+		return;
 	if (opt.kernel && operand(ctl, 0)) {
 		opt.whole = opt.all || !faults_is_first();
 		opt.all = 0;
@@ -247,6 +271,33 @@ static bool is_fine(const struct err *err, enum domain_id domain)
 	       (err->code == ERR_NO_EVENT && domain == DOMAIN_KERNEL && opt.user);
 }
 
+/* The program, with all that it starts. */
+static bool record_verb_follows(void)
+{
+	return opt.kernel && !opt.whole && !record_verb_attaches();
+}
+
+/* Of processes that run already, the code that they have mapped is dumped. */
+static int record_verb_enable_samples(struct ctl *ctl, const char *session)
+{
+	char *pattern AUTO_FREE = xasprintf("sample:cpu_sample_%shz", opt.sample);
+	const char *const patterns[] = { pattern, "mm:vm_map_exec", "lttng_statedump_vm_map" };
+	size_t nr = ARRAY_SIZE(patterns) - record_verb_follows();
+	struct ltt_ctl_event_options o;
+
+	ltt_ctl_event_options_init(&o);
+	o.session = session;
+	o.domain = LTT_CTL_KERNEL;
+	for (size_t i = 0; i < nr && !ctl->err.code; i++) {
+		o.pattern = patterns[i];
+		o.filter = i == 2 ? "flags & 4" : NULL; /* VM_EXEC */
+		if (ctl_done(ctl, ltt_ctl_enable_event(ctl->library, &o, NULL, NULL), &ctl->err) &&
+		    ctl->err.code == ERR_EVENT_EXISTS)
+			ctl->err = (struct err){ 0 };
+	}
+	return ctl->err.code;
+}
+
 static int enable_events(struct ctl *ctl, const char *session, enum domain_id domain)
 {
 	struct names names CLEANUP(names_fini) = { 0 };
@@ -258,6 +309,11 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 	o.session = session;
 	o.domain = (enum ltt_ctl_domain)domain;
 	o.filter = filter ? filter : opt.filter;
+	if (domain == DOMAIN_KERNEL && opt.sample &&
+	    record_verb_enable_samples(ctl, session) != 0)
+		return ctl->err.code;
+	if (domain == DOMAIN_KERNEL && opt.samples_only)
+		return 0;
 	names_split(opt.events ? opt.events : "*", &names);
 	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
 		int code;
@@ -342,12 +398,6 @@ static int record_verb_follow(struct ctl *ctl, const char *session, uint32_t pid
 	track.ids = pid ? &pid : NULL;
 	track.nr_ids = !!pid;
 	return ctl_done(ctl, ltt_ctl_track(ctl->library, &track, NULL), err);
-}
-
-/* The program, with all that it starts. */
-static bool record_verb_follows(void)
-{
-	return opt.kernel && !opt.whole && !record_verb_attaches();
 }
 
 /* Before the start: nothing of other processes is recorded. */

@@ -549,6 +549,29 @@ static void report_verb_add_allocations(struct json_object *record, const struct
 	symbols_count(shown, true);
 }
 
+static void report_verb_add_samples(struct json_object *record, const struct stacks *samples)
+{
+	struct stacks_function *functions AUTO_FREE = NULL;
+	struct json_object *o, *row;
+	size_t nr;
+
+	if (!samples)
+		return;
+	functions = stacks_functions(samples, 2, &nr); /* below the process */
+	json_set(record, "on_cpu", o = json_object_new_object());
+	json_set_num(o, "cpu_ns", samples->root.total);
+	json_set_num(o, "all_functions", nr);
+	json_set(o, "functions", json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++) {
+		json_append(o, "functions", row = json_object_new_object());
+		json_set_str(row, "name", functions[i].frame->name);
+		if (functions[i].frame->file)
+			JSON_COPY(row, functions[i].frame, file, line);
+		json_set_num(row, "self_ns", functions[i].self);
+		json_set_num(row, "total_ns", functions[i].total);
+	}
+}
+
 /* --- the record: losses, and commands ------------------------------------------------------- */
 
 static uint64_t report_verb_lost_of(const struct view_stream *stream)
@@ -656,6 +679,8 @@ static void report_verb_add_more(struct json_object *record, const struct view_s
 	if (request && acquired)
 		report_verb_append_text(all, "lttctl view --pair=%s,%s %s", request, acquired,
 					path);
+	if (json_get(record, "on_cpu"))
+		report_verb_append_text(all, "lttctl flame -o flame.svg %s", path);
 	if (json_get(record, "allocations"))
 		report_verb_append_text(all, "lttctl view --symbols --events='*_libc:*' %s", path);
 	if (json_get(record, "allocations") && !opt.memory)
@@ -682,6 +707,7 @@ static struct json_object *report_verb_hosts(const struct overview *overview)
 }
 
 static struct json_object *report_verb_record(const struct overview *overview,
+					      const struct stacks *samples,
 					      const struct view_summary *sum, const char *path)
 {
 	struct json_object *record = json_object_new_object();
@@ -697,6 +723,7 @@ static struct json_object *report_verb_record(const struct overview *overview,
 	report_verb_add_names(record, overview);
 	report_verb_add_tasks(record, overview);
 	report_verb_add_gap(record, overview);
+	report_verb_add_samples(record, samples);
 	report_verb_add_locks(record, overview);
 	report_verb_add_waits(record, overview);
 	report_verb_add_allocations(record, overview);
@@ -712,7 +739,7 @@ static void report_verb_warn(void *priv, const char *sentence)
 	print_warning(priv, "%s", sentence);
 }
 
-/** The parts of a page; NULL: none is written. */
+/** The parts of a page; NULL: none is written. @flame: also for samples without a page; or NULL. */
 struct report_page {
 	struct collect *collect;
 	struct flame *flame;
@@ -770,16 +797,18 @@ static void report_verb_take(struct overview *overview, const struct report_page
 	uint64_t events = overview->events;
 
 	overview_take(overview, event);
-	if (!page->collect || overview->events == events)
+	if (overview->events == events)
 		return;
-	collect_take(page->collect, event, overview->last.thread);
-	if (page->flame->calls || flame_has_contexts(page->flame))
+	if (page->collect)
+		collect_take(page->collect, event, overview->last.thread);
+	if (page->flame && (page->flame->calls || flame_has_contexts(page->flame)))
 		flame_take(page->flame, event);
 }
 
 static bool report_verb_needs_fields(const char *name)
 {
-	return overview_needs_fields(name) || (opt.output && glob_match_list(CALLS_EVENTS "," SCHED_EVENTS, name)) ||
+	return overview_needs_fields(name) || glob_match(FLAME_SAMPLED, name) ||
+	       (opt.output && glob_match_list(CALLS_EVENTS "," SCHED_EVENTS, name)) ||
 	       (lines && counters_have(lines->counters, name));
 }
 
@@ -820,7 +849,7 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	select.threads = NULL; /* others hold mutexes */
 	select.needs_fields = report_verb_needs_fields;
 	select.tasks_only = !page->flame || !flame_has_contexts(page->flame);
-	select.brief = !page->collect && !select.processes;
+	select.brief = !page->collect && !page->flame && !select.processes;
 	while ((r = event_next(view, &select, &event)) > 0) {
 		const uint8_t *task;
 		size_t len;
@@ -846,7 +875,8 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	if (report_verb_refuse(ctl, overview, sum, path) != 0)
 		return ctl->err.code;
 	overview_finish(overview);
-	ctl->record = report_verb_record(overview, sum, path);
+	ctl->record = report_verb_record(overview, page->flame ? flame_samples(page->flame) : NULL,
+					 sum, path);
 	json_set_time(ctl->record, "origin_ns", origin_ns ? origin_ns : overview->first_ns);
 	if (page->collect && report_verb_write(ctl, overview, page, sum, path) != 0)
 		return ctl->err.code;
@@ -875,11 +905,14 @@ static enum status report_verb_run(struct ctl *ctl)
 	if (path)
 		viewing_note_snapshots(ctl, path);
 	if (path && show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0 &&
-	    ((!overview_needs_objects(view) && !(opt.output && flame_needs_objects(view))) ||
+	    ((!overview_needs_objects(view) && !view_declares(view, FLAME_SAMPLED) &&
+	      !(opt.output && flame_needs_objects(view))) ||
 	     show_objects(path, false, &objects, &ctl->err) == 0)) {
 		overview = overview_new(objects, &host, chosen.threads, (uint32_t)top);
 		if (opt.output)
 			page.flame = flame_new_beside(overview, view, objects, &host);
+		else if (view_declares(view, FLAME_SAMPLED))
+			page.flame = flame_new(FLAME_SAMPLES, objects, &host, chosen.threads);
 		if (report_verb_read(ctl, view, overview, &page, path, &verdict) == 0)
 			symbols_report(host.names_priv, ctl);
 	}

@@ -178,10 +178,21 @@ struct shape *kernel_event_shape(struct kernel_domain *kernel, struct kernel_eve
 
 /* --- names ------------------------------------------------------------------------- */
 
+/* Samples come at any time, so a pattern of all events does not mean them. */
+static bool kernel_rule_means(const struct rule *rule, const struct kernel_event *event)
+{
+	size_t system = (size_t)(event->bare - event->name);
+
+	return !(event->flags & LTT_KMOD_SAMPLED) ||
+	       strncmp(rule->pattern, event->name, system) == 0 ||
+	       strcmp(rule->pattern, event->bare) == 0;
+}
+
 /* A pattern with a colon is matched with the whole name. Exclusions match either name. */
 bool kernel_rule_names(const struct rule *rule, const struct kernel_event *event)
 {
-	return glob_match(rule->pattern, strchr(rule->pattern, ':') ? event->name : event->bare) &&
+	return kernel_rule_means(rule, event) &&
+	       glob_match(rule->pattern, strchr(rule->pattern, ':') ? event->name : event->bare) &&
 	       !glob_match_list(rule->exclude, event->name) &&
 	       !glob_match_list(rule->exclude, event->bare);
 }
