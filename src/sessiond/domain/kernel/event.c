@@ -179,19 +179,18 @@ struct shape *kernel_event_shape(struct kernel_domain *kernel, struct kernel_eve
 /* --- names ------------------------------------------------------------------------- */
 
 /* Samples come at any time, so a pattern of all events does not mean them. */
-static bool kernel_rule_means(const struct rule *rule, const struct kernel_event *event)
+static bool kernel_pattern_means(const char *pattern, const struct kernel_event *event)
 {
 	size_t system = (size_t)(event->bare - event->name);
 
-	return !(event->flags & LTT_KMOD_SAMPLED) ||
-	       strncmp(rule->pattern, event->name, system) == 0 ||
-	       strcmp(rule->pattern, event->bare) == 0;
+	return !(event->flags & LTT_KMOD_SAMPLED) || strncmp(pattern, event->name, system) == 0 ||
+	       strcmp(pattern, event->bare) == 0;
 }
 
 /* A pattern with a colon is matched with the whole name. Exclusions match either name. */
 bool kernel_rule_names(const struct rule *rule, const struct kernel_event *event)
 {
-	return kernel_rule_means(rule, event) &&
+	return kernel_pattern_means(rule->pattern, event) &&
 	       glob_match(rule->pattern, strchr(rule->pattern, ':') ? event->name : event->bare) &&
 	       !glob_match_list(rule->exclude, event->name) &&
 	       !glob_match_list(rule->exclude, event->bare);
@@ -257,13 +256,26 @@ static int kernel_event_check(struct kernel_domain *kernel, const struct rule_sp
 		       spec->pattern);
 }
 
+/* From addresses of the kernel its place in memory can be computed. */
+int kernel_check_samples(const struct kernel_domain *kernel, const struct rule_spec *spec,
+			 uint32_t uid, struct err *err)
+{
+	for (uint32_t i = 0; uid != 0 && i < kernel->nr_events; i++)
+		if (kernel->events[i].flags & LTT_KMOD_SAMPLED &&
+		    kernel_pattern_means(spec->pattern, &kernel->events[i]))
+			return err_set(err, ERR_DENIED,
+				       "only root may take samples, which have addresses of the "
+				       "kernel (%.60s): run lttctl as root (`sudo lttctl ...`)",
+				       kernel->events[i].name);
+	return 0;
+}
+
 int kernel_check_rule(struct domain_tracer *domain, const struct session *session,
 		      const struct rule_spec *spec, struct err *err)
 {
 	struct kernel_domain *kernel = kernel_of(domain);
 	int ret;
 
-	(void)session;
 	if (*spec->sampling && !kmod_has(kernel->kmod, LTT_KMOD_SAMPLES))
 		return err_set(err, ERR_UNSUPPORTED,
 			       "the kernel module that is loaded is older than this daemon and "
@@ -283,6 +295,8 @@ int kernel_check_rule(struct domain_tracer *domain, const struct session *sessio
 	if (spec->loglevel_type != LOGLEVEL_ALL)
 		return err_set(err, ERR_INVALID,
 			       "events of the kernel have no log level; omit --loglevel");
+	if (session && kernel_check_samples(kernel, spec, session->uid, err))
+		return err->code;
 	if (kernel_event_check(kernel, spec, err))
 		return err->code;
 	return kernel_check_filter(kernel, spec, err);

@@ -39,6 +39,9 @@ struct shape *kernel_event_shape(struct kernel_domain *kernel, struct kernel_eve
 bool kernel_rule_matches(const struct rule *rule, const struct kernel_event *event);
 /** The same, regardless of the rule's kind. */
 bool kernel_rule_names(const struct rule *rule, const struct kernel_event *event);
+/** Whether the user may have the samples that the rule means. */
+int kernel_check_samples(const struct kernel_domain *kernel, const struct rule_spec *spec,
+			 uint32_t uid, struct err *err) MUST_CHECK;
 bool kernel_wants(const struct channel *channel, const struct kernel_event *event);
 /** An event of this name, with or without its system; NULL. */
 struct kernel_event *kernel_event_find(const struct kernel_domain *kernel, const char *name);

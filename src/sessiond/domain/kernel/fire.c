@@ -152,7 +152,6 @@ static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_
 	const struct rule_spec rule = trigger_rule(spec, false), end = trigger_rule(spec, true);
 	bool pair = spec->condition == CONDITION_PAIR;
 
-	(void)uid;
 	kernel->fire.serves = true;
 	if (!kmod_has(kernel->kmod, LTT_KMOD_TRIGGERS))
 		return err_set(err, ERR_UNSUPPORTED,
@@ -166,6 +165,9 @@ static int kernel_fire_check(struct domain_tracer *domain, const struct trigger_
 			       LTT_FIRED_SLOTS);
 	if (kernel_check_rule(domain, NULL, &rule, err) ||
 	    (pair && kernel_check_rule(domain, NULL, &end, err)))
+		return err->code;
+	if (kernel_check_samples(kernel, &rule, uid, err) ||
+	    (pair && kernel_check_samples(kernel, &end, uid, err)))
 		return err->code;
 	if (pair && kernel_fire_check_fields(kernel, &rule, spec->key, "", err))
 		return err->code;
