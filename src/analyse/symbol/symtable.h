@@ -8,7 +8,8 @@
  *     ADDRESS OFFSET LINE<tab>FUNCTION<tab>FILE   in that file; the offset in the function
  *     +LINE<tab>FUNCTION<tab>FILE                 inlined there, the innermost one first
  *
- * Numbers and build ids are in base 16. A file that is damaged anywhere is not used at all. Used by
+ * Of a file that the kernel's events name, which have no build id, it is the end of its path: at
+ * most 64 bytes. Numbers and build ids are in base 16. A file that is damaged anywhere is not used at all. Used by
  * one thread.
  */
 #ifndef ANALYSE_SYMBOL_SYMTABLE_H

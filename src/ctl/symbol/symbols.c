@@ -28,13 +28,15 @@
 
 enum symbol_trouble { TROUBLE_NONE, TROUBLE_MISSING, TROUBLE_REPLACED, TROUBLE_NO_ELF };
 
-/** An object's file. @unnamed: addresses in it without a name. */
+/** An object's file. @is_mapped: as of the object: addresses are offsets. @unnamed: addresses in it
+ *  without a name. */
 struct symbol_file {
 	struct idmap_node node;
 	struct symbol_file *next;
 	char *path;
 	uint8_t build_id[OBJECT_ID_MAX];
 	uint32_t build_id_len;
+	bool is_mapped;
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: there are no names */
 	struct inlines *inlines;
@@ -290,6 +292,8 @@ static void symbols_read_segments(struct symbol_file *file, int fd)
 /* Return: the address of an offset in the file; the offset, if no segment has it. */
 static uint64_t symbols_address(const struct symbol_file *file, uint64_t offset)
 {
+	if (!file->is_mapped)
+		return offset;
 	for (uint32_t i = 0; i < file->nr_segments; i++)
 		if (offset - file->segments[i].p_offset < file->segments[i].p_filesz)
 			return offset - file->segments[i].p_offset + file->segments[i].p_vaddr;
@@ -392,13 +396,14 @@ static struct symbol_file *symbols_file(struct symbols *symbols, const struct ob
 
 	for (; node; node = idmap_next(&symbols->files_map, node)) {
 		file = container_of(node, struct symbol_file, node);
-		if (strcmp(file->path, object->path) == 0 &&
+		if (strcmp(file->path, object->path) == 0 && file->is_mapped == object->is_mapped &&
 		    file->build_id_len == object->build_id_len &&
 		    memcmp(file->build_id, object->build_id, object->build_id_len) == 0)
 			return file;
 	}
 	file = xalloc(sizeof(*file));
 	file->path = xstrdup(object->path);
+	file->is_mapped = object->is_mapped;
 	file->build_id_len = object->build_id_len;
 	memcpy(file->build_id, object->build_id, object->build_id_len);
 	file->next = symbols->files;
@@ -415,7 +420,8 @@ static void symbols_find_inlined(struct symbol_file *file, struct symbol_row *ro
 	struct symbol_inline all[SYMBOL_INLINED_MOST];
 	struct symbol *symbol = &row->symbol;
 
-	symbol->nr_inlined = inlines_find(file->inlines, row->address, symbol, all);
+	symbol->nr_inlined =
+		inlines_find(file->inlines, symbols_address(file, row->address), symbol, all);
 	if (!symbol->nr_inlined)
 		return;
 	row->inlined = xalloc(symbol->nr_inlined * sizeof(*row->inlined));
@@ -426,7 +432,7 @@ static void symbols_find_inlined(struct symbol_file *file, struct symbol_row *ro
 static void symbols_find(const struct libdw *lib, struct symbol_file *file, struct symbol_row *row)
 {
 	struct symbol *ret = &row->symbol;
-	uint64_t address = row->address;
+	uint64_t address = symbols_address(file, row->address);
 	GElf_Off offset = 0;
 	GElf_Sym sym;
 
@@ -468,6 +474,30 @@ static void symbols_demangle(struct symbol_row *row)
 	}
 }
 
+/* The key of a file in the trace's table. */
+static const uint8_t *symbols_table_id(const struct symbol_file *file, uint32_t *ret_len)
+{
+	size_t len = strlen(file->path), most = MIN(len, (size_t)OBJECT_ID_MAX);
+
+	*ret_len = file->is_mapped ? (uint32_t)most : file->build_id_len;
+	return file->is_mapped ? (const uint8_t *)file->path + len - most : file->build_id;
+}
+
+/* Of a file that the kernel has mapped it is not known whether the one at its path is the same. */
+static void symbols_find_row(struct symbols *symbols, struct symbol_file *file,
+			     struct symbol_row *row)
+{
+	uint32_t len;
+	const uint8_t *id = symbols_table_id(file, &len);
+
+	if (symbols->table && file->is_mapped &&
+	    symtable_find(symbols->table, id, len, row->address, &row->symbol))
+		return;
+	symbols_find(&symbols->lib, file, row);
+	if (symbols->table && !file->is_mapped && (!row->symbol.function || !row->symbol.file))
+		(void)!symtable_find(symbols->table, id, len, row->address, &row->symbol);
+}
+
 void symbols_name(void *priv, const struct object *object, uint64_t address, struct symbol *ret)
 {
 	struct symbols *symbols = priv;
@@ -481,8 +511,6 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		return;
 	}
 	file = symbols_file(symbols, object);
-	if (object->is_mapped)
-		address = symbols_address(file, address);
 	hash = (uintptr_t)file * 31 + address;
 	node = idmap_find(&symbols->rows_map, hash);
 	for (; node; node = idmap_next(&symbols->rows_map, node)) {
@@ -494,10 +522,7 @@ void symbols_name(void *priv, const struct object *object, uint64_t address, str
 		row = xalloc(sizeof(*row));
 		row->file = file;
 		row->address = row->symbol.offset = address;
-		symbols_find(&symbols->lib, file, row);
-		if (symbols->table && (!row->symbol.function || !row->symbol.file))
-			(void)!symtable_find(symbols->table, file->build_id,
-					     file->build_id_len, address, &row->symbol);
+		symbols_find_row(symbols, file, row);
 		if (!symbols->options->mangled)
 			symbols_demangle(row);
 		row->next = symbols->rows;
@@ -518,9 +543,12 @@ static bool symbols_is_word(const char *text)
 /* The lines of a file begin with its build id. */
 static void symbols_write_file(FILE *to, const struct symbol_file *file)
 {
+	uint32_t len;
+	const uint8_t *id = symbols_table_id(file, &len);
+
 	fputs("file ", to);
-	for (uint32_t i = 0; i < file->build_id_len; i++)
-		fprintf(to, "%02x", file->build_id[i]);
+	for (uint32_t i = 0; i < len; i++)
+		fprintf(to, "%02x", id[i]);
 	fputc('\n', to);
 }
 
@@ -559,11 +587,13 @@ static bool symbols_write_row(FILE *to, const struct symbol_row *row)
 static bool symbols_has_place(const struct symbol_row *row)
 {
 	const char *function = row->symbol.function;
+	uint32_t len;
 
 	for (uint32_t i = 0; i < row->symbol.nr_inlined; i++)
 		if (!symbols_is_word(row->symbol.inlined[i].function))
 			return false;
-	return row->file->build_id_len && function && *function && symbols_is_word(function);
+	symbols_table_id(row->file, &len);
+	return len && function && *function && symbols_is_word(function);
 }
 
 /* Rows are in the order of files then. */

@@ -545,7 +545,7 @@ static void record_verb_embed(struct ctl *ctl, const char *output, struct json_o
 	struct err err = { 0 };
 	struct embedded done;
 
-	if (opt.no_symbols || (!opt.wrap && !opt.contexts.nr) || *output != '/' ||
+	if (opt.no_symbols || (!opt.wrap && !opt.contexts.nr && !opt.sample) || *output != '/' ||
 	    !json_num(totals, "recorded"))
 		return;
 	unsetenv("DEBUGINFOD_URLS"); /* nothing is loaded from a network now */
