@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "deferred.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@
 /** struct deferred_packet - @slots: of the values in the packet's header and context. */
 struct deferred_packet {
 	unsigned int refs;
-	int fd;
+	struct window_file *file;
 	const struct feed *feed;
 	const struct source *source;
 	struct packet packet;
@@ -29,7 +28,7 @@ bool deferred_can_be(const struct view *view)
 	const struct ctf_event_class *ec = feed->ec;
 
 	return ec->skipped && ec->task_is_known && !feed->packet.sc->header_is_referred &&
-	       !view->live && feed->window.fd >= 0;
+	       !view->live && feed->window.file;
 }
 
 uint64_t deferred_at(const struct view *view)
@@ -64,14 +63,10 @@ static void deferred_copy_context(struct packet *to, const struct packet *from)
 struct deferred_packet *deferred_packet_new(const struct view *view)
 {
 	const struct feed *feed = view->current;
-	struct deferred_packet *packet;
-	int fd = fcntl(feed->window.fd, F_DUPFD_CLOEXEC, 0);
+	struct deferred_packet *packet = xalloc(sizeof(*packet));
 
-	if (fd < 0)
-		return NULL;
-	packet = xalloc(sizeof(*packet));
 	packet->refs = 1;
-	packet->fd = fd;
+	packet->file = window_file_ref(feed->window.file);
 	packet->feed = feed;
 	packet->source = feed->source;
 	packet->packet = feed->packet;
@@ -95,7 +90,7 @@ void deferred_packet_unref(struct deferred_packet *packet)
 {
 	if (!packet || __atomic_sub_fetch(&packet->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	close(packet->fd);
+	window_file_unref(packet->file);
 	packet_fini(&packet->packet);
 	free(packet->slots);
 	free(packet);
@@ -162,7 +157,7 @@ static bool deferred_load(struct deferred_decoder *decoder, struct deferred_part
 		return false;
 	deferred_grow(decoder, part, len);
 	while (part->len < len) {
-		ssize_t n = pread(part->packet->fd, part->bytes + part->len, len - part->len,
+		ssize_t n = pread(part->packet->file->fd, part->bytes + part->len, len - part->len,
 				  (off_t)(packet->offset + part->from + part->len));
 
 		if (n <= 0)

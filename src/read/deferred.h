@@ -19,8 +19,7 @@ bool deferred_can_be(const struct view *view);
 uint64_t deferred_at(const struct view *view);
 uint32_t deferred_stream(const struct view *view);
 
-/** deferred_packet_new() - the packet of that event; with its file, open. Return: NULL: it can't be
- *  opened once more. */
+/** The packet of that event. */
 struct deferred_packet *deferred_packet_new(const struct view *view);
 /** Return: @packet, which one more owner has. By any thread, like the release. */
 struct deferred_packet *deferred_packet_ref(struct deferred_packet *packet);

@@ -132,7 +132,7 @@ void verify_index_end(struct verify_index *index, struct feed *f)
 	struct index_entry entry;
 	struct stat st;
 
-	if (index->fd < 0 || f->window.fd < 0 || fstat(f->window.fd, &st) < 0)
+	if (index->fd < 0 || !f->window.file || fstat(window_fd(&f->window), &st) < 0)
 		return;
 	for (; entry_get(index, index->at, &entry); index->at++) {
 		if (entry.offset >= (uint64_t)st.st_size ||

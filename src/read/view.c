@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "find.h"
+#include "read/feed/ahead.h"
 #include "read/live/live.h"
 #include "pairs.h"
 #include "read/decode/plan.h"
@@ -390,6 +391,19 @@ static bool has_no_name(const struct view_select *select, const struct feed *fee
 	while (ec && !has_selected_name(select, ec))
 		ec = ec->next_in_stream;
 	return feed->sc && !ec;
+}
+
+struct ahead *view_read_ahead(struct view *view, const struct view_select *select,
+			      const struct ahead_threads *threads)
+{
+	const struct merge *merge = &view->merge;
+	struct ahead *ahead =
+		ahead_new(threads, merge->nr, select->has_begin ? &select->begin_ns : NULL);
+
+	for (size_t i = 0; i < merge->nr; i++)
+		ahead_add(ahead, merge->heap[i].feed);
+	ahead_begin(ahead);
+	return ahead;
 }
 
 /* Move the feed with the earliest event to its next one. Return: 0 or negative errno. */

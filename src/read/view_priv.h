@@ -79,4 +79,12 @@ struct source *view_add_source(struct view *view, struct source *source);
  *  be there; NULL: all have to. Return: 0 or negative errno. */
 int view_peek(struct view *view, const int64_t *begin_ns) MUST_CHECK;
 
+struct ahead;
+struct ahead_threads;
+
+/** Have threads check the packets of the selected events, of all streams that event_next() has
+ *  begun or is to begin. */
+struct ahead *view_read_ahead(struct view *view, const struct view_select *select,
+			      const struct ahead_threads *threads);
+
 #endif

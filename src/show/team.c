@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "columns.h"
 #include "read/deferred.h"
+#include "read/feed/ahead.h"
 #include "read/view_priv.h"
 
 #define TEAM_EVENTS 4096u	       /* of a batch */
@@ -57,11 +58,12 @@ struct team_batch {
 	char behind[TEAM_LINE];
 };
 
-/** A thread's own printer and decoder. */
+/** A thread's own printer, decoder and checker of packets. */
 struct team_hand {
 	struct team *team;
 	struct printer printer;
 	struct deferred_decoder decoder;
+	struct ahead_checker checker;
 	pthread_t thread;
 };
 
@@ -76,6 +78,7 @@ struct team_stream {
  * struct team
  * @lock: protects the list of batches from @first to @last, in their order, their states, and all
  *	up to @texts; all else is the caller's.
+ * @ahead: packets that the threads check for the caller, under the same lock; NULL: none yet.
  * @writes: a thread writes the batch that was the first one; only it uses the printer's pen then.
  * @nr_batches, @bytes: of those that are not written yet. @free, @texts: unused ones.
  * @filled: the batch that is being filled; @number: of it. @events: its events; they go to it at
@@ -86,6 +89,7 @@ struct team {
 	print_fn *print;
 	pthread_mutex_t lock;
 	pthread_cond_t queued, done;
+	struct ahead *ahead;
 	struct team_batch *first, *last;
 	bool ends, writes;
 	uint32_t nr_batches;
@@ -231,6 +235,8 @@ static void *team_run(void *priv)
 
 	pthread_mutex_lock(&team->lock);
 	while (!team->ends) {
+		if (team->ahead && ahead_work(team->ahead, &hand->checker))
+			continue;
 		batch = team_take(team);
 		if (batch)
 			team_work(hand, batch);
@@ -258,6 +264,7 @@ static void team_hand_fini(struct team_hand *hand)
 	pen_fini(&hand->printer.task);
 	columns_free(hand->printer.style.table);
 	deferred_decoder_fini(&hand->decoder);
+	ahead_checker_fini(&hand->checker);
 }
 
 /* Threads are started when there is work for them. */
@@ -338,9 +345,9 @@ static void team_submit(struct team *team)
 	team_settle(team, TEAM_QUEUED_MOST);
 }
 
-/* The part of the event's packet in the batch. Return: false: its file can't be opened. */
-static bool team_find_part(struct team *team, struct view *view, print_packet_fn *packet,
-			   uint64_t at, uint32_t *ret)
+/* The part of the event's packet in the batch. */
+static uint32_t team_find_part(struct team *team, struct view *view, print_packet_fn *packet,
+			       uint64_t at)
 {
 	uint32_t order = deferred_stream(view);
 	struct team_batch *batch = team->filled;
@@ -358,8 +365,6 @@ static bool team_find_part(struct team *team, struct view *view, print_packet_fn
 		deferred_packet_unref(stream->packet);
 		stream->packet = deferred_packet_new(view);
 		stream->batch = 0;
-		if (!stream->packet)
-			return false;
 	}
 	if (stream->batch != team->number) {
 		stream->batch = team->number;
@@ -369,13 +374,27 @@ static bool team_find_part(struct team *team, struct view *view, print_packet_fn
 						.from = at >> 3 };
 		batch->parts[stream->part].last = at >> 3;
 	}
-	*ret = stream->part;
-	return true;
+	return stream->part;
+}
+
+/* Packets are checked ahead once there are threads, and more than a few events. */
+static void team_read_ahead(struct team *team, struct view *view, const struct view_select *select)
+{
+	const struct ahead_threads threads = { &team->lock, &team->queued, &team->done };
+	struct ahead *ahead;
+
+	if (team->ahead || team->nr_hands < 2)
+		return;
+	ahead = view_read_ahead(view, select, &threads);
+	pthread_mutex_lock(&team->lock);
+	team->ahead = ahead;
+	pthread_cond_broadcast(&team->queued);
+	pthread_mutex_unlock(&team->lock);
 }
 
 /* Return: false: the event can't be deferred. */
-static bool team_defer(struct team *team, struct view *view, const struct event *event,
-		       print_packet_fn *packet)
+static bool team_defer(struct team *team, struct view *view, const struct view_select *select,
+		       const struct event *event, print_packet_fn *packet)
 {
 	uint64_t at = deferred_at(view);
 	struct team_batch *batch;
@@ -387,8 +406,7 @@ static bool team_defer(struct team *team, struct view *view, const struct event 
 	if (!team->filled)
 		team->filled = team_new_batch(team);
 	batch = team->filled;
-	if (!team_find_part(team, view, packet, at, &number))
-		return false;
+	number = team_find_part(team, view, packet, at);
 	part = &batch->parts[number];
 	batch->bytes += (at >> 3) - part->last;
 	part->last = at >> 3;
@@ -396,8 +414,11 @@ static bool team_defer(struct team *team, struct view *view, const struct event 
 							 (uint32_t)(at - part->from * 8), number };
 	team->printer->any = true;
 	team->printer->last_ns = event->ns;
-	if (batch->nr == TEAM_EVENTS || batch->nr_parts == TEAM_PARTS || batch->bytes > TEAM_BYTES)
+	if (batch->nr == TEAM_EVENTS || batch->nr_parts == TEAM_PARTS ||
+	    batch->bytes > TEAM_BYTES) {
 		team_submit(team);
+		team_read_ahead(team, view, select);
+	}
 	return true;
 }
 
@@ -429,6 +450,7 @@ static void team_fini(struct team *team)
 	pthread_mutex_unlock(&team->lock);
 	for (uint32_t i = 1; i < team->nr_hands; i++)
 		pthread_join(team->hands[i].thread, NULL);
+	ahead_free(team->ahead);
 	for (uint32_t i = 0; i < team->nr_hands; i++)
 		team_hand_fini(&team->hands[i]);
 	while ((batch = team->free)) {
@@ -466,7 +488,8 @@ int team_print(struct view *view, const struct view_select *select, struct print
 	team_grow(team);
 	brief.brief = true;
 	while (!team->failed && (r = event_next(view, &brief, &event)) > 0) {
-		if (team->nr_alone < TEAM_ALONE_MOST && team_defer(team, view, &event, packet))
+		if (team->nr_alone < TEAM_ALONE_MOST &&
+		    team_defer(team, view, select, &event, packet))
 			continue;
 		r = team_print_alone(team, view, select);
 		if (r < 0)

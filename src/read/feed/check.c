@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/mem.h"
+#include "ahead.h"
 #include "priv.h"
 #include "read/decode/plan.h"
 #include "read/source.h"
@@ -155,12 +156,11 @@ static void load_packet(struct feed *f)
 		(void)!window_get(&f->window, f->packet.offset, f->packet.size, &bytes, &len);
 }
 
-static int check_packet(struct feed *f, uint64_t *ret_events)
+/* @why: its fault if its checksum is right; NULL: none. */
+static int check_bytes(struct feed *f, const char *why, uint64_t *ret_events)
 {
-	uint64_t at = f->packet.head_bits, expected, events = 0;
+	uint64_t at = f->packet.head_bits, events = 0;
 	int result;
-	bool counts = !f->source->from_relay; /* a tunnel adds packets of its own */
-	const char *why = counts ? tally_contradiction(f->tally, &f->packet) : NULL;
 
 	load_packet(f);
 	result = has_checksum(f) ? check_sum(f) : READ_OK;
@@ -174,13 +174,57 @@ static int check_packet(struct feed *f, uint64_t *ret_events)
 		at = f->next_at;
 		events++;
 	}
-	if (result)
-		return result;
-	if (counts && tally_expects(f->tally, &f->packet, &expected) && expected != events)
-		return feed_damaged(f, "it holds %llu events and should hold %llu",
-				    (unsigned long long)events, (unsigned long long)expected);
 	*ret_events = events;
-	return READ_OK;
+	return result;
+}
+
+/* A tunnel adds packets of its own. */
+static const char *contradiction(const struct feed *f)
+{
+	return f->source->from_relay ? NULL : tally_contradiction(f->tally, &f->packet);
+}
+
+static bool has_events(const struct feed *f, uint64_t events, uint64_t *ret_expected)
+{
+	return f->source->from_relay || !tally_expects(f->tally, &f->packet, ret_expected) ||
+	       *ret_expected == events;
+}
+
+static int check_packet(struct feed *f, uint64_t *ret_events)
+{
+	uint64_t expected;
+	int result = check_bytes(f, contradiction(f), ret_events);
+
+	if (!result && !has_events(f, *ret_events, &expected))
+		return feed_damaged(f, "it holds %llu events and should hold %llu",
+				    (unsigned long long)*ret_events, (unsigned long long)expected);
+	return result;
+}
+
+int feed_check_alone(struct feed *f, uint64_t *ret_events)
+{
+	return check_bytes(f, NULL, ret_events);
+}
+
+/* The window has the packet's head alone then: the rest is read if it is needed. */
+bool feed_check_ahead(struct feed *f, struct ahead_packet *ahead)
+{
+	uint64_t expected;
+
+	if (contradiction(f) || !has_events(f, ahead->events, &expected) ||
+	    (packet_has(&f->packet, ROLE_RECORDED) && ahead->nr_marks &&
+	     ahead->marks->clock < f->last_clock))
+		return false;
+	ahead_take_marks(f, ahead);
+	f->mark = 0;
+	f->marks_from = f->packet.head_bits;
+	f->walked_at = ahead->walked_at;
+	f->walked_clock = ahead->walked_clock;
+	f->reader.clock = ahead->last_clock;
+	f->reader.bytes = f->packet.head;
+	f->reader.base = 0;
+	f->reader.end = f->packet.head_bits;
+	return true;
 }
 
 /* No time of a damaged packet is compared with later ones. */

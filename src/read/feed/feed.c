@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "read/clock/clock.h"
+#include "ahead.h"
 #include "priv.h"
 #include "read/live/live.h"
 #include "read/decode/plan.h"
@@ -25,7 +26,6 @@ struct feed *feed_new(struct source *source, const char *name, uint64_t size)
 
 	feed->source = source;
 	feed->name = xstrdup(name);
-	feed->window.fd = -1;
 	feed->window.limit = size;
 	source->reporter->bytes += size;
 	feed->cut_at = UINT64_MAX;
@@ -37,6 +37,7 @@ static void feed_close(struct feed *f)
 {
 	uint64_t limit = f->window.limit;
 
+	ahead_close(f);
 	window_fini(&f->window);
 	packet_fini(&f->packet);
 	f->window.limit = limit;
@@ -57,23 +58,40 @@ struct feed *feed_free(struct feed *feed)
 }
 
 /* No FIFO or device is ever waited for, and no link followed. */
-static int feed_open_file(const struct feed *f)
+static int feed_open_file(struct feed *f, struct stat *ret_stat)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-	int fd = openat(f->source->dir_fd, f->name, flags);
 
-	return fd < 0 ? -errno : fd;
+	if (!f->window.file) {
+		int fd = openat(f->source->dir_fd, f->name, flags);
+
+		if (fd < 0)
+			return -errno;
+		f->window.file = window_file_new(fd);
+	}
+	if (fstat(window_fd(&f->window), ret_stat) < 0 || !S_ISREG(ret_stat->st_mode))
+		return -EINVAL;
+	return 0;
+}
+
+uint64_t feed_dense(struct feed *f)
+{
+	struct stat st;
+	uint64_t size;
+
+	if (feed_open_file(f, &st) < 0)
+		return 0;
+	size = MIN(f->window.limit, (uint64_t)st.st_size);
+	return window_is_sparse(size, (uint64_t)st.st_blocks) ? 0 : size;
 }
 
 static int feed_open(struct feed *f, size_t preferred)
 {
 	struct stat st;
+	int r = feed_open_file(f, &st);
 
-	f->window.fd = feed_open_file(f);
-	if (f->window.fd < 0)
-		return f->window.fd;
-	if (fstat(f->window.fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -EINVAL;
+	if (r < 0)
+		return r;
 	f->window.limit = MIN(f->window.limit, (uint64_t)st.st_size);
 	f->window.preferred = preferred;
 	f->rescan_left = RESCANS * window_measure(&f->window, (uint64_t)st.st_blocks);

@@ -13,6 +13,7 @@
 #include "tally.h"
 #include "window.h"
 
+struct ahead_stream;
 struct source;
 
 #define MARKS_LEAST 1024u
@@ -43,10 +44,12 @@ struct feed_mark {
  *      that size.
  * @last_clock: of the last event of good packets.
  * @rescan_left: bytes of damaged packets that may be searched for more packets.
+ * @ahead: its packets that are checked ahead; NULL: none are.
  * @live_id: of a live stream, at the relay; @until_ns: it has no later event before this time.
  */
 struct feed {
 	struct source *source;
+	struct ahead_stream *ahead;
 	char *name;
 	uint32_t order;
 	bool open;
@@ -101,6 +104,10 @@ int feed_peek(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
  */
 int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST_CHECK;
 
+/** Open the file before feed_next() needs it. Return: its size; 0: it has holes, or can't be read;
+ *  feed_next() reports that. */
+uint64_t feed_dense(struct feed *feed);
+
 /** The first event that is earlier than the one before it is reported. */
 void feed_report_backwards(struct feed *feed);
 
@@ -148,6 +155,13 @@ void feed_receive(struct feed *feed, uint8_t *bytes, size_t len);
 void feed_grow(struct feed *feed, uint64_t size);
 
 struct verify_index;
+
+/** Whether the current packet ends before @begin_ns; NULL: none does. */
+static inline bool feed_ends_before(const struct feed *feed, const int64_t *begin_ns)
+{
+	return begin_ns && packet_has(&feed->packet, ROLE_END) && feed->packet.end &&
+	       clock_ns(feed->clock, feed->packet.end) < *begin_ns;
+}
 
 /** Check all packets, without storing events. Return: 0 or negative errno. */
 int feed_verify(struct feed *feed, size_t preferred, struct verify_index *index) MUST_CHECK;

@@ -4,11 +4,22 @@
 #include <errno.h>
 
 #include "read/clock/clock.h"
+#include "ahead.h"
 #include "priv.h"
 #include "read/source.h"
 #include "trace/packet.h"
 
 #define HEAD_BYTES 512u
+
+int feed_parse(struct feed *f, uint64_t offset, const uint8_t *bytes, size_t len)
+{
+	int r = packet_parse(&f->packet, f->source->tc, bytes, len, offset,
+			     f->window.limit - offset, f->reader.slots);
+
+	if (r == PACKET_OK)
+		f->clock = source_clock(f->source, &f->packet);
+	return r;
+}
 
 int feed_head(struct feed *f, uint64_t offset)
 {
@@ -21,10 +32,8 @@ int feed_head(struct feed *f, uint64_t offset)
 		r = window_get(&f->window, offset, want, &bytes, &len);
 		if (r < 0)
 			return r;
-		r = packet_parse(&f->packet, f->source->tc, bytes, len, offset, left,
-				 f->reader.slots);
-		if (r == PACKET_OK)
-			f->clock = source_clock(f->source, &f->packet);
+		len = MIN(len, want);
+		r = feed_parse(f, offset, bytes, len);
 		if (r != PACKET_SHORT || len >= left || want > PACKET_MAX_HEAD || len < want)
 			return r;
 	}
@@ -172,12 +181,6 @@ static int skip_unfinished(struct feed *f, uint64_t offset)
 	return skip_cut(f, offset);
 }
 
-static bool ends_before(const struct feed *f, const int64_t *begin_ns)
-{
-	return begin_ns && packet_has(&f->packet, ROLE_END) && f->packet.end &&
-	       clock_ns(f->clock, f->packet.end) < *begin_ns;
-}
-
 static void note_end(const struct feed *f)
 {
 	if (packet_has(&f->packet, ROLE_END))
@@ -194,22 +197,29 @@ static void report_oddity(struct feed *f, uint64_t offset)
 		       f->name, (unsigned long long)offset, what);
 }
 
-/* A packet that is all there: check it, or pass it by. Return: 1: read it. */
-static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin_ns)
+/* A packet that is all there: check it, or pass it by. @ahead: NULL, or as it was checked before.
+ * Return: 1: read it. */
+static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin_ns,
+			   struct ahead_packet *ahead)
 {
 	uint64_t events, begin = f->packet.begin, checked;
-	int r;
+	int r = READ_OK;
 
 	f->next_packet = offset + f->packet.size;
-	if (ends_before(f, begin_ns)) {
+	if (feed_ends_before(f, begin_ns)) {
 		note_end(f);
 		return 0;
 	}
 	source_tally(f->source, f);
 	if (is_unfinished(&f->packet))
 		return skip_unfinished(f, offset);
-	f->reader.clock = begin;
-	r = feed_check(f, &events);
+	ahead_continue(f);
+	if (ahead && feed_check_ahead(f, ahead)) {
+		events = ahead->events;
+	} else {
+		f->reader.clock = begin;
+		r = feed_check(f, &events);
+	}
 	if (r < 0)
 		return r;
 	if (r == READ_DAMAGED) {
@@ -234,16 +244,19 @@ int feed_find(struct feed *f, const int64_t *begin_ns)
 {
 	while (f->next_packet < f->window.limit) {
 		uint64_t offset = f->next_packet;
-		int r = feed_head(f, offset);
+		struct ahead_packet *ahead = ahead_take(f, offset);
+		int r = ahead ? feed_parse(f, offset, ahead->head, ahead->head_len) :
+				feed_head(f, offset);
 
 		if (r == PACKET_OK && f->packet.size <= f->window.limit - offset)
-			r = feed_find_enter(f, offset, begin_ns);
+			r = feed_find_enter(f, offset, begin_ns, ahead);
 		else if (r == PACKET_OK || r == PACKET_SHORT)
 			r = skip_cut(f, offset);
 		else if (r == PACKET_BAD)
 			r = skip_bad(f, offset);
 		else if (r != -ENOMEM)
 			r = feed_find_skip_damaged(f, offset, feed_read_error(r));
+		ahead_release(f, ahead);
 		report_read(f->source->reporter, f->next_packet - MIN(offset, f->next_packet));
 		if (r)
 			return r;

@@ -5,6 +5,8 @@
 
 #include "feed.h"
 
+struct ahead_packet;
+
 /* Smallest read into the window, in bytes. */
 #define FILL_LEAST ((size_t)4096)
 
@@ -27,13 +29,20 @@ int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
 
 /** feed_check.c: check the whole packet, and mark its first events. Return: as above. */
 int feed_check(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
+/** The part of it that needs nothing but the packet. */
+int feed_check_alone(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
+/** The other part, after feed_check_alone() by another feed. Return: whether the packet is good,
+ *  and its marks are taken; else nothing has changed. */
+bool feed_check_ahead(struct feed *feed, struct ahead_packet *ahead) MUST_CHECK;
 /** Mark the events behind the last marks; none is left if the packet ends there. */
 int feed_mark_more(struct feed *feed) MUST_CHECK;
 
 /** feed_find.c: make the next packet the current one.
  *  Return: 1, 0 (end of the file), negative errno. */
 int feed_find(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
-/** Parse the head of the packet at @offset. Return: PACKET_*, negative errno. */
+/** Parse the head of the packet at @offset; @len bytes of it. Return: PACKET_*, negative errno. */
+int feed_parse(struct feed *feed, uint64_t offset, const uint8_t *bytes, size_t len) MUST_CHECK;
+/** The same; they are read. */
 int feed_head(struct feed *feed, uint64_t offset) MUST_CHECK;
 
 #endif

@@ -4,21 +4,47 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* Bytes of holes that may be read: a multiple of the data, and some that any file may have. A read
  * that has less than a page of holes is always possible: it has data, or is short. */
 #define HOLES_FREE 4096u
 #define HOLES_PER_DATA 8u
 #define HOLES_LEAST (64u << 20)
 
+struct window_file *window_file_new(int fd)
+{
+	struct window_file *file = xalloc(sizeof(*file));
+
+	file->refs = 1;
+	file->fd = fd;
+	return file;
+}
+
+struct window_file *window_file_ref(struct window_file *file)
+{
+	__atomic_fetch_add(&file->refs, 1, __ATOMIC_RELAXED);
+	return file;
+}
+
+struct window_file *window_file_unref(struct window_file *file)
+{
+	if (file && !__atomic_sub_fetch(&file->refs, 1, __ATOMIC_ACQ_REL)) {
+		close(file->fd);
+		free(file);
+	}
+	return NULL;
+}
+
 void window_fini(struct window *window)
 {
 	free(window->buf);
-	*window = (struct window){ .fd = close_fd(window->fd) };
+	*window = (struct window){ .file = window_file_unref(window->file) };
 }
 
 uint64_t window_data(const struct window *w, uint64_t offset)
 {
-	off_t data = w->sparse ? lseek(w->fd, (off_t)offset, SEEK_DATA) : (off_t)offset;
+	off_t data = w->sparse ? lseek(window_fd(w), (off_t)offset, SEEK_DATA) : (off_t)offset;
 
 	if (data < 0)
 		return errno == ENXIO ? w->limit : offset;
@@ -32,7 +58,7 @@ static uint64_t window_holes(const struct window *w, uint64_t offset, uint64_t e
 
 	while (w->sparse && offset < end) {
 		uint64_t data = MIN(window_data(w, offset), end);
-		off_t hole = lseek(w->fd, (off_t)data, SEEK_HOLE);
+		off_t hole = lseek(window_fd(w), (off_t)data, SEEK_HOLE);
 
 		holes += data - offset;
 		offset = hole > (off_t)data ? (uint64_t)hole : end;
@@ -44,7 +70,7 @@ uint64_t window_measure(struct window *w, uint64_t blocks)
 {
 	uint64_t data;
 
-	w->sparse = blocks < w->limit / 512;
+	w->sparse = window_is_sparse(w->limit, blocks);
 	data = w->limit - window_holes(w, 0, w->limit);
 	w->holes_left = HOLES_LEAST + HOLES_PER_DATA * data;
 	return data;
@@ -69,7 +95,7 @@ static int window_grow(struct window *w, size_t size)
 /* Holes are not read ahead. */
 static size_t window_ahead(const struct window *w, uint64_t offset, size_t want, size_t size)
 {
-	off_t hole = w->sparse ? lseek(w->fd, (off_t)offset, SEEK_HOLE) : -1;
+	off_t hole = w->sparse ? lseek(window_fd(w), (off_t)offset, SEEK_HOLE) : -1;
 
 	return hole < (off_t)offset ? size : MAX(want, MIN(size, (uint64_t)hole - offset));
 }
@@ -84,7 +110,7 @@ static int window_load(struct window *w, uint64_t offset, size_t size)
 		return -ENODATA;
 	w->holes_left -= MIN(holes, w->holes_left);
 	while (w->len < size) {
-		ssize_t n = pread(w->fd, w->buf + w->len, size - w->len, offset + w->len);
+		ssize_t n = pread(window_fd(w), w->buf + w->len, size - w->len, offset + w->len);
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -14,15 +14,28 @@
 /** The largest size of a window, and so of an event. */
 #define WINDOW_MAX (64u << 20)
 
+/** struct window_file - an open file. @refs: of its owners, which any thread may be. */
+struct window_file {
+	unsigned int refs;
+	int fd;
+};
+
+/** @fd: owned by the file. */
+struct window_file *window_file_new(int fd);
+/** Return: @file, which one more owner has. */
+struct window_file *window_file_ref(struct window_file *file);
+struct window_file *window_file_unref(struct window_file *file);
+
 /**
  * struct window
+ * @file: NULL: it is not open, or the bytes are received.
  * @limit: size of the file when the view was opened; later bytes are not read.
  * @sparse: the file has holes; @holes_left: bytes of holes that may still be read. A file's holes
  *          cost nothing to make, so reading is bounded by its data and not by its size.
  * @preferred: size of a read, unless little is needed.
  */
 struct window {
-	int fd;
+	struct window_file *file;
 	uint64_t limit;
 	bool sparse;
 	uint64_t holes_left;
@@ -34,6 +47,17 @@ struct window {
 };
 
 void window_fini(struct window *window);
+
+static inline int window_fd(const struct window *window)
+{
+	return window->file ? window->file->fd : -1;
+}
+
+/** Whether a file of @limit bytes in @blocks of 512 has holes. */
+static inline bool window_is_sparse(uint64_t limit, uint64_t blocks)
+{
+	return blocks < limit / 512;
+}
 
 /** Find the holes of the file that was opened; @blocks: its st_blocks.
  *  Return: the number of bytes that are not in holes. */
