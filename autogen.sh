@@ -96,7 +96,8 @@ lists()
 		find src/ctl -name durable.c
 		# the readers of saved sessions
 		find src/ctl/saved/ -name '*.[ch]' ! -name 'make.*' ! -name 'files.*'
-		ls src/ctl/print/json.c src/ctl/print/text.c src/ctl/words.c src/ctl/names.c
+		ls src/ctl/print/json.c src/ctl/print/text.c src/ctl/words.c src/ctl/names.c \
+			src/ctl/session/logger.c
 		ls src/ctl/print/flame_svg.c src/ctl/print/flame_folded.c
 		found src/ctl/export src/ctl/html
 		ls src/ctl/trace/outfile.c

@@ -401,6 +401,7 @@ struct ltt_ctl_rule {
 	const char *by;	       /* fields of the key of a counter, separated by commas; "": none */
 	uint64_t file_device, file_inode;
 	const char *earlier_files; /* that programs may still run: MAJOR:MINOR:INODE,...; "": none */
+	const char *logger; /* "": it is not for messages of loggers; see ltt_ctl_event_options */
 };
 
 /** struct ltt_ctl_refusal - an event that a rule matches and that can't be recorded or, if
@@ -1042,6 +1043,10 @@ void ltt_ctl_places_free(struct ltt_ctl_places *places);
  *	successor may lack them. Thousands of rules are added in a fraction of the time.
  * @nearest: not 0: if no point matches, search for one with a similar name: @nearest of struct
  *	ltt_ctl_outcome. LTT_CTL_USER only.
+ * @logger: of a rule for messages of a logging library: the name of a logger, with * for any part
+ *	of it. Rules with different ones coexist, and each is disabled by it. The caller gives the
+ *	@pattern (lttng_python:event, lttng_jul:event, lttng_log4j:event or lttng_log4j2:event) and
+ *	a @filter that selects the logger's messages; NULL: a rule for events.
  */
 struct ltt_ctl_event_options {
 	size_t size;
@@ -1062,6 +1067,7 @@ struct ltt_ctl_event_options {
 	const char *by;
 	int more;
 	int nearest;
+	const char *logger;
 };
 
 static inline void ltt_ctl_event_options_init(struct ltt_ctl_event_options *event)
@@ -1085,7 +1091,7 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
  * ltt_ctl_disable_event() - disable a rule: it neither records nor counts until it is enabled
  * again. Also while the session records.
  * @channel: NULL: the session's only channel, or channel0.
- * @pattern: the pattern with which the rule was enabled; NULL or "*": all rules of the channel,
+ * @pattern: the pattern with which the rule was enabled, or its logger; NULL or "*": all rules of the channel,
  *	and it is no error then that there is none.
  *
  * Errors: LTT_CTL_NO_SESSION, LTT_CTL_NO_CHANNEL, LTT_CTL_NO_EVENT; LTT_CTL_UNSUPPORTED: the kernel

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "help.h"
 #include "main.h"
+#include "session/logger.h"
 
 #define MAX_NAMES 64
 
@@ -270,7 +271,7 @@ bool domain_any(const struct domain_options *domain)
 	       domain->python;
 }
 
-enum status domain_check(struct ctl *ctl, const struct domain_options *domain)
+enum status domain_check_any(struct ctl *ctl, const struct domain_options *domain)
 {
 	unsigned int others = !!domain->jul + !!domain->log4j + !!domain->log4j2 + !!domain->python;
 
@@ -281,14 +282,23 @@ enum status domain_check(struct ctl *ctl, const struct domain_options *domain)
 	}
 	if (others + !!domain->kernel + !!domain->user > 1) {
 		err_set(&ctl->err, ERR_INVALID,
-			"-u (--userspace) and -k (--kernel) exclude each other");
+			others ? "there is one domain in each call: omit the others" :
+				 "-u (--userspace) and -k (--kernel) exclude each other");
 		return STATUS_ERROR;
 	}
-	if (domain->user || domain->kernel)
-		return STATUS_OK;
+	return STATUS_OK;
+}
+
+enum status domain_check(struct ctl *ctl, const struct domain_options *domain)
+{
+	const struct logger_domain *loggers = logger_domain_named(domain);
+	enum status status = domain_check_any(ctl, domain);
+
+	if (status != STATUS_OK || !loggers)
+		return status;
 	err_set(&ctl->err, ERR_UNSUPPORTED,
-		"events of Java and Python loggers can't be recorded yet; -u (--userspace) and -k "
-		"(--kernel) can");
+		"messages of %s are events of applications, in channel '%s': use -u (--userspace)",
+		loggers->title, loggers->channel);
 	return STATUS_UNSUPPORTED;
 }
 

@@ -66,15 +66,18 @@ struct domain_options {
 #define OPTIONS_DOMAIN(var)                                                         \
 	OPTION_FLAG("userspace", 'u', &(var).user, "user-space events"),            \
 		OPTION_FLAG("kernel", 'k', &(var).kernel, "kernel events"),         \
-		OPTION_FLAG("jul", 'j', &(var).jul, "java.util.logging (not yet)"), \
-		OPTION_FLAG("log4j", 'l', &(var).log4j, "log4j (not yet)"),         \
-		OPTION_FLAG("log4j2", 0, &(var).log4j2, "log4j 2 (not yet)"),       \
-		OPTION_FLAG("python", 'p', &(var).python, "Python logging (not yet)")
+		OPTION_FLAG("jul", 'j', &(var).jul, "messages of java.util.logging"), \
+		OPTION_FLAG("log4j", 'l', &(var).log4j, "messages of log4j"),         \
+		OPTION_FLAG("log4j2", 0, &(var).log4j2, "messages of log4j 2"),       \
+		OPTION_FLAG("python", 'p', &(var).python, "messages of Python's logging")
 
-/** Check that exactly one domain is named, and that it can be traced. Otherwise ctl->err is set. */
+/** Check that exactly one domain is named. Otherwise ctl->err is set. */
+enum status domain_check_any(struct ctl *ctl, const struct domain_options *domain);
+/** The same, and that it is not the domain of a logging library, whose messages are events of
+ *  applications. */
 enum status domain_check(struct ctl *ctl, const struct domain_options *domain);
 bool domain_any(const struct domain_options *domain);
-/** The domain that the options name. */
+/** The domain that the options name; of a logging library: that of applications. */
 enum domain_id domain_named(const struct domain_options *domain);
 /** "Kernel" or "User", for the domain in a record. */
 const char *domain_title(struct json_object *record);

@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/str.h"
+#include "ctl/session/logger.h"
 #include "ctl/words.h"
 
 void json_set(struct json_object *o, const char *key, struct json_object *value)
@@ -355,6 +356,8 @@ struct json_object *json_rule(const struct ltt_ctl_rule *r)
 #include "model/rule.def"
 	if (r->loglevel_type == LTT_CTL_LEVEL_ALL)
 		json_object_object_del(o, "loglevel");
+	if (*r->logger && logger_domain_of_event(r->pattern))
+		json_set_str(o, "domain", logger_domain_of_event(r->pattern)->name);
 	json_set_num(o, "nr_points", r->points);
 	if (*r->filter)
 		json_set_num(o, "points_never", r->points_never);

@@ -225,7 +225,8 @@ static const char place_form[] =
 
 /* Up to the number of points, and from there on. */
 static const char rule_form[] =
-	"    {pattern}[, not {exclude?}][{loglevel_type=only} ({loglevel} only)]"
+	"    [{domain?} logger {logger?}|{pattern}][, not {exclude?}]"
+	"[{loglevel_type=only} ({loglevel} only)]"
 	"[{loglevel_type=at-least} ({loglevel} or more severe)][{!enabled}, disabled]: ";
 static const char kernel_form[] = "{nr_points} event{nr_points:s}";
 static const char user_form[] = "[{nr_points?} instrumentation point{nr_points:s}|"

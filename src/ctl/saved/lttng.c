@@ -4,6 +4,7 @@
  * schema is its session.xsd). Elements without an effect here, like timers of its readers, are
  * skipped; a feature that is missing here is named, and left out.
  */
+#include <ctype.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ctl/print/json.h"
+#include "ctl/session/logger.h"
 #include "output.h"
 #include "read.h"
 
@@ -202,9 +204,36 @@ static bool take_place(const struct element *e, const char *type, struct json_ob
 				    "events of the type '%.40s' are not supported", type);
 }
 
+/* Of a rule for a logger: LTTng saves its filter with the conditions on name and level. */
+static bool take_logger(const struct element *e, const struct logger_domain *loggers,
+			const char *name, struct json_object *rule, struct problems *problems)
+{
+	char *type AUTO_FREE = word_of(e, "loglevel_type"),
+		   *level AUTO_FREE = word_of(e, "loglevel"), *filter AUTO_FREE = NULL;
+	const char *saved = text_of(e, "filter");
+	bool complete = strcmp(name, "*") == 0 || strstr(saved, "logger_name ==");
+	enum ltt_ctl_level_type levels = strcmp(type, "SINGLE") == 0 ? LTT_CTL_LEVEL_ONLY :
+					 strcmp(type, "RANGE") == 0  ? LTT_CTL_LEVEL_AT_LEAST :
+								       LTT_CTL_LEVEL_ALL;
+	struct err err = { 0 };
+	int number = 0;
+
+	if (levels != LTT_CTL_LEVEL_ALL && logger_level_parse(loggers, level, &number, &err))
+		return problems_add(problems, e->line, e->name, "%s", err.text);
+	if (strstr(saved, "int_loglevel"))
+		levels = LTT_CTL_LEVEL_ALL;
+	filter = logger_filter(loggers, complete ? "*" : name, levels, number,
+			       *saved ? saved : NULL);
+	json_set_str(rule, "pattern", loggers->event);
+	json_set_str(rule, "logger", name);
+	json_set_str(rule, "filter", filter ? filter : "");
+	return true;
+}
+
 /* A rule with the name @pattern is appended to those of the channel. */
 static void add_rule(const struct element *e, const char *pattern, const char *type, bool kernel,
-		     struct json_object *channel, struct problems *problems)
+		     const struct logger_domain *loggers, struct json_object *channel,
+		     struct problems *problems)
 {
 	struct json_object *rule AUTO_RECORD = json_object_new_object();
 	char *exclude AUTO_FREE = exclusions(child_of(e, "exclusions"));
@@ -218,7 +247,9 @@ static void add_rule(const struct element *e, const char *pattern, const char *t
 	/* LTTng's patterns of tracepoints don't match system calls */
 	if (kernel && strcmp(type, "TRACEPOINT") == 0 && glob_is_pattern(pattern) && !*exclude)
 		json_set_str(rule, "exclude", "syscall_entry_*,syscall_exit_*");
-	if (!kernel)
+	if (loggers)
+		good = take_logger(e, loggers, pattern, rule, problems) && good;
+	else if (!kernel)
 		good = take_level(e, rule, problems) && good;
 	if (!events)
 		good = take_place(e, type, rule, problems) && good;
@@ -226,8 +257,8 @@ static void add_rule(const struct element *e, const char *pattern, const char *t
 		json_append(channel, "rules", TAKE(rule));
 }
 
-static void take_event(const struct element *e, bool kernel, struct json_object *channel,
-		       struct problems *problems)
+static void take_event(const struct element *e, bool kernel, const struct logger_domain *loggers,
+		       struct json_object *channel, struct problems *problems)
 {
 	char *type AUTO_FREE = word_of(e, "type"), *name AUTO_FREE = word_of(e, "name");
 	const char *pattern = *name ? name : "*", *kind = *type ? type : "TRACEPOINT";
@@ -238,10 +269,10 @@ static void take_event(const struct element *e, bool kernel, struct json_object 
 		char *entry AUTO_FREE = xasprintf("syscall_entry_%s", pattern);
 		char *exit AUTO_FREE = xasprintf("syscall_exit_%s", pattern);
 
-		add_rule(e, entry, kind, kernel, channel, problems);
-		add_rule(e, exit, kind, kernel, channel, problems);
+		add_rule(e, entry, kind, kernel, loggers, channel, problems);
+		add_rule(e, exit, kind, kernel, loggers, channel, problems);
 	} else {
-		add_rule(e, pattern, kind, kernel, channel, problems);
+		add_rule(e, pattern, kind, kernel, loggers, channel, problems);
 	}
 }
 
@@ -340,7 +371,8 @@ static void take_mode(const struct element *e, bool overwrites, struct json_obje
 			"no program waits for room in a buffer (blocking_timeout of %.40s)", wait);
 }
 
-static void take_channel(const struct element *e, const char *domain, const char *ownership,
+static void take_channel(const struct element *e, const char *domain,
+			 const struct logger_domain *loggers, const char *ownership,
 			 struct json_object *session, struct problems *problems)
 {
 	struct json_object *channel AUTO_RECORD = json_object_new_object();
@@ -364,7 +396,7 @@ static void take_channel(const struct element *e, const char *domain, const char
 		take_context(c, kernel, channel, problems);
 	for (const struct element *event = events ? events->first : NULL; event;
 	     event = event->next)
-		take_event(event, kernel, channel, problems);
+		take_event(event, kernel, loggers, channel, problems);
 	if (saved_check(&shape_channel, channel, e, problems))
 		json_append(session, "channels", TAKE(channel));
 }
@@ -465,6 +497,16 @@ static const char *ownership_of(const char *buffers)
 						 "system";
 }
 
+/* By its type, which is its name in capitals. */
+static const struct logger_domain *logger_domain_of_lttng(const char *type)
+{
+	char name[16] = "";
+
+	for (size_t i = 0; type[i] && i + 1 < sizeof(name); i++)
+		name[i] = (char)tolower((unsigned char)type[i]);
+	return logger_domain_find(name);
+}
+
 static void take_domain(const struct element *e, struct json_object *session,
 			struct problems *problems)
 {
@@ -473,9 +515,10 @@ static void take_domain(const struct element *e, struct json_object *session,
 	const struct element *trackers = child_of(e, "process_attr_trackers");
 	const struct element *old = child_of(e, "trackers");
 	const char *domain = strcmp(type, "KERNEL") == 0 ? "kernel" : "user";
+	const struct logger_domain *loggers = logger_domain_of_lttng(type);
 
 	check_known(e, "type buffer_type channels process_attr_trackers trackers", problems);
-	if (strcmp(type, "KERNEL") != 0 && strcmp(type, "UST") != 0) {
+	if (!loggers && strcmp(type, "KERNEL") != 0 && strcmp(type, "UST") != 0) {
 		if (channels && channels->first)
 			problems_unsupported(
 				problems, e->line, e->name,
@@ -489,7 +532,7 @@ static void take_domain(const struct element *e, struct json_object *session,
 	for (const struct element *t = old ? old->first : NULL; t; t = t->next)
 		take_old_tracker(t, domain, session, problems);
 	for (const struct element *c = channels ? channels->first : NULL; c; c = c->next)
-		take_channel(c, domain, ownership_of(buffers), session, problems);
+		take_channel(c, domain, loggers, ownership_of(buffers), session, problems);
 }
 
 /* --- the output ---------------------------------------------------------------------- */

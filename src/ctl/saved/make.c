@@ -153,7 +153,8 @@ static int make_disabled_rules(struct making *m, struct json_object *session,
 		some = true;
 		code = ltt_ctl_disable_event(m->ctl->library, json_str(session, "name"), domain,
 					     json_str(channel, "name"),
-					     json_str(rule, "pattern"));
+					     json_str(rule, *json_str(rule, "logger") ? "logger" :
+											"pattern"));
 		if (code == LTT_CTL_NO_EVENT && m->keep_going)
 			code = 0; /* it was left out */
 	}

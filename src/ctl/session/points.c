@@ -105,6 +105,7 @@ static void write_point(const struct ltt_ctl_point *point, void *data)
 	struct json_object *text AUTO_RECORD = NULL;
 
 	if ((output->only && strcmp(point->process, output->only) != 0) ||
+	    (output->event && strcmp(point->name, output->event) != 0) ||
 	    (output->only_active && !point->active))
 		return;
 	record = json_point(point);

@@ -20,13 +20,14 @@ int points_kernel_probes(struct json_object **ret) MUST_CHECK;
  * struct points_output - points that are written as they are received.
  * @out: has them afterwards, as text or as the elements of a JSON array.
  * @only: the process, or the subsystem of the kernel, whose points are written; NULL: all.
+ * @event: only points of this name; NULL: all.
  * @only_active: of these, those that are recorded or counted now.
  * @nr: number of points written.
  */
 struct points_output {
 	FILE *out;
 	bool json, fields, only_active;
-	const char *only;
+	const char *only, *event;
 	size_t nr;
 	uint32_t pid;  /* of the last point */
 	char *process; /* likewise, if it is the kernel's */

@@ -7,6 +7,7 @@
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
 #include "ctl/print/table.h"
+#include "ctl/session/logger.h"
 #include "ctl/session/target.h"
 
 static struct {
@@ -41,7 +42,8 @@ static enum status add_context_option(struct ctl *ctl, int number, const char *a
 static enum status add_context_check(struct ctl *ctl)
 {
 	enum status status =
-		opt.list && !domain_any(&opt.domain) ? STATUS_OK : domain_check(ctl, &opt.domain);
+		opt.list && !domain_any(&opt.domain) ? STATUS_OK :
+						       domain_check_any(ctl, &opt.domain);
 
 	if (status != STATUS_OK)
 		return status;
@@ -83,7 +85,7 @@ static enum status add_context_list(struct ctl *ctl)
 	json_set(ctl->record, "types", json_object_new_array());
 	if (!opt.domain.kernel)
 		status = add_context_list_domain(ctl, LTT_CTL_USER);
-	if (status != STATUS_OK || opt.domain.user)
+	if (status != STATUS_OK || (domain_any(&opt.domain) && !opt.domain.kernel))
 		return status;
 	status = add_context_list_domain(ctl, LTT_CTL_KERNEL);
 	if (ctl->err.code == ERR_UNSUPPORTED && !opt.domain.kernel) {
@@ -112,6 +114,8 @@ static char *add_context_types(void)
 static enum status add_context_add(struct ctl *ctl)
 {
 	enum domain_id domain = opt.domain.kernel ? DOMAIN_KERNEL : DOMAIN_USER;
+	const struct logger_domain *loggers = logger_domain_named(&opt.domain);
+	const char *channel = opt.channel || !loggers ? opt.channel : loggers->channel;
 	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "contexts");
 	char *types AUTO_FREE = add_context_types();
 	uint32_t channels;
@@ -119,12 +123,12 @@ static enum status add_context_add(struct ctl *ctl)
 
 	if (!session)
 		return STATUS_ERROR;
-	if (opt.channel)
-		json_set_str(ctl->record, "channel", opt.channel);
-	code = ltt_ctl_add_context(ctl->library, session, (enum ltt_ctl_domain)domain, opt.channel,
+	if (channel)
+		json_set_str(ctl->record, "channel", channel);
+	code = ltt_ctl_add_context(ctl->library, session, (enum ltt_ctl_domain)domain, channel,
 				   types, &channels);
 	if (ctl_done(ctl, code, &ctl->err) != 0) {
-		target_suggest(ctl, session, opt.channel, NULL);
+		target_suggest(ctl, session, channel, NULL);
 		return STATUS_ERROR;
 	}
 	if (channels == 0) {

@@ -8,6 +8,7 @@
 #include "ctl/options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/show.h"
+#include "ctl/session/logger.h"
 #include "ctl/session/target.h"
 
 static struct {
@@ -37,11 +38,13 @@ static bool has_kind(void)
 static enum status disable_event_one(struct ctl *ctl, const char *session,
 				     enum ltt_ctl_domain domain, const char *pattern)
 {
-	int code = ltt_ctl_disable_event(ctl->library, session, domain, opt.channel,
+	const struct logger_domain *loggers = logger_domain_named(&opt.domain);
+	const char *channel = opt.channel || !loggers ? opt.channel : loggers->channel;
+	int code = ltt_ctl_disable_event(ctl->library, session, domain, channel,
 					 opt.all && !has_kind() ? NULL : pattern);
 
 	if (ctl_done(ctl, code, &ctl->err) != 0) {
-		target_suggest(ctl, session, opt.channel, pattern);
+		target_suggest(ctl, session, channel, pattern);
 		return STATUS_ERROR;
 	}
 	json_append(ctl->record, "patterns", json_object_new_string(pattern));
@@ -113,7 +116,7 @@ static enum status disable_all(struct ctl *ctl, const char *session, enum ltt_ct
 
 static enum status disable_event_check(struct ctl *ctl)
 {
-	enum status status = domain_check(ctl, &opt.domain);
+	enum status status = domain_check_any(ctl, &opt.domain);
 
 	if (status == STATUS_OK && !opt.domain.kernel &&
 	    (opt.syscall || opt.probe || opt.function)) {
@@ -140,15 +143,19 @@ static enum status disable_event_run(struct ctl *ctl)
 
 static void disable_event_text(FILE *out, struct json_object *record)
 {
+	const struct logger_domain *loggers = logger_domain_named(&opt.domain);
+
 	for (size_t i = 0; i < json_len(record, "patterns"); i++)
-		fprintf(out, "%s event %s disabled in session %s\n", domain_title(record),
+		fprintf(out, "%s %s %s disabled in session %s\n",
+			loggers ? loggers->title : domain_title(record),
+			loggers ? "logger" : "event",
 			json_object_get_string(json_at(record, "patterns", i)),
 			json_str(record, "session"));
 }
 
 const struct verb verb_disable_event = {
 	.name = "disable-event",
-	.operands = "(-u | -k) (NAME[,NAME]... | -a)",
+	.operands = "(-u | -k | -p | -j | -l | --log4j2) (NAME[,NAME]... | -a)",
 	.help = "Record events no more",
 	.options = options,
 	.daemon = DAEMON_NEEDED,

@@ -8,6 +8,7 @@
 #include "ctl/record/loss.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
+#include "ctl/session/logger.h"
 #include "ctl/session/place.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
@@ -84,6 +85,11 @@ static int take_loglevel(struct ctl *ctl, struct ltt_ctl_event_options *o)
 			       "--loglevel and --loglevel-only exclude each other");
 	if (!text)
 		return 0;
+	if (logger_domain_named(&opt.domain)) {
+		o->loglevel_type = opt.loglevel ? LTT_CTL_LEVEL_AT_LEAST : LTT_CTL_LEVEL_ONLY;
+		return logger_level_parse(logger_domain_named(&opt.domain), text, &o->loglevel,
+					  &ctl->err);
+	}
 	if (loglevel_parse(text, &level) == 0) {
 		o->loglevel_type = opt.loglevel ? LTT_CTL_LEVEL_AT_LEAST : LTT_CTL_LEVEL_ONLY;
 		o->loglevel = level;
@@ -138,7 +144,12 @@ static void note_no_points(struct ctl *ctl, enum ltt_ctl_domain domain,
 
 	if (!unknown->names.nr)
 		return;
-	if (domain == LTT_CTL_KERNEL)
+	if (logger_domain_named(&opt.domain))
+		print_note(ctl,
+			   "no running application %s; messages of %s will be %s where one does",
+			   logger_domain_named(&opt.domain)->provider, list,
+			   opt.count || opt.histogram ? "counted" : "recorded");
+	else if (domain == LTT_CTL_KERNEL)
 		print_note(ctl, "this kernel has no event that matches %s", list);
 	else
 		print_note(ctl,
@@ -233,6 +244,8 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 	JSON_COPY(rule, o, pattern);
 	json_set_str(rule, "channel", channel);
 	json_set_num(rule, "nr_points", points);
+	if (o->logger)
+		json_set_str(rule, "logger", o->logger);
 	if (o->location)
 		json_set_str(rule, "location", o->location);
 	if (o->filter)
@@ -244,13 +257,30 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 	json_append(ctl->record, "rules", rule);
 	loss_conflicts(ctl, rule);
 	if (points == 0 && (o->domain == LTT_CTL_KERNEL || !glob_is_pattern(o->pattern))) {
-		names_add(&unknown->names, o->pattern);
+		names_add(&unknown->names, o->logger ? o->logger : o->pattern);
 		names_add(&unknown->nearest,
 			  o->nearest ? ltt_ctl_last_outcome(ctl->library)->nearest : "");
 	}
 	if (*problem)
 		print_warning(ctl, "session '%s': %s", o->session, problem);
 	return target_worse(*problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, rule));
+}
+
+/* The rule for a logger is one for the event of all messages. */
+static enum status enable_event_logger(struct ctl *ctl, const struct ltt_ctl_event_options *given,
+				       const char *name, struct unknown *unknown)
+{
+	const struct logger_domain *domain = logger_domain_named(&opt.domain);
+	struct ltt_ctl_event_options o = *given;
+	AUTO_FREE char *filter =
+		logger_filter(domain, name, o.loglevel_type, o.loglevel, o.filter);
+
+	o.pattern = domain->event;
+	o.channel = o.channel ? o.channel : domain->channel;
+	o.logger = name;
+	o.filter = filter;
+	o.loglevel_type = LTT_CTL_LEVEL_ALL;
+	return enable_event_one(ctl, &o, unknown);
 }
 
 static int check_patterns(struct ctl *ctl)
@@ -279,7 +309,10 @@ static enum status enable_event_enable_all(struct ctl *ctl, struct ltt_ctl_event
 	for (size_t i = 0; i < names->nr && !ctl->err.code; i++) {
 		o->pattern = names->names[i];
 		o->more = i + 1 < names->nr;
-		worst = target_worse(worst, enable_event_one(ctl, o, &unknown));
+		worst = target_worse(worst,
+				     logger_domain_named(&opt.domain) ?
+					     enable_event_logger(ctl, o, o->pattern, &unknown) :
+					     enable_event_one(ctl, o, &unknown));
 	}
 	note_no_points(ctl, o->domain, &unknown);
 	return worst;
@@ -332,8 +365,14 @@ static int check_counting(struct ctl *ctl)
 static enum status enable_event_check(struct ctl *ctl)
 {
 	struct ltt_ctl_event_options unused = { 0 };
-	enum status status = domain_check(ctl, &opt.domain);
+	enum status status = domain_check_any(ctl, &opt.domain);
 
+	if (status == STATUS_OK && opt.exclude && logger_domain_named(&opt.domain)) {
+		err_set(&ctl->err, ERR_INVALID,
+			"--exclude is for events; for loggers use --filter='logger_name != \"%.100s\"'",
+			opt.exclude);
+		return STATUS_ERROR;
+	}
 	if (status == STATUS_OK && opt.syscall && !opt.domain.kernel) {
 		err_set(&ctl->err, ERR_INVALID,
 			"system calls need the kernel domain: use -k (--kernel) --syscall");
@@ -422,6 +461,7 @@ static enum status enable_event_run(struct ctl *ctl)
 
 static void enable_event_text(FILE *out, struct json_object *record)
 {
+	const struct logger_domain *loggers = logger_domain_named(&opt.domain);
 	const char *title = domain_title(record);
 	bool kernel = *title == 'K';
 
@@ -429,8 +469,9 @@ static void enable_event_text(FILE *out, struct json_object *record)
 		struct json_object *rule = json_at(record, "rules", i);
 		uint64_t points = json_num(rule, "nr_points");
 
-		fprintf(out, "%s event %s %s in channel %s of session %s", title,
-			json_str(rule, "pattern"),
+		fprintf(out, "%s %s %s %s in channel %s of session %s",
+			loggers ? loggers->title : title, loggers ? "logger" : "event",
+			json_str(rule, loggers ? "logger" : "pattern"),
 			opt.count || opt.histogram ? "counted" : "enabled",
 			json_str(rule, "channel"), json_str(record, "session"));
 		if (*json_str(rule, "by"))
@@ -449,7 +490,7 @@ static void enable_event_text(FILE *out, struct json_object *record)
 
 const struct verb verb_enable_event = {
 	.name = "enable-event",
-	.operands = "(-u | -k) (NAME[,NAME]... | -a)",
+	.operands = "(-u | -k | -p | -j | -l | --log4j2) (NAME[,NAME]... | -a)",
 	.help = "Choose events to record, by name",
 	.options = options,
 	.daemon = DAEMON_STARTED,

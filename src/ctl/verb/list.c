@@ -10,6 +10,7 @@
 #include "ctl/home.h"
 #include "ctl/session/leftover.h"
 #include "ctl/options.h"
+#include "ctl/session/logger.h"
 #include "ctl/session/points.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
@@ -143,6 +144,7 @@ static void add_probes(struct ctl *ctl)
 static enum status list_points(struct ctl *ctl)
 {
 	struct json_object *presets AUTO_RECORD = json_object_new_array();
+	const struct logger_domain *loggers = logger_domain_named(&opt.domain);
 	bool both = !domain_any(&opt.domain);
 	struct err err = { 0 };
 
@@ -151,6 +153,7 @@ static enum status list_points(struct ctl *ctl)
 		.json = ctl->json,
 		.fields = opt.fields,
 		.only = opt.syscall ? "syscalls" : NULL,
+		.event = loggers ? loggers->event : NULL,
 		.only_active = opt.active,
 	};
 	if (!listed.out)
@@ -165,6 +168,11 @@ static enum status list_points(struct ctl *ctl)
 		print_verbose(ctl, "events of the kernel are not listed: %s", err.text);
 		both = false;
 	}
+	if (loggers)
+		print_note(ctl,
+			   "names of loggers are not listed, only the programs that have some; "
+			   "each message has its logger's name: lttctl enable-event --%s -a",
+			   loggers->name);
 	ctl->record = json_object_new_object();
 	json_set(ctl->record, "points",
 		 ctl->json ? text_json_stored(listed.out) : json_object_new_array());
@@ -186,15 +194,31 @@ static bool has_channel(struct json_object *session, const char *name)
 	return false;
 }
 
-/* Leave those channels that have the value @text of @key. */
-static void only_channels(struct json_object *session, const char *key, const char *text)
+static bool has_text(struct json_object *channel, const char *key, const char *text)
+{
+	return strcmp(json_str(channel, key), text) == 0;
+}
+
+/* Whether the channel is of the domain @text, or has a rule for loggers of it. */
+static bool is_of_domain(struct json_object *channel, const char *key, const char *text)
+{
+	for (size_t i = 0; i < json_len(channel, "rules"); i++)
+		if (strcmp(json_str(json_at(channel, "rules", i), key), text) == 0)
+			return true;
+	return strcmp(json_str(channel, key), text) == 0;
+}
+
+/* Leave those channels of which @holds is true. */
+static void only_channels(struct json_object *session,
+			  bool (*holds)(struct json_object *, const char *, const char *),
+			  const char *key, const char *text)
 {
 	struct json_object *left = json_object_new_array();
 
 	for (size_t i = 0; i < json_len(session, "channels"); i++) {
 		struct json_object *c = json_at(session, "channels", i);
 
-		if (strcmp(json_str(c, key), text) == 0)
+		if (holds(c, key, text))
 			json_object_array_add(left, json_object_get(c));
 	}
 	json_set(session, "channels", left);
@@ -209,41 +233,42 @@ static int only_channel(struct ctl *ctl, struct json_object *session, const char
 		target_suggest(ctl, json_str(session, "name"), name, NULL);
 		return ctl->err.code;
 	}
-	only_channels(session, "name", name);
+	only_channels(session, has_text, "name", name);
 	return 0;
 }
 
 static bool has_domain(struct json_object *session, const char *domain)
 {
 	for (size_t i = 0; i < json_len(session, "channels"); i++)
-		if (strcmp(json_str(json_at(session, "channels", i), "domain"), domain) == 0)
+		if (is_of_domain(json_at(session, "channels", i), "domain", domain))
 			return true;
 	return false;
 }
 
 static int only_domain(struct ctl *ctl, struct json_object *session)
 {
-	const char *domain = json_domain(domain_named(&opt.domain));
+	const struct logger_domain *loggers = logger_domain_named(&opt.domain);
+	const char *domain = loggers ? loggers->name : json_domain(domain_named(&opt.domain));
 
 	if (!has_domain(session, domain))
 		return err_set(&ctl->err, ERR_NO_CHANNEL,
 			       "session '%s' has no channel of the domain '%s'",
 			       json_str(session, "name"), domain);
-	only_channels(session, "domain", domain);
+	only_channels(session, is_of_domain, "domain", domain);
 	return 0;
 }
 
 /* The words of the domains of a session. */
 static struct json_object *only_domains(struct json_object *session)
 {
+	static const char *const domains[] = { "kernel", "user", "jul", "log4j", "log4j2", "python" };
 	struct json_object *o = json_object_new_object();
 
 	json_set_str(o, "session", json_str(session, "name"));
 	json_set(o, "domains", json_object_new_array());
-	if (has_domain(session, "kernel"))
-		json_append(o, "domains", json_object_new_string("kernel"));
-	if (has_domain(session, "user"))
-		json_append(o, "domains", json_object_new_string("user"));
+	for (size_t i = 0; i < ARRAY_SIZE(domains); i++)
+		if (has_domain(session, domains[i]))
+			json_append(o, "domains", json_object_new_string(domains[i]));
 	return o;
 }
 
@@ -274,7 +299,8 @@ static enum status list_each(struct ctl *ctl, const char *name)
 
 static enum status list_verb_check(struct ctl *ctl)
 {
-	enum status status = domain_any(&opt.domain) ? domain_check(ctl, &opt.domain) : STATUS_OK;
+	enum status status = domain_any(&opt.domain) ? domain_check_any(ctl, &opt.domain) :
+						      STATUS_OK;
 
 	if (status == STATUS_OK && operand(ctl, 0) && opt.active) {
 		err_set(&ctl->err, ERR_INVALID,
@@ -390,7 +416,7 @@ static void list_verb_text(FILE *out, struct json_object *record)
 
 const struct verb verb_list = {
 	.name = "list",
-	.operands = "[SESSION]... [-u | -k] [--active]",
+	.operands = "[SESSION]... [-u | -k | -p | -j | -l | --log4j2] [--active]",
 	.help = "List sessions, one session, or instrumentation points (-u, -k)",
 	.options = options,
 	.paged = true,

@@ -22,7 +22,7 @@ static uint32_t event_disable_rules(struct channel *channel, const char *pattern
 	uint32_t nr = 0;
 
 	list_for_each(rule, &channel->rules, node) {
-		if (!all && strcmp(rule->pattern, pattern) != 0)
+		if (!all && strcmp(rule_handle(rule), pattern) != 0)
 			continue;
 		rule->enabled = false;
 		channel_rule_changed(channel, rule);
@@ -39,7 +39,7 @@ static void no_rule(struct command *cmd, const struct channel *channel, const ch
 	size_t nr = 0;
 
 	list_for_each(rule, &channel->rules, node)
-		words[nr++] = rule->pattern;
+		words[nr++] = rule_handle(rule);
 	near = nearest_word(pattern, words);
 	if (near)
 		command_error(cmd, ERR_NO_EVENT,

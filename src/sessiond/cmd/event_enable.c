@@ -70,8 +70,8 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 		return NULL;
 	if (rule && rule->enabled && !changed) {
 		command_error(cmd, ERR_EVENT_EXISTS,
-			      "event rule '%s' is already enabled in channel '%s'", spec->pattern,
-			      channel->name);
+			      "event rule '%s' is already enabled in channel '%s'",
+			      rule_handle(rule), channel->name);
 		return NULL;
 	}
 	event_enable_replace(channel, spec);

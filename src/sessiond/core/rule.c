@@ -113,6 +113,22 @@ static int core_rule_check_sampling(const struct rule_spec *spec, struct err *er
 	return sampling_parse(text, &sampling, err);
 }
 
+static int core_rule_check_logger(const struct rule_spec *spec, struct err *err)
+{
+	const char *logger = or_empty(spec->logger);
+
+	if (!*logger)
+		return 0;
+	if (!rule_chooses(spec->kind) || glob_is_pattern(spec->pattern))
+		return err_set(err, ERR_INVALID,
+			       "a rule for loggers needs the name of the event of their messages");
+	if (strlen(logger) > RULE_MAX_LOGGER || has_control_byte(logger))
+		return err_set(err, ERR_INVALID,
+			       "the name of a logger has at most %u bytes, and no control bytes",
+			       RULE_MAX_LOGGER);
+	return 0;
+}
+
 /* One place, that has one name. */
 static int check_place(const struct rule_spec *spec, struct err *err)
 {
@@ -166,7 +182,7 @@ int rule_spec_check(const struct rule_spec *spec, struct err *err)
 			       "log level %d does not exist; levels are 0 (EMERG) to 14 (DEBUG)",
 			       spec->loglevel);
 	if (core_rule_check_filter(spec, err) || core_rule_check_sampling(spec, err) ||
-	    core_rule_check_by(spec, err))
+	    core_rule_check_by(spec, err) || core_rule_check_logger(spec, err))
 		return err->code;
 	return check_place(spec, err);
 }

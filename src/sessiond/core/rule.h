@@ -21,6 +21,7 @@
 #define RULE_MAX_FILE 4095u
 #define RULE_MAX_FILTER 4096u
 #define RULE_MAX_BY 511u
+#define RULE_MAX_LOGGER 1023u
 #define RULE_BY_FIELDS 2u
 #define RULE_MAX_PLACES 32768u
 #define RULE_MAX_EXCLUDE 32768u
@@ -61,6 +62,12 @@ static inline bool rule_counts(enum rule_kind kind)
 bool rule_by_field(const char *by, uint32_t number, char *buf);
 /** Fields of the key. */
 uint32_t rule_nr_by(const char *by);
+
+/** The name by which it is disabled. */
+static inline const char *rule_handle(const struct rule *rule)
+{
+	return *rule->logger ? rule->logger : rule->pattern;
+}
 
 /** Return: 0 or the code set in @err. */
 int rule_spec_check(const struct rule_spec *spec, struct err *err);
