@@ -69,6 +69,7 @@ enum ltt_kmod_features {
 	LTT_KMOD_FILES = 64, /* user probes may have several files */
 	LTT_KMOD_TRIGGERS = 128, /* channels LTT_KMOD_FIRES */
 	LTT_KMOD_CAPTURES = 256, /* kinds of captures in struct ltt_kmod_fire */
+	LTT_KMOD_CONTEXTS = 512, /* channels may get contexts after their first event */
 };
 
 enum ltt_kmod_event_flags {
@@ -225,7 +226,8 @@ struct ltt_kmod_fire {
 
 /**
  * struct ltt_kmod_enable - record an event into this channel. @id: the id in its records; EEXIST
- * if the channel has the id or, unless it counts, the event already.
+ * if the channel has the id or, unless it counts, the event already; EBUSY if it had the id before
+ * it had its latest contexts.
  * @name: as listed; ENOENT if this module has no probe for it. An event that is not LTT_KMOD_LIVE
  *        is recorded as soon as the module that defines it is loaded.
  * @flags: of LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT, LTT_KMOD_OF_SLOT; of LTT_KMOD_ENABLE:
@@ -437,12 +439,14 @@ enum ltt_kmod_context_flags {
 
 /**
  * struct ltt_kmod_context - record @name with every event of this channel, before the
- * event's own payload, in the order in which contexts were added.
+ * event's own payload, in the order in which contexts were added. Events that are enabled already
+ * go on without it: they are to be enabled by another id, LTT_KMOD_INSTEAD.
  * @flags: LTT_KMOD_CONTEXT_*.
  * @perf_type, @perf_config: of a counter, as perf_event_open(2) has them; @name is for the log.
  * ENOENT: LTT_KMOD_CONTEXT_FIELD on the device lists them (input: @index, from 0; @field is
  * unused), or, as ENODEV, EOPNOTSUPP and EINVAL too, the machine has no such counter; EEXIST;
- * ENOSPC: there are too many; EBUSY: the channel has had an event already.
+ * ENOSPC: there are too many; EBUSY: the channel of a module without LTT_KMOD_CONTEXTS has had an
+ * event already.
  */
 struct ltt_kmod_context {
 	uint32_t size;

@@ -29,7 +29,6 @@ struct channel {
 	struct ring_set *set;
 	struct text_channel *text; /* NULL: not shown */
 	struct fires *fires;	   /* NULL: its events fire no triggers */
-	bool has_recorded; /* or may have: its contexts are fixed */
 };
 
 /* Beneath it the locks of channels. */
@@ -111,7 +110,7 @@ static int kmod_channel_describe(struct channel *channel, struct event *event, u
 		classes_uncopy(event);
 	if (channel->set->counts || (event->kind->release && !event->copy))
 		return 0;
-	return classes_add(&channel->set->classes, id, event);
+	return classes_add(&channel->set->classes, id, event, channel->set->contexts.nr);
 }
 
 /* It is the reaper's then. */
@@ -169,7 +168,6 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	else
 		kmod_channel_put_filter(hook, filter);
 	hook->event = event;
-	channel->has_recorded = true;
 	if (!ret)
 		ret = kmod_channel_describe(channel, event, id);
 	if (!ret)
@@ -369,18 +367,12 @@ void kmod_channels_show(struct seq_file *to)
 
 /* --- attributes of the channel ---------------------------------------------- */
 
-/* Not after the first event: all records of a channel have the same contexts. */
 int kmod_channel_add_context(struct channel *channel, const struct ltt_kmod_context *context)
 {
 	int ret;
 
 	mutex_lock(&channel->lock);
-	if (channel->set->counts)
-		ret = -EINVAL;
-	else if (channel->has_recorded)
-		ret = -EBUSY;
-	else
-		ret = contexts_add(&channel->set->contexts, context);
+	ret = channel->set->counts ? -EINVAL : contexts_add(&channel->set->contexts, context);
 	mutex_unlock(&channel->lock);
 	return ret;
 }

@@ -287,11 +287,8 @@ static const struct field counter_field = { .type = "u64", .elem_bytes = sizeof(
 
 const struct field *contexts_field(const struct contexts *contexts, u32 index)
 {
-	u8 which;
+	u8 which = contexts->which[index];
 
-	if (index >= contexts->nr)
-		return NULL;
-	which = contexts->which[index];
 	return which == COUNTED ? &counter_field : &table[which].field;
 }
 
@@ -342,12 +339,13 @@ static u32 stack_nr(u8 which)
 	return table[which].walk == stacks_user;
 }
 
-static void notrace kmod_context_gather(const struct contexts *contexts, struct gathered *ret)
+static void notrace kmod_context_gather(const struct contexts *contexts, u32 nr,
+					struct gathered *ret)
 {
 	struct stack *stack;
 	u32 i;
 
-	for (i = 0; i < contexts->nr; i++) {
+	for (i = 0; i < nr; i++) {
 		u8 which = contexts->which[i];
 
 		if (which == COUNTED) {
@@ -361,7 +359,7 @@ static void notrace kmod_context_gather(const struct contexts *contexts, struct 
 
 /* To read a counter or a stack may be an event that is recorded, too, with all that comes
  * with it: it ends where there are no levels left. */
-struct gathered *notrace contexts_gather(const struct contexts *contexts)
+struct gathered *notrace contexts_gather(const struct contexts *contexts, u32 nr)
 {
 	struct gathering *gathering = this_cpu_ptr(contexts->gathered);
 	u32 level = gathering->level++;
@@ -369,7 +367,7 @@ struct gathered *notrace contexts_gather(const struct contexts *contexts)
 	barrier();
 	if (level >= CONTEXT_LEVELS)
 		return NULL;
-	kmod_context_gather(contexts, &gathering->of_level[level]);
+	kmod_context_gather(contexts, nr, &gathering->of_level[level]);
 	return &gathering->of_level[level];
 }
 
@@ -379,11 +377,11 @@ void notrace contexts_release(const struct contexts *contexts)
 	this_cpu_ptr(contexts->gathered)->level--;
 }
 
-u32 notrace contexts_bytes(const struct contexts *contexts, const struct gathered *gathered)
+u32 notrace contexts_bytes(const struct contexts *contexts, u32 nr, const struct gathered *gathered)
 {
-	u32 bytes = contexts->bytes, i;
+	u32 bytes = contexts->bytes[nr], i;
 
-	for (i = 0; gathered && i < contexts->nr; i++) {
+	for (i = 0; gathered && i < nr; i++) {
 		u8 which = contexts->which[i];
 
 		if (which != COUNTED && table[which].walk)
@@ -449,12 +447,26 @@ static int start_counting(struct counters **ret, const struct ltt_kmod_context *
 	return 0;
 }
 
+static bool kmod_context_has(const struct contexts *contexts, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < contexts->nr; i++)
+		if (!strcmp(contexts_name(contexts, i), name))
+			return true;
+	return false;
+}
+
+/* Records of events that have none of these may be under way. */
 static int kmod_context_ensure_room(struct contexts *contexts, u8 which)
 {
+	struct gathering __percpu *gathered;
+
 	if (contexts->gathered || (which != COUNTED && !table[which].walk))
 		return 0;
-	contexts->gathered = alloc_percpu_gfp(struct gathering, GFP_KERNEL_ACCOUNT);
-	return contexts->gathered ? 0 : -ENOMEM;
+	gathered = alloc_percpu_gfp(struct gathering, GFP_KERNEL_ACCOUNT);
+	WRITE_ONCE(contexts->gathered, gathered);
+	return gathered ? 0 : -ENOMEM;
 }
 
 int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked)
@@ -467,15 +479,16 @@ int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked
 		return -ENOSPC;
 	if (which < 0)
 		return which;
-	if (!counted && memchr(contexts->which, which, contexts->nr))
+	if (kmod_context_has(contexts, asked->name))
 		return -EEXIST;
 	ret = kmod_context_ensure_room(contexts, which);
 	if (!ret && counted)
 		ret = start_counting(&contexts->counters[contexts->nr], asked);
 	if (ret)
 		return ret;
-	contexts->which[contexts->nr++] = which;
-	contexts->bytes += fixed_bytes(which);
+	contexts->which[contexts->nr] = which;
+	contexts->bytes[contexts->nr + 1] = contexts->bytes[contexts->nr] + fixed_bytes(which);
+	contexts->nr++;
 	return 0;
 }
 
@@ -518,11 +531,12 @@ static u8 *put_of_table(u8 *to, const struct gathered *gathered, u8 which)
 	return to + bytes;
 }
 
-void notrace contexts_put(const struct contexts *contexts, const struct gathered *gathered, u8 *to)
+void notrace contexts_put(const struct contexts *contexts, u32 nr, const struct gathered *gathered,
+			  u8 *to)
 {
 	u32 i;
 
-	for (i = 0; i < contexts->nr; i++) {
+	for (i = 0; i < nr; i++) {
 		u64 value = gathered ? gathered->counted[i] : 0;
 
 		if (contexts->which[i] != COUNTED) {

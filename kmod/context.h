@@ -19,16 +19,17 @@ struct counters;
 
 /**
  * struct contexts - the contexts of a ring set, in the order of the record, before the
- * payload. Changed only while nothing is recorded.
- * @bytes: sum of the sizes of contexts of fixed size.
+ * payload. They are only ever appended, and a record has the first ones, as many as there were when
+ * its event was enabled. Changed under the channel's lock; read at any time, without one.
+ * @bytes: of the first ones, by their number: sum of the sizes, of contexts of fixed size.
  * @which: number of each context in the table of context.c.
  * @counters: the perf counter of each context that has one; else NULL.
  * @gathered: memory for values of variable size, which are read before space for the record is
  *            reserved; NULL if there are none.
  */
 struct contexts {
-	u32 bytes;
 	u32 nr;
+	u16 bytes[CONTEXTS_MAX + 1];
 	u8 which[CONTEXTS_MAX];
 	struct counters *counters[CONTEXTS_MAX];
 	struct gathering __percpu *gathered;
@@ -41,7 +42,7 @@ struct gathered;
 void context_init(void);
 /** The field that context number @index adds to a record. Return: NULL after the last context. */
 const struct field *context_field(u32 index);
-/** The field of the context number @index of a record. Return: NULL after the last context. */
+/** The field of the context number @index of a record, which has it. */
 const struct field *contexts_field(const struct contexts *contexts, u32 index);
 /** Its name, also if it is a counter's. */
 const char *contexts_name(const struct contexts *contexts, u32 index);
@@ -51,19 +52,21 @@ int context_find_value(const char *name);
 bool context_has_value(u32 index);
 /** Read the context's current value, of the current task: an integer or a text. */
 void context_value(u8 which, struct ltt_filter_value *ret);
-/** Add a context. Return: 0; -ENOENT: it is unknown; -EEXIST: it is there already; -ENOSPC: there
- *  are too many; the error of perf for a counter. */
+/** Append a context. Return: 0; -ENOENT: it is unknown; -EEXIST: it is there already; -ENOSPC:
+ *  there are too many; the error of perf for a counter. */
 int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked);
 void contexts_fini(struct contexts *contexts);
+
+/* @nr: number of contexts of the record. */
 
 /** Read the values of variable size, before space for the record is reserved, on the same CPU. Only
  *  if contexts->gathered is set. Return: argument of contexts_put(), to be freed by
  *  contexts_release(); NULL: too many records interrupt each other on this CPU. */
-struct gathered *contexts_gather(const struct contexts *contexts);
+struct gathered *contexts_gather(const struct contexts *contexts, u32 nr);
 void contexts_release(const struct contexts *contexts);
 /** The number of bytes that contexts_put() writes. */
-u32 contexts_bytes(const struct contexts *contexts, const struct gathered *gathered);
+u32 contexts_bytes(const struct contexts *contexts, u32 nr, const struct gathered *gathered);
 /** Write the contexts of a record to @to. */
-void contexts_put(const struct contexts *contexts, const struct gathered *gathered, u8 *to);
+void contexts_put(const struct contexts *contexts, u32 nr, const struct gathered *gathered, u8 *to);
 
 #endif

@@ -48,7 +48,7 @@ static long kmod_device_hello(void __user *arg)
 	request.nr_events = registry_nr_events();
 	request.features = LTT_KMOD_SAMPLES | LTT_KMOD_FAMILIES | LTT_KMOD_KEYS |
 			   LTT_KMOD_OUTPUTS | LTT_KMOD_OWN | LTT_KMOD_FILES | LTT_KMOD_TRIGGERS |
-			   LTT_KMOD_CAPTURES |
+			   LTT_KMOD_CAPTURES | LTT_KMOD_CONTEXTS |
 			   (IS_ENABLED(CONFIG_CGROUPS) ? LTT_KMOD_CGROUPS : 0);
 	request.clock = ltt_trace_clock_kind();
 	return request_put(arg, &request, sizeof(request));

@@ -218,12 +218,12 @@ static void *kmod_ring_begin_with(const struct source *source, u32 len,
 				  const struct gathered *gathered, struct ring **ret_ring)
 {
 	const struct contexts *contexts = &source->set->contexts;
-	u32 bytes = contexts_bytes(contexts, gathered);
+	u32 bytes = contexts_bytes(contexts, source->nr_contexts, gathered);
 	u8 *to = kmod_ring_begin(source, len + bytes, ret_ring, false);
 
 	if (!to)
 		return NULL;
-	contexts_put(contexts, gathered, to);
+	contexts_put(contexts, source->nr_contexts, gathered, to);
 	return to + bytes;
 }
 
@@ -305,11 +305,12 @@ static void *kmod_ring_begin_untracked(const struct source *source, u32 len,
 	struct ring_set *set = source->set;
 	void *to;
 
-	if (likely(!set->contexts.gathered))
+	if (likely(!READ_ONCE(set->contexts.gathered)))
 		return kmod_ring_begin_with(source, len, NULL, ret_ring);
 	if (!is_on(set))
 		return NULL;
-	to = kmod_ring_begin_with(source, len, contexts_gather(&set->contexts), ret_ring);
+	to = kmod_ring_begin_with(source, len, contexts_gather(&set->contexts, source->nr_contexts),
+				  ret_ring);
 	contexts_release(&set->contexts);
 	return to;
 }
@@ -319,7 +320,7 @@ static __always_inline bool kmod_ring_is_plain(const struct source *source)
 {
 	const struct ring_set *set = source->set;
 
-	return !set->contexts.nr && !set->counts && set->desc.clock == LTT_CLOCK_CYCLES &&
+	return !source->nr_contexts && !set->counts && set->desc.clock == LTT_CLOCK_CYCLES &&
 	       source->id <= U16_MAX;
 }
 
@@ -533,6 +534,7 @@ void source_init(struct source *source, struct ring_set *set, u32 id)
 	source->set = set;
 	source->rings = set->rings;
 	source->id = id;
+	source->nr_contexts = set->contexts.nr;
 	source->header = id <= LTT_ID_COMPACT_MAX ? LTT_HDR_COMPACT : LTT_HDR_WIDE;
 	source->word = id <= LTT_ID_COMPACT_MAX ? id : LTT_ID_WIDE;
 	source->subject = FAMILY_NO_SUBJECT;

@@ -60,6 +60,7 @@ struct ring {
 /**
  * struct source - an event of a ring set.
  * @special: not 0 if a record needs more than space in the ring (SOURCE_TRACKED, SOURCE_MORE).
+ * @nr_contexts: its records have the first ones of @set: those that there were when it was enabled.
  * @subject: family_subject(); the payload then has the thread that the event is about.
  * @filter: changes at any time; read with preemption off. NULL: none.
  * @tally: its records and losses.
@@ -69,6 +70,7 @@ struct source {
 	struct ring __percpu *rings;
 	u32 special;
 	u8 header; /* LTT_HDR_COMPACT or _WIDE, by @id */
+	u8 nr_contexts;
 	u16 subject;
 	u32 word;  /* the bits of the header's first word that don't change */
 	u32 id;
@@ -78,7 +80,7 @@ struct source {
 	struct stat_counter *stat;
 };
 
-/** Bits of @special: @set has a tracker; it has contexts or counts events, or @filter is there;
+/** Bits of @special: @set has a tracker; records have contexts or are counted, or @filter is there;
  *  @filter decides before there is a payload; another source records the event;
  *  the payload is needed to know whose event it is, too; @filter or @stat needs the payload. */
 #define SOURCE_TRACKED 1u

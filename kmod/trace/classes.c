@@ -27,6 +27,7 @@ static void class_copy_free(struct class_copy *copy)
 void classes_init(struct classes *classes)
 {
 	xa_init(&classes->by_id);
+	xa_init(&classes->nr_contexts);
 	INIT_HLIST_HEAD(&classes->copies);
 }
 
@@ -36,6 +37,7 @@ void classes_fini(struct classes *classes)
 	struct class_copy *copy;
 
 	xa_destroy(&classes->by_id);
+	xa_destroy(&classes->nr_contexts);
 	hlist_for_each_entry_safe(copy, next, &classes->copies, event.same_hash)
 		class_copy_free(copy);
 }
@@ -77,8 +79,28 @@ static int classes_add_copy(struct classes *classes, u32 id, struct event *event
 	return 0;
 }
 
-int classes_add(struct classes *classes, u32 id, struct event *event)
+u32 classes_nr_contexts(const struct classes *classes, u32 id)
 {
+	const void *nr = xa_load((struct xarray *)&classes->nr_contexts, id);
+
+	return nr ? xa_to_value(nr) : 0;
+}
+
+static int classes_add_nr_contexts(struct classes *classes, u32 id, u32 nr)
+{
+	if (classes_find(classes, id) && classes_nr_contexts(classes, id) != nr)
+		return -EBUSY;
+	if (!nr)
+		return 0;
+	return xa_err(xa_store(&classes->nr_contexts, id, xa_mk_value(nr), GFP_KERNEL_ACCOUNT));
+}
+
+int classes_add(struct classes *classes, u32 id, struct event *event, u32 nr_contexts)
+{
+	int ret = classes_add_nr_contexts(classes, id, nr_contexts);
+
+	if (ret)
+		return ret;
 	if (event->copy)
 		return classes_add_copy(classes, id, event);
 	return xa_err(xa_store(&classes->by_id, id, event, GFP_KERNEL_ACCOUNT));

@@ -75,14 +75,13 @@ int record_field_bytes(const struct field *field, const u8 *at, const u8 *end)
 	return bytes > end - at ? -ENODATA : bytes;
 }
 
-static int record_skip_contexts(const struct contexts *contexts, const u8 *at, const u8 *end,
-				const u8 **ret)
+static int record_skip_contexts(const struct contexts *contexts, u32 nr, const u8 *at,
+				const u8 *end, const u8 **ret)
 {
-	const struct field *field;
 	u32 i;
 
-	for (i = 0; (field = contexts_field(contexts, i)); i++) {
-		int bytes = record_field_bytes(field, at, end);
+	for (i = 0; i < nr; i++) {
+		int bytes = record_field_bytes(contexts_field(contexts, i), at, end);
 
 		if (bytes < 0)
 			return bytes;
@@ -119,7 +118,9 @@ int record_read(const struct ring_set *set, const u8 *at, const u8 *end, u64 bef
 	record.event = classes_find(&set->classes, record.id);
 	if (!record.event)
 		return -ENOENT;
-	err = record_skip_contexts(&set->contexts, record.contexts, end, &record.payload);
+	record.nr_contexts = classes_nr_contexts(&set->classes, record.id);
+	err = record_skip_contexts(&set->contexts, record.nr_contexts, record.contexts, end,
+				   &record.payload);
 	if (err)
 		return err;
 	record.end = record.payload;

@@ -13,12 +13,13 @@ struct ring_set;
 /**
  * struct record - a record; it points into the bytes that it was read from.
  * @time: the whole clock value, in units of the ring set's clock.
- * @contexts: those of the ring set, up to @payload.
+ * @contexts: the first @nr_contexts of the ring set, up to @payload.
  * @payload: fields of fixed size, then the others, each as declared. They end at @end, which is
  *           also the begin of the next record.
  */
 struct record {
 	u32 id;
+	u32 nr_contexts;
 	u64 time;
 	const struct event *event;
 	const u8 *contexts, *payload, *end;

@@ -200,13 +200,12 @@ static void text_task_find(const struct merged *merged, struct text_task *ret)
 {
 	const struct contexts *contexts = &merged->set->contexts;
 	const u8 *at = merged->record.contexts, *end = merged->record.payload;
-	const struct field *field;
 	int i;
 
 	*ret = (struct text_task){ -1, -1, -1 };
-	for (i = 0; (field = contexts_field(contexts, i)); i++) {
+	for (i = 0; i < merged->record.nr_contexts; i++) {
 		const char *name = contexts_name(contexts, i);
-		int bytes = record_field_bytes(field, at, end);
+		int bytes = record_field_bytes(contexts_field(contexts, i), at, end);
 
 		if (bytes < 0)
 			return;
@@ -281,10 +280,10 @@ static void text_put_contexts(struct line *line, const struct merged *merged,
 {
 	const struct contexts *contexts = &merged->set->contexts;
 	const u8 *at = merged->record.contexts, *end = merged->record.payload;
-	const struct field *field;
 	int i, nr = 0;
 
-	for (i = 0; (field = contexts_field(contexts, i)); i++) {
+	for (i = 0; i < merged->record.nr_contexts; i++) {
+		const struct field *field = contexts_field(contexts, i);
 		int bytes = record_field_bytes(field, at, end);
 
 		if (bytes < 0)

@@ -295,14 +295,18 @@ static void bad_contexts(const struct reader *r)
 	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EINVAL, "an unknown flag of a context");
 	c.flags = 0, c.perf_config = 1;
 	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EINVAL, "a counter's number without one");
+	strcpy(c.name, "counter");
 	c.flags = LTT_KMOD_CONTEXT_PERF, c.perf_type = 1, c.perf_config = 999;
 	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), ENOENT, "an unknown counter");
 	c.perf_type = 2, c.perf_config = 1;
 	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EINVAL, "a tracepoint as a counter");
 	c.perf_type = 1, c.perf_config = 0;
-	for (unsigned int i = 1; i < LTT_KMOD_CONTEXTS_MAX; i++)
+	for (unsigned int i = 1; i < LTT_KMOD_CONTEXTS_MAX; i++) {
+		snprintf(c.name, sizeof(c.name), "counter %u", i);
 		if (ioctl(r->fd, LTT_KMOD_CONTEXT, &c))
-			err(1, "counter %u", i);
+			err(1, "%s", c.name);
+	}
+	strcpy(c.name, "another");
 	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), ENOSPC, "a context too many");
 	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EINVAL, "to track an unknown kind");
 	t.kind = 0, t.op = 4;
@@ -471,11 +475,27 @@ static void hit_filters(void)
 	close(r.fd);
 }
 
-static void late_context(const struct reader *r)
+/* In a channel of its own, which has other contexts later. */
+static void late_contexts(void)
 {
+	struct ltt_kmod_enable e = { .size = sizeof(e), .id = 7, .name = "power:cpu_idle" };
 	struct ltt_kmod_context c = { .size = sizeof(c), .name = "tid" };
+	struct reader r = { .fd = -1 };
 
-	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EBUSY, "a context after an event");
+	reader_open(&r, 1, 2, 4096);
+	if (ioctl(r.fd, LTT_KMOD_ENABLE, &e) || ioctl(r.fd, LTT_KMOD_CONTEXT, &c))
+		err(1, "a context after an event");
+	refused(ioctl(r.fd, LTT_KMOD_CONTEXT, &c), EEXIST, "the same context again");
+	e.flags = LTT_KMOD_INSTEAD;
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EEXIST, "an event instead of its own id");
+	e.flags = 0;
+	if (ioctl(r.fd, LTT_KMOD_DISABLE, &e))
+		err(1, "disable");
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EBUSY, "an id whose records had fewer contexts");
+	e.id = 8;
+	if (ioctl(r.fd, LTT_KMOD_ENABLE, &e))
+		err(1, "another id");
+	close(r.fd);
 }
 
 int bad(void)
@@ -489,6 +509,7 @@ int bad(void)
 	bad_counting(fd);
 	second_consumer(fd);
 	hit_filters();
+	late_contexts();
 	reader_open(&r, 0, 2, 4096);
 	bad_maps(&r);
 	bad_splices(&r);
@@ -499,7 +520,6 @@ int bad(void)
 	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EEXIST, "an event twice");
 	bad_probes(&r);
 	bad_user_probes(&r);
-	late_context(&r);
 	e.flags = LTT_KMOD_HISTOGRAM;
 	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EINVAL, "a histogram where it is recorded");
 	e.flags = 0;

@@ -670,9 +670,7 @@ def test_contexts():
     shown = {c["name"]: c["contexts"] for c in ctl("status")["result"]["channels"]}
     check(shown == {"bare": [], "c": types}, shown)
     ctl("add-context", "-k", "-c", "c", "-t", "pid", status=4)
-    late = ctl("add-context", "-k", "-c", "bare", "-t", "pid", status=1)["error"]["text"]
-    check("has recorded events already" in late and "`lttctl enable-channel -k -s contexts NAME`" in late, late)
-    ctl("enable-channel", "-k", "-s", "contexts", "late")  # as the message has it
+    ctl("enable-channel", "-k", "-s", "contexts", "late")
     ctl("add-context", "-k", "-c", "late", "-t", "tid")
     ctl("enable-event", "-k", "-c", "late", "sched_process_fork")
     ctl("enable-event", "-k", "-c", "bare", "sched_process_exit")
@@ -689,6 +687,69 @@ def test_contexts():
             fits = re.compile(rf'[ {{]{name} = "?{re.escape(value)}"?[, ]'
                               if value != "?" and "callstack" not in name else rf"[ {{]{name} = ")
             check(all(map(fits.search, mine)), f"{name} is not {value}: {mine[0]}")
+
+
+# The channel has `pid` from the beginning.
+LATE_CONTEXTS = (("procname", "perf:cpu:page-faults"), ("tid", "hostname", "cgroup_id"))
+
+
+def check_contexts(events, pid, count, added):
+    """@added: names of the contexts that each of the process's events has, besides `pid`."""
+    mine = [e for e in events if e["context"].get("pid") == pid]
+    check(len(mine) == count, f"{len(mine)} of {count} events of {pid}")
+    sets = {(e["event"], tuple(n for n in e["context"] if n[0] != "_")) for e in mine}
+    want = ("pid", *(re.sub("[^a-z0-9]", "_", name) for name in added))
+    check({names for _, names in sets} == {want}, f"not {want}: {sets}")
+
+
+def test_late_contexts():
+    """Contexts that are added while a channel records, of all kinds of events, also by another daemon: each
+    event has those that there were, and none is missing."""
+    mount_debugfs()
+    out, per, added, phases = "/dev/shm/later", 200, [], []
+    ctl("create", "later", "-o", out)
+    ctl("enable-channel", "-k", "c", "--num-subbuf=4", "--subbuf-size=4M", "--switch-timer=3600000000")
+    ctl("add-context", "-k", "-c", "c", "-t", "pid")
+    for rule in (("--syscall", "getpriority"), ("kmem:rss_stat,power:cpu_frequency", "--sample=1/1"),
+                 ("--function=__x64_sys_getpriority", "f"), ("--probe=__x64_sys_getpriority", "p")):
+        ctl("enable-event", "-k", "-c", "c", *rule)
+    ctl("start")
+    for names in ((), *LATE_CONTEXTS):
+        if names:
+            ctl("add-context", "-k", "-c", "c", *(word for name in names for word in ("-t", name)))
+            added.extend(names)
+        phases.append((int(hit(per)["pid"]), tuple(added)))
+        kill("ltt-sessiond")
+        shown = ctl("status", status=None)["result"]["channels"][0]["contexts"]  # (the consumer may be slow)
+        check(shown == ["pid", *added], f"{shown}: {added}")
+        phases.append((int(hit(per)["pid"]), tuple(added)))
+    late = ctl("add-context", "-k", "-c", "c", "-t", "pid", "-t", "callstack-user", status=1)["error"]["text"]
+    check("stacks ('callstack-user')" in late and "`lttctl enable-channel -k -s later NAME`" in late, late)
+    ctl("stop")
+    ctl("start")
+    phases.append((int(hit(per)["pid"]), tuple(added)))
+    busy = subprocess.Popen([f"{WORK}/hit", "4000"], stdout=subprocess.PIPE, text=True)
+    busy.stdout.readline()
+    ctl("add-context", "-k", "-c", "c", "-t", "nice", "-t", "vpid")
+    check(busy.poll() is None, "the program ended before the contexts were there")
+    busy.communicate()
+    ctl("disable-event", "-k", "-c", "c", "-a")
+    have = text_of("later")
+    total = finish("later", out)
+    check(not total["lost"], total)
+    check_same(have, view_of(out))
+    events = [json.loads(line) for line in run("lttctl", "view", "--json", out).stdout.splitlines()]
+    hits = [e for e in events if "getpriority" in e["event"] or e["event"] in ("f_entry", "f_exit", "p")]
+    for pid, contexts in phases:
+        check_contexts(hits, pid, 5 * per, contexts)
+    calls = [e for e in hits if e["context"]["pid"] == busy.pid and e["event"].startswith("syscall_")]
+    with_both = ["vpid" in e["context"] for e in calls]
+    check(8000 <= len(calls) <= 8004 and 0 < sum(with_both) < len(calls), f"{sum(with_both)} of {len(calls)}")
+    check(sorted(with_both[:100] + with_both[-100:]) == with_both[:100] + with_both[-100:], "contexts came and went")
+    seen = re.findall(r"getpriority: \{ cpu_id = \d+ \}, \{ pid = \d+ \}(, \{ procname = )?",
+                      run("babeltrace2", "--no-delta", out).stdout)
+    check(len(seen) == sum(e["event"].startswith("syscall_") for e in hits) and set(seen) == {"", ", { procname = "},
+          f"{len(seen)} calls by babeltrace2: {set(seen)}")
 
 
 def test_places():
@@ -4285,7 +4346,7 @@ def test_labels():
 
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_samples, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
+         test_live, test_many, test_by_perf, test_contexts, test_late_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only

@@ -48,15 +48,6 @@ static uint32_t context_add_lacks(const struct channel *channel, const char *typ
 	return nr;
 }
 
-static uint32_t context_add_count(const struct channel *channel)
-{
-	uint32_t nr = *channel->contexts != '\0';
-
-	for (const char *at = channel->contexts; *at; at++)
-		nr += *at == ',';
-	return nr;
-}
-
 /* Return: whether the channel may get the contexts. */
 static bool context_add_check(struct command *cmd, const struct channel *channel, const char *types)
 {
@@ -65,15 +56,15 @@ static bool context_add_check(struct command *cmd, const struct channel *channel
 
 	if (!nr)
 		return true;
-	if (nr > LTT_KMOD_CONTEXTS_MAX - context_add_count(channel)) {
+	if (nr > LTT_KMOD_CONTEXTS_MAX - channel_nr_contexts(channel)) {
 		command_error(cmd, ERR_INVALID,
 			      "channel '%s' of session '%s' has %u contexts; there can be %u",
-			      channel->name, cmd->session->name, context_add_count(channel),
+			      channel->name, cmd->session->name, channel_nr_contexts(channel),
 			      LTT_KMOD_CONTEXTS_MAX);
 		return false;
 	}
 	tracer = command_tracer(cmd, (uint8_t)channel->domain);
-	return tracer->ops->check_contexts_of(tracer, cmd->session, channel, &cmd->err) == 0;
+	return tracer->ops->check_contexts_of(tracer, cmd->session, channel, types, &cmd->err) == 0;
 }
 
 /* If no channel is named, all of the domain are meant. */

@@ -290,6 +290,15 @@ bool channel_has_context(const struct channel *channel, const char *name)
 	}
 }
 
+uint32_t channel_nr_contexts(const struct channel *channel)
+{
+	uint32_t nr = *channel->contexts != '\0';
+
+	for (const char *at = channel->contexts; *at; at++)
+		nr += *at == ',';
+	return nr;
+}
+
 void channel_add_context(struct channel *channel, const char *name)
 {
 	char *longer = xasprintf("%s%s%s", channel->contexts, *channel->contexts ? "," : "", name);

@@ -84,6 +84,7 @@ struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *s
 /** A rule has changed: the next save of the session has it. */
 void channel_rule_changed(struct channel *channel, struct rule *rule);
 bool channel_has_context(const struct channel *channel, const char *name);
+uint32_t channel_nr_contexts(const struct channel *channel);
 /** @name: a context that the channel does not have yet; without a comma. */
 void channel_add_context(struct channel *channel, const char *name);
 /** The filters of the enabled rules that record points of a name and level, one on each line; NULL:

@@ -204,9 +204,10 @@ struct domain_ops {
 			     const struct rule_spec *spec, struct err *err);
 	/** Whether there is such a context. */
 	int (*check_context)(struct domain_tracer *domain, const char *type, struct err *err);
-	/** Whether contexts can be added to the channel now. */
+	/** Whether contexts can be added to the channel now. @types: comma-separated; those that
+	 *  it has already are allowed. */
 	int (*check_contexts_of)(struct domain_tracer *domain, const struct session *session,
-				 const struct channel *channel, struct err *err);
+				 const struct channel *channel, const char *types, struct err *err);
 	/** Whether the domain can select events by such ids. */
 	int (*check_track)(struct domain_tracer *domain, enum track_kind kind, struct err *err);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * context.c - the contexts that the module can record with each event, and those of a channel. All
- * records of a channel have the same contexts, so they can't be changed after the channel was
- * added to the trace, which happens when its first event is to be recorded.
+ * context.c - the contexts that the module can record with each event, and those of a channel. The
+ * stream class declares those that the channel has when its first event is to be recorded, and
+ * each event class those that came later: an event then has another class, and the records of the
+ * earlier one stay as they are.
  */
 #include "context.h"
 
@@ -18,8 +19,12 @@
 #include "event.h"
 #include "probe.h"
 #include "session.h"
+#include "trace/metadata.h"
 
 #define MAX_CONTEXTS 256u
+#define ANOTHER_CHANNEL                                                                 \
+	"record to another channel, also while the session is active: `lttctl "         \
+	"enable-channel -k -s %s NAME`, then `add-context` and `enable-event` with `-c NAME`"
 
 static const struct layout_field *kernel_context_find(const struct layout *layout, const char *name)
 {
@@ -37,6 +42,16 @@ static bool kernel_context_next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX
 	snprintf(ret, LTT_KMOD_TEXT_MAX, "%.*s", (int)len, *at);
 	*at += len + ((*at)[len] == ',');
 	return len > 0;
+}
+
+/* Behind the first @nr elements. */
+static const char *kernel_context_skip(const char *at, uint32_t nr)
+{
+	char name[LTT_KMOD_TEXT_MAX];
+
+	while (nr-- && kernel_context_next_name(&at, name))
+		;
+	return at;
 }
 
 /* A context whose value has an unsupported form is treated as unknown. */
@@ -80,36 +95,54 @@ static void append(struct layout *layout, const struct layout *all, const char *
 		(void)!layout_add_field(layout, field ? field : &counter);
 }
 
-struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel)
+struct layout *kernel_contexts_of(struct kernel_domain *kernel, const char *names)
 {
 	const struct layout *all = kernel_context_load(kernel);
 	struct layout *layout =
-		all ? layout_new(MAX_CONTEXTS, 0, all->text_cap + strlen(channel->contexts) + 1) :
-		      NULL;
+		all ? layout_new(MAX_CONTEXTS, 0, all->text_cap + strlen(names) + 1) : NULL;
 	char name[LTT_KMOD_TEXT_MAX];
-	const char *at = channel->contexts;
 
-	while (layout && kernel_context_next_name(&at, name))
+	while (layout && kernel_context_next_name(&names, name))
 		append(layout, all, name);
 	return layout;
 }
 
-int kernel_contexts_send(const struct kmod *kmod, int module, const struct channel *channel)
+char *kernel_contexts_added(struct kernel_domain *kernel,
+			    const struct trace_channel *trace_channel)
 {
-	const char *at = channel->contexts;
-	char name[LTT_KMOD_TEXT_MAX];
-	int err = 0;
+	const char *names = kernel_context_skip(trace_channel->channel->contexts,
+						trace_channel->nr_contexts);
+	struct layout *layout = *names ? kernel_contexts_of(kernel, names) : NULL;
+	char *text = layout ? metadata_event_context(layout) : xstrdup("");
 
-	while (err == 0 && kernel_context_next_name(&at, name)) {
+	layout_free(layout);
+	return text;
+}
+
+/* A module of an earlier release takes them before the first event alone. One that has them from an
+ * earlier daemon has the same ones in front of them. */
+int kernel_contexts_send(const struct kmod *kmod, struct ring *ring)
+{
+	const char *at = kernel_context_skip(ring->trace_channel->channel->contexts,
+					     ring->nr_contexts);
+	char name[LTT_KMOD_TEXT_MAX];
+
+	while (kernel_context_next_name(&at, name)) {
 		struct ltt_kmod_context request;
+		int err;
 
 		if (!kernel_perf_find(name, &request)) {
 			request = (struct ltt_kmod_context){ .size = sizeof(request) };
 			memcpy(request.name, name, sizeof(request.name));
 		}
-		err = kmod_call(kmod, module, LTT_KMOD_CONTEXT, &request);
+		err = kmod_call(kmod, ring->module, LTT_KMOD_CONTEXT, &request);
+		if (err == -EBUSY && !kmod_has(kmod, LTT_KMOD_CONTEXTS))
+			return 0;
+		if (err < 0 && err != -EEXIST)
+			return err;
+		ring->nr_contexts++;
 	}
-	return err;
+	return 0;
 }
 
 /* --- for commands ----------------------------------------------------------------- */
@@ -195,20 +228,44 @@ int kernel_check_captured(struct kernel_domain *kernel, const char *name, struct
 	return context ? 0 : no_context(all, name, err);
 }
 
+/* The first context of the list that the channel lacks and whose values vary in length: babeltrace2
+ * 2.0.4 can't read a sequence in the context of an event class. */
+static bool kernel_context_lacks_list(struct kernel_domain *kernel, const struct channel *channel,
+				      const char *types, char ret[LTT_KMOD_TEXT_MAX])
+{
+	const struct layout *all = kernel_context_load(kernel);
+	const struct layout_field *field;
+
+	while (kernel_context_next_name(&types, ret)) {
+		field = all ? kernel_context_find(all, ret) : NULL;
+		if (field && layout_has_length(field) && !channel_has_context(channel, ret))
+			return true;
+	}
+	return false;
+}
+
 int kernel_check_contexts_of(struct domain_tracer *domain, const struct session *session,
-			     const struct channel *channel, struct err *err)
+			     const struct channel *channel, const char *types, struct err *err)
 {
 	const struct recording *rec = recording_find(domain, session);
 	struct trace *trace = rec ? list_first(&rec->traces, struct trace, node) : NULL;
+	struct kernel_domain *kernel = kernel_of(domain);
+	char list[LTT_KMOD_TEXT_MAX];
 
 	if (!trace || !trace_channel_find(trace, channel))
 		return 0;
+	if (!kmod_has(kernel->kmod, LTT_KMOD_CONTEXTS))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "channel '%s' of session '%s' has recorded events already, and the "
+			       "kernel module that is loaded is older than this daemon and adds "
+			       "contexts before the first one only; " ANOTHER_CHANNEL,
+			       channel->name, session->name, session->name);
+	if (!kernel_context_lacks_list(kernel, channel, types, list))
+		return 0;
 	return err_set(err, ERR_INVALID,
-		       "channel '%s' of session '%s' has recorded events already, and all events "
-		       "of a channel have the same contexts; record to another channel, also while "
-		       "the session is active: `lttctl enable-channel -k -s %s NAME`, then "
-		       "`add-context` and `enable-event` with `-c NAME`",
-		       channel->name, session->name, session->name);
+		       "channel '%s' of session '%s' has recorded events already, and stacks "
+		       "('%s') can be added before the first one only; " ANOTHER_CHANNEL,
+		       channel->name, session->name, list, session->name);
 }
 
 /*

@@ -13,11 +13,16 @@
 
 struct kernel_domain;
 
-/** The contexts of the channel's events, as declared by its stream class; allocated, or NULL. */
-struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel);
-/** Send them to the module, for a new channel. Return: 0 or negative errno. */
-int kernel_contexts_send(const struct kmod *kmod, int module,
-			 const struct channel *channel) MUST_CHECK;
+/** The contexts of a comma-separated list, as a stream class declares those of its channel;
+ *  allocated, or NULL. */
+struct layout *kernel_contexts_of(struct kernel_domain *kernel, const char *names);
+/** The declaration of those that the channel has got since: a part of each event class. To be
+ *  freed; "": none. */
+char *kernel_contexts_added(struct kernel_domain *kernel,
+			    const struct trace_channel *trace_channel);
+/** Send the channel's contexts to the module, those that it may lack: events that are enabled
+ *  afterwards have them. Return: 0 or negative errno. */
+int kernel_contexts_send(const struct kmod *kmod, struct ring *ring) MUST_CHECK;
 /** The context's index in the module's list. Return: negative errno: there is none. */
 int kernel_context_number(const struct kmod *kmod, const char *name) MUST_CHECK;
 /** Check that triggers can capture it: that it is a number or a text. Return: 0, or the code set in

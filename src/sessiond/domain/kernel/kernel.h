@@ -23,7 +23,8 @@ int kernel_check_rule_in(struct domain_tracer *domain, const struct channel *cha
 int kernel_check_context(struct domain_tracer *domain, const char *type,
 			 struct err *err) MUST_CHECK;
 int kernel_check_contexts_of(struct domain_tracer *domain, const struct session *session,
-			     const struct channel *channel, struct err *err) MUST_CHECK;
+			     const struct channel *channel, const char *types,
+			     struct err *err) MUST_CHECK;
 int kernel_each_context(struct domain_tracer *domain,
 			void (*fn)(const struct layout_field *context, void *data), void *data,
 			struct err *err) MUST_CHECK;

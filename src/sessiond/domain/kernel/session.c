@@ -104,10 +104,10 @@ struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *c
 }
 
 /* The contexts of each event, and the tasks that are recorded. Return: as below. */
-static int describe_memory(struct kernel_session *ks, const struct ring *ring, struct err *err)
+static int describe_memory(struct kernel_session *ks, struct ring *ring, struct err *err)
 {
 	const struct channel *channel = ring->trace_channel->channel;
-	int ret = kernel_contexts_send(ks->kernel->kmod, ring->module, channel);
+	int ret = kernel_contexts_send(ks->kernel->kmod, ring);
 
 	if (ret < 0)
 		return err_errno(err, ERR_UNSUPPORTED, -ret,
@@ -213,7 +213,7 @@ struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel)
 
 	if (ring)
 		return ring;
-	contexts = kernel_contexts_of(ks->kernel, channel);
+	contexts = kernel_contexts_of(ks->kernel, channel->contexts);
 	ring = make_ring(ks, trace_channel_get(get_trace(ks), channel, contexts));
 	layout_free(contexts);
 	return ring;

@@ -51,6 +51,7 @@ enum slot_state {
 struct slot {
 	uint32_t id;		     /* of the event class, with SLOT_ON */
 	uint8_t state;		     /* enum slot_state */
+	uint8_t nr_contexts;	     /* of the channel, with SLOT_ON */
 	uint16_t error;		     /* with SLOT_REFUSED: errno; 0: the event can't be described */
 	struct event_filter *filter; /* with SLOT_ON and SLOT_REFUSED; NULL: none */
 };

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "context.h"
 #include "count.h"
 #include "event.h"
 #include "probe.h"
@@ -104,7 +105,8 @@ static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
 			 "its fields can't be read (see the log of ltt-sessiond)");
 }
 
-/** The classes of a shape, one for each sampling; all but @id's are disabled. */
+/** The classes of a shape, one for each sampling and set of contexts; all but @id's are
+ *  disabled. */
 struct class_walk {
 	struct kernel_session *ks;
 	const struct ring *ring;
@@ -133,7 +135,7 @@ static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
 		twalk_r(ring->trace_channel->classes.by_body, kernel_walk_visit_class, &walk);
 }
 
-/* Its id is another one where an earlier daemon, or another sampling, had enabled it. The module
+/* Its id is another one where an earlier daemon, or another class, had enabled it. The module
  * exchanges an event of its list without a gap. Return: flags to enable it. */
 static uint32_t kernel_walk_release(struct kernel_session *ks, const struct ring *ring,
 				    const struct slot *slot, const struct target *target,
@@ -166,13 +168,16 @@ static bool kernel_walk_follows(struct kernel_session *ks, const struct target *
 static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel *kc,
 			       struct slot *slot, const struct target *target, uint32_t id)
 {
-	const struct ring *ring = kernel_ring_find(ks, kc->channel);
-	uint32_t flags = kernel_walk_release(ks, ring, slot, target, id);
-	int err = kernel_walk_enable_event(ks, ring, target, id, flags);
+	struct ring *ring = kernel_ring_find(ks, kc->channel);
+	int err = kernel_contexts_send(ks->kernel->kmod, ring);
+	uint32_t flags = err ? 0 : kernel_walk_release(ks, ring, slot, target, id);
 	uint32_t before = slot->state == SLOT_ON ? slot->id : id;
-	bool is_new = err == 0 && slot->state != SLOT_ON;
-	bool joins = err == 0 && slot->state == SLOT_UNKNOWN && target->probe;
+	bool is_new, joins;
 
+	if (!err)
+		err = kernel_walk_enable_event(ks, ring, target, id, flags);
+	is_new = err == 0 && slot->state != SLOT_ON;
+	joins = err == 0 && slot->state == SLOT_UNKNOWN && target->probe;
 	if (kernel_walk_follows(ks, target, err)) {
 		slot->state = SLOT_UNKNOWN;
 		kc->nr_waits++;
@@ -181,6 +186,7 @@ static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel 
 	}
 	slot->id = id;
 	slot->state = SLOT_ON;
+	slot->nr_contexts = (uint8_t)channel_nr_contexts(kc->channel);
 	slot->filter = target->filter;
 	if (err == -EEXIST || joins)
 		err = kernel_walk_refilter(ks, ring, id, target->filter);
@@ -195,12 +201,15 @@ static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel 
 		kc->dump_due = true;
 }
 
-/* Each sampling has a class of its own: so each record shows its sampling, also during a change. */
-static struct event_class *get_class(struct trace_channel *trace_channel, struct shape *bare,
-				     const struct event_filter *filter)
+/* Each sampling and set of contexts has a class of its own: so each record shows its sampling, and
+ * can be read, also during a change. */
+static struct event_class *get_class(struct kernel_session *ks, struct trace_channel *trace_channel,
+				     struct shape *bare, const struct event_filter *filter)
 {
 	char *remark AUTO_FREE = event_filter_remark(filter);
-	struct shape *shape = shape_extended(trace_channel->classes.shapes, bare, remark);
+	char *contexts AUTO_FREE = kernel_contexts_added(ks->kernel, trace_channel);
+	char *text AUTO_FREE = xasprintf("%s%s", contexts ? contexts : "", remark);
+	struct shape *shape = shape_extended(trace_channel->classes.shapes, bare, text);
 	struct event_class *class = NULL;
 	enum class_outcome outcome = class_get(&trace_channel->classes, shape, &class);
 
@@ -220,7 +229,7 @@ static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc
 	struct ring *ring = kernel_ring_get(ks, kc->channel);
 	struct trace *trace = ring->trace_channel->trace;
 	struct event_class *class =
-		shape ? get_class(ring->trace_channel, shape, target->filter) : NULL;
+		shape ? get_class(ks, ring->trace_channel, shape, target->filter) : NULL;
 	bool is_known = slot->state != SLOT_UNKNOWN;
 
 	if (!class && slot->state == SLOT_ON)
@@ -286,11 +295,13 @@ static void kernel_walk_update_slot(struct kernel_session *ks, struct kernel_cha
 				    struct slot *slot, const struct target *target, bool wanted)
 {
 	bool refiltered = wanted && slot->filter != target->filter;
+	bool is_on = slot->state == SLOT_ON;
+	bool lacks = is_on && slot->nr_contexts != channel_nr_contexts(kc->channel);
 
-	if (refiltered && slot->state == SLOT_ON &&
+	if (refiltered && is_on && !lacks &&
 	    kernel_walk_is_same_class(slot->filter, target->filter))
 		kernel_walk_change_filter(ks, kc, slot, target);
-	else if (wanted && (refiltered || (slot->state != SLOT_ON && slot->state != SLOT_REFUSED)))
+	else if (wanted && (refiltered || lacks || (!is_on && slot->state != SLOT_REFUSED)))
 		kernel_walk_arm(ks, kc, slot, target);
 	else if (!wanted && slot->state != SLOT_OFF)
 		kernel_walk_disarm(ks, kc, slot, target);

@@ -111,6 +111,7 @@ struct trace_channel {
 	struct trace *trace;
 	struct channel *channel;
 	uint64_t batch;		/* number of the batch that declares the stream class */
+	uint32_t nr_contexts;	/* of the channel, the first ones, which that declares */
 	uint32_t next_instance; /* next instance id of a stream of this class */
 	bool full;		/* CLASS_FULL was reported */
 	bool replaced;		/* a buffer was lost: its files keep their names */
@@ -139,6 +140,7 @@ struct ring {
 	int ctl_rw;		      /* for a new consumer */
 	struct dirid data_id, ctl_id; /* identity of the memory: to recognise it */
 	int module;		      /* the kernel module's channel; -1: an application's ring */
+	uint32_t nr_contexts;	      /* of the channel, which this daemon has sent the module */
 };
 
 /**

@@ -147,6 +147,8 @@ static struct list put_trace_channels(const struct saving *saving, const struct 
 		struct msg_state_trace_channel msg = {
 			.channel = trace_channel->channel->number,
 			.next_instance = trace_channel->next_instance,
+			.nr_added = channel_nr_contexts(trace_channel->channel) -
+				    trace_channel->nr_contexts,
 		};
 
 		if (trace_channel->batch == 0 || trace_channel->batch > trace->saved)
@@ -339,6 +341,8 @@ static void restore_trace_channels(struct trace *trace, struct list channels, st
 		if (!trace_channel)
 			continue;
 		trace_channel->next_instance = msg.next_instance;
+		trace_channel->nr_contexts = channel_nr_contexts(channel);
+		trace_channel->nr_contexts -= MIN(msg.nr_added, trace_channel->nr_contexts);
 		if (!restore_groups(trace_channel, groups, msg.nr_classes))
 			log_warn("session '%s': event classes of the trace %s were not saved",
 				 rec->session->name, trace->path);

@@ -35,6 +35,7 @@ struct trace_channel *trace_channel_get(struct trace *trace, struct channel *cha
 	if (trace_channel)
 		return trace_channel;
 	trace_channel = trace_channel_new(trace, channel);
+	trace_channel->nr_contexts = contexts ? channel_nr_contexts(channel) : 0;
 	trace_channel->batch = trace_append(trace, metadata_stream(channel->number, contexts));
 	return trace_channel;
 }

@@ -363,9 +363,10 @@ static int user_check_context_of(struct domain_tracer *domain, const char *type,
 
 /* Each event gets a new class. */
 static int user_check_contexts_of(struct domain_tracer *domain, const struct session *session,
-				  const struct channel *channel, struct err *err)
+				  const struct channel *channel, const char *types,
+				  struct err *err)
 {
-	(void)domain, (void)session, (void)channel, (void)err;
+	(void)domain, (void)session, (void)channel, (void)types, (void)err;
 	return 0;
 }
 
