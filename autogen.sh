@@ -28,6 +28,7 @@
 #   tests/unit/{ring,tracepoint,marker,probe}_*  link libltt.a only, too: cross builds
 #                     run these (make tracer-unit)
 #   tests/prog/*.{c,cc}       programs that the end-to-end tests trace
+#                     those named below are built for 32 bits, too
 #   tests/bench/*.c   one program each  tests/fuzz/*.c    one fuzz target each
 #   tests/fuzz/lib/*.c        modules that fuzz targets share, linked as tests/unit/lib
 set -eu
@@ -74,12 +75,14 @@ target()
 	echo "${program}_LDADD = \$(${kind}_LIBS)"
 	echo "${program}_DEPENDENCIES = \$(${kind}_NEEDS)"
 	case $kind in
-	WRAPPER | DSO | BENCH)
+	WRAPPER | DSO | BENCH | PROG32)
 		echo "${program}_CFLAGS = \$(${kind}_CFLAGS)"
 		echo "${program}_CXXFLAGS = \$(${kind}_CXXFLAGS)"
 		;;
 	esac
 }
+
+programs_32="tests/prog/rapp.c tests/prog/hello_fields.c tests/prog/hello_marker.c"
 
 lists()
 {
@@ -112,6 +115,7 @@ lists()
 		tests/unit/probe_*.c | list TRACERUNIT_BINARIES
 	names dso tests/unit/dso/*.c tests/unit/dso/*.cc | sed 's|$|.so|' | list DSO_BINARIES
 	names prog tests/prog/*.c tests/prog/*.cc | list PROG_BINARIES
+	names prog32 $programs_32 | list PROG32_BINARIES
 	names fuzz tests/fuzz/*.c | list FUZZ_BINARIES
 	names bench tests/bench/*.c | list BENCH_BINARIES
 	find man -type f | LC_ALL=C sort | list MAN_FILES
@@ -138,6 +142,9 @@ lists()
 	done
 	for file in tests/prog/*.c tests/prog/*.cc; do
 		[ ! -e "$file" ] || target "prog/$(base "$file")" PROG "$file"
+	done
+	for file in $programs_32; do
+		target "prog32/$(base "$file")" PROG32 "$file"
 	done
 	for file in tests/fuzz/*.c; do
 		target "fuzz/$(base "$file")" FUZZ "$file" '$(FUZZ_MAIN)'

@@ -242,4 +242,9 @@ static inline uint32_t ltt_counts_search(struct ltt_counts_slot *slots, uint32_t
 
 #define LTT_COUNTS_WORDS ((uint32_t)(sizeof(struct ltt_counts) / sizeof(uint64_t)))
 
+/* The same in programs of 32 bits. */
+_Static_assert(sizeof(struct ltt_counts) == 552 && sizeof(struct ltt_counts_slot) == 64 &&
+		       sizeof(struct ltt_counts_rest) == 16,
+	       "the layout of 64 bits");
+
 #endif

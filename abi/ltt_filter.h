@@ -166,4 +166,8 @@ struct ltt_filter {
 	struct ltt_filter_insn insns[];
 };
 
+/* The same in programs of 32 bits. */
+_Static_assert(sizeof(struct ltt_filter_head) == 16 && sizeof(struct ltt_filter_insn) == 16,
+	       "the layout of 64 bits");
+
 #endif

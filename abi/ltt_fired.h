@@ -96,4 +96,10 @@ struct ltt_fired {
 	struct ltt_fired_record record[LTT_FIRED_RECORDS];
 };
 
+/* The same in programs of 32 bits. */
+_Static_assert(sizeof(struct ltt_fired_slot) == 64 && sizeof(struct ltt_fired_record) == 1208,
+	       "the layout of 64 bits");
+_Static_assert(sizeof(struct ltt_fired) == 128 + LTT_FIRED_SLOTS * 64 + LTT_FIRED_RECORDS * 1216,
+	       "the layout of 64 bits");
+
 #endif

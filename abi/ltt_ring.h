@@ -267,4 +267,11 @@ static inline uint32_t ltt_ring_max_record(uint64_t data_size)
 #define LTT_HDR_WIDE       6u
 #define LTT_HDR_EXTENDED   13u
 
+/* Programs of 32 bits record into the same memory: no structure has padding that depends on it. */
+_Static_assert(sizeof(struct ltt_ring_region) == 16 && sizeof(struct ltt_ring_prod) == 128 &&
+		       sizeof(struct ltt_ring_clear) == 24 &&
+		       sizeof(struct ltt_ring_stored) == 48 &&
+		       sizeof(struct ltt_ring_cons) == 4096 && sizeof(struct ltt_ring_desc) == 48,
+	       "the layout of 64 bits");
+
 #endif

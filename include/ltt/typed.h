@@ -140,6 +140,8 @@ LTT__OURS static inline void *ltt__stack_behind(void *list)
 	__builtin_memcpy(&behind, (char *)list + 8, sizeof(behind));
 #elif defined(__aarch64__)
 	__builtin_memcpy(&behind, list, sizeof(behind));
+#else
+	(void)list;
 #endif
 	return behind;
 }

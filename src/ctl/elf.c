@@ -40,12 +40,14 @@ char *elf_obstacle(const struct elf_facts *facts, const char **ret_remedy)
 {
 	unsigned int own = 8 * sizeof(void *);
 
-	*ret_remedy = facts->foreign ? "Build it for the word size of libltt" :
+	*ret_remedy = facts->foreign ? "Build it for this machine" :
 		      facts->dynamic ? "Build it with glibc" :
 				       "Link it with libltt";
-	if (facts->foreign && facts->bits != own)
-		return xasprintf("is a %u-bit program, and libltt is a %u-bit library", facts->bits,
-				 own);
+	if (facts->foreign && facts->bits != own) {
+		*ret_remedy = "Link it with libltt for 32 bits";
+		return xasprintf("is a %u-bit program, and the wrappers are %u-bit libraries",
+				 facts->bits, own);
+	}
 	if (facts->foreign)
 		return xstrdup("is a program of another machine");
 	if (!facts->dynamic)
@@ -83,7 +85,7 @@ int elf_read(const char *path, struct elf_facts *ret)
 	ret->bits = file.head.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64;
 	ret->foreign = code == ELFFILE_FOREIGN;
 	ret->dynamic = ret->foreign;
-	if (ret->foreign)
+	if (ret->foreign && !file.narrow)
 		return 0;
 	ret->dynamic = elf_read_linker(&file, ret->linker, sizeof(ret->linker));
 	ret->instrumented = has_sites(&file);

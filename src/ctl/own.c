@@ -39,11 +39,21 @@ char *own_program(const char *name)
 	return xstrdup(name);
 }
 
-char *own_library_dir(const char *library)
+static char *own_library_folder(const char *folder, const char *library)
 {
 	char *dir AUTO_FREE = own_dir();
-	char *path AUTO_FREE = xasprintf("%s/../lib/%s", dir ? dir : "", library);
-	char *libdir AUTO_FREE = xasprintf("%s/../lib", dir ? dir : "");
+	char *path AUTO_FREE = xasprintf("%s/../%s/%s", dir ? dir : "", folder, library);
+	char *libdir AUTO_FREE = xasprintf("%s/../%s", dir ? dir : "", folder);
 
 	return dir && access(path, R_OK) == 0 ? realpath(libdir, NULL) : NULL;
+}
+
+char *own_library_dir(const char *library)
+{
+	return own_library_folder("lib", library);
+}
+
+char *own_library_dir_for(unsigned int bits, const char *library)
+{
+	return own_library_folder(bits == 8 * sizeof(void *) ? "lib" : "lib32", library);
 }

@@ -10,5 +10,7 @@ char *own_dir(void);
 char *own_program(const char *name);
 /** The directory of a library that came with this lttctl, allocated; NULL: it has none. */
 char *own_library_dir(const char *library);
+/** The same for programs of this word size, 64 or 32. */
+char *own_library_dir_for(unsigned int bits, const char *library);
 
 #endif

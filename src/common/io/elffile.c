@@ -35,6 +35,64 @@ static bool elffile_read(const struct elffile *file, uint64_t offset, void *buf,
 	return true;
 }
 
+static void elffile_widen_head(struct elffile *file)
+{
+	Elf32_Ehdr head;
+
+	memcpy(&head, &file->head, sizeof(head));
+	file->head.e_phoff = head.e_phoff;
+	file->head.e_shoff = head.e_shoff;
+	file->head.e_phentsize = head.e_phentsize;
+	file->head.e_phnum = head.e_phnum;
+	file->head.e_shentsize = head.e_shentsize;
+	file->head.e_shnum = head.e_shnum;
+	file->head.e_shstrndx = head.e_shstrndx;
+	file->narrow = true;
+}
+
+static bool elffile_narrow_segment(const struct elffile *file, unsigned int nr, ElfW(Phdr) * ret)
+{
+	Elf32_Phdr segment;
+
+	if (file->head.e_phentsize != sizeof(segment) ||
+	    !elffile_read(file, file->head.e_phoff + (uint64_t)nr * sizeof(segment), &segment,
+			  sizeof(segment)))
+		return false;
+	*ret = (ElfW(Phdr)){
+		.p_type = segment.p_type,
+		.p_flags = segment.p_flags,
+		.p_offset = segment.p_offset,
+		.p_vaddr = segment.p_vaddr,
+		.p_paddr = segment.p_paddr,
+		.p_filesz = segment.p_filesz,
+		.p_memsz = segment.p_memsz,
+		.p_align = segment.p_align,
+	};
+	return true;
+}
+
+static bool elffile_narrow_section(const struct elffile *file, unsigned int nr, ElfW(Shdr) * ret)
+{
+	Elf32_Shdr section;
+
+	if (file->head.e_shentsize != sizeof(section) ||
+	    !elffile_read(file, file->head.e_shoff + (uint64_t)nr * sizeof(section), &section,
+			  sizeof(section)))
+		return false;
+	*ret = (ElfW(Shdr)){
+		.sh_name = section.sh_name,
+		.sh_type = section.sh_type,
+		.sh_flags = section.sh_flags,
+		.sh_addr = section.sh_addr,
+		.sh_offset = section.sh_offset,
+		.sh_size = section.sh_size,
+		.sh_link = section.sh_link,
+		.sh_info = section.sh_info,
+		.sh_addralign = section.sh_addralign,
+		.sh_entsize = section.sh_entsize,
+	};
+	return true;
+}
 int elffile_open(int fd, struct elffile *ret)
 {
 	const unsigned char *ident = ret->head.e_ident;
@@ -46,14 +104,20 @@ int elffile_open(int fd, struct elffile *ret)
 	if (!elffile_read(ret, 0, &ret->head, sizeof(ret->head)) ||
 	    memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return -ENOEXEC;
-	if (ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-	    ident[EI_DATA] != BYTE_ORDER_HERE)
+	if (ident[EI_DATA] != BYTE_ORDER_HERE)
 		return ELFFILE_FOREIGN;
-	return 0;
+	if (ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+		return 0;
+	if (ident[EI_CLASS] == ELFCLASS32)
+		elffile_widen_head(ret);
+	return ELFFILE_FOREIGN;
 }
 
 bool elffile_segment(const struct elffile *file, unsigned int nr, ElfW(Phdr) * ret)
 {
+	if (file->narrow)
+		return nr < file->head.e_phnum && nr < MAX_HEADERS &&
+		       elffile_narrow_segment(file, nr, ret);
 	return nr < file->head.e_phnum && nr < MAX_HEADERS &&
 	       file->head.e_phentsize == sizeof(*ret) && file->head.e_phoff <= file->size &&
 	       elffile_read(file, file->head.e_phoff + (uint64_t)nr * sizeof(*ret), ret,
@@ -62,6 +126,9 @@ bool elffile_segment(const struct elffile *file, unsigned int nr, ElfW(Phdr) * r
 
 bool elffile_section(const struct elffile *file, unsigned int nr, ElfW(Shdr) * ret)
 {
+	if (file->narrow)
+		return nr < file->head.e_shnum && nr < MAX_HEADERS &&
+		       elffile_narrow_section(file, nr, ret);
 	return nr < file->head.e_shnum && nr < MAX_HEADERS &&
 	       file->head.e_shentsize == sizeof(*ret) && file->head.e_shoff <= file->size &&
 	       elffile_read(file, file->head.e_shoff + (uint64_t)nr * sizeof(*ret), ret,

@@ -14,10 +14,12 @@
 
 #include "base/macros.h"
 
-/** struct elffile - nothing in it is allocated. @fd: the caller's, open as long as this is used. */
+/** struct elffile - nothing in it is allocated. @fd: the caller's, open as long as this is used.
+ *  @narrow: of 32 bits where a word has 64: foreign, but its headers are read in the wide form. */
 struct elffile {
 	int fd;
 	uint64_t size; /* of the file, in bytes */
+	bool narrow;
 	ElfW(Ehdr) head;
 };
 

@@ -250,9 +250,10 @@ static bool doctor_process_alien(struct doctor *d, const struct inspected *g,
 				 const struct elf_facts *facts)
 {
 	const char *remedy;
-	char *obstacle AUTO_FREE = facts->dynamic ? elf_obstacle(facts, &remedy) : NULL;
+	char *obstacle AUTO_FREE =
+		facts->dynamic || facts->foreign ? elf_obstacle(facts, &remedy) : NULL;
 
-	if (!obstacle)
+	if (!obstacle || (facts->foreign && facts->instrumented))
 		return false;
 	doctor_found(d, GRADE_BAD, "program", "%s %s: it can't be recorded", g->what, obstacle);
 	doctor_repair(d, "lttctl record -k -- PROGRAM # what the kernel does for it");
@@ -464,9 +465,9 @@ bool doctor_warn(struct ctl *ctl, pid_t pid, bool begin)
 
 /* Return: whether the dynamic linker finds all of its libraries. */
 static bool doctor_process_check_needed(struct doctor *d, const struct inspected *g,
-					const struct needed *needed)
+					unsigned int bits, const struct needed *needed)
 {
-	char *dir AUTO_FREE = needed->missing ? own_library_dir(needed->missing) : NULL;
+	char *dir AUTO_FREE = needed->missing ? own_library_dir_for(bits, needed->missing) : NULL;
 
 	if (!needed->missing)
 		return true;
@@ -496,7 +497,7 @@ static void doctor_process_check_file(struct doctor *d, struct inspected *g, con
 			     "%s is a script; check its interpreter instead", g->what);
 	else if (ret == 0 && doctor_process_alien(d, g, &facts))
 		return;
-	else if (!doctor_process_check_needed(d, g, &needed))
+	else if (!doctor_process_check_needed(d, g, facts.bits, &needed))
 		return;
 	else if (ret == 0 && (needed.lttng || needed_mentions_lttng(path)))
 		doctor_process_check_lttng(d, g, path);

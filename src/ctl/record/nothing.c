@@ -96,7 +96,7 @@ static bool nothing_explain_load(FILE *out, const char *path, const struct elf_f
 	struct needed needed CLEANUP(needed_fini) =
 		elf_has_glibc(facts) ? needed_find(path) : (struct needed){ NULL, NULL, false };
 	const char *library = needed.missing;
-	char *dir AUTO_FREE = library ? own_library_dir(library) : NULL;
+	char *dir AUTO_FREE = library ? own_library_dir_for(facts->bits, library) : NULL;
 
 	if (!library)
 		return false;

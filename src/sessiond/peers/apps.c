@@ -43,8 +43,8 @@ static int handle_app_hello(struct app_conn *conn, struct msg_app_hello *msg)
 {
 	if (conn->app)
 		return -EPROTO;
-	if (msg->bits != 64) {
-		log_warn_some("process %d: %u-bit applications can't be traced yet",
+	if (msg->bits != 64 && msg->bits != 32) {
+		log_warn_some("process %d: applications of %u bits can't be traced",
 			      (int)conn->peer.pid, msg->bits);
 		return -EPROTO;
 	}

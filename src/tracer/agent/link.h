@@ -71,7 +71,8 @@ struct agent_link {
 	bool expected;
 	unsigned int hang_ups;
 	uint32_t confirmed, answered, begun_first, reported_begins;
-	int64_t begun_ms, sent_begun, announced_begun;
+	int64_t begun_ms __attribute__((aligned(8))); /* on i386, too */
+	int64_t sent_begun, announced_begun;
 	uint32_t round;
 	uint64_t instance;
 	bool has_instance;

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "numbers.h"
+
 #define AGENT_NSIG_BYTES 8 /* of the kernel's signal set */
 
 /* ThreadSanitizer ends a forked child that starts a thread. With it, a program that links libltt.a
@@ -89,8 +91,8 @@ static inline uint32_t sys_optional(long nr)
 		return 1u << 14;
 	case SYS_ppoll: /* of a helper that only takes leave */
 		return 1u << 16;
-#ifdef SYS_newfstatat
-	case SYS_newfstatat:
+#ifdef NR_FSTATAT
+	case NR_FSTATAT:
 		return 1u << 15;
 #endif
 	default:
@@ -136,13 +138,13 @@ static inline ssize_t sys_pread(int fd, void *ret, size_t size, off_t offset)
 
 static inline int sys_fstat(int fd, struct stat *ret)
 {
-	return (int)syscall(SYS_fstat, fd, ret);
+	return (int)syscall(NR_FSTAT, fd, ret);
 }
 
 static inline int sys_stat(const char *path, struct stat *ret)
 {
-#ifdef SYS_newfstatat
-	return (int)sys_call(SYS_newfstatat, AT_FDCWD, path, ret, 0);
+#ifdef NR_FSTATAT
+	return (int)sys_call(NR_FSTATAT, AT_FDCWD, path, ret, 0);
 #else
 	return stat(path, ret);
 #endif
@@ -150,8 +152,8 @@ static inline int sys_stat(const char *path, struct stat *ret)
 
 static inline int sys_lstat(const char *path, struct stat *ret)
 {
-#ifdef SYS_newfstatat
-	return (int)sys_call(SYS_newfstatat, AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
+#ifdef NR_FSTATAT
+	return (int)sys_call(NR_FSTATAT, AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
 #else
 	return lstat(path, ret);
 #endif

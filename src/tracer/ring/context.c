@@ -14,6 +14,7 @@
 #include "set.h"
 #include "sys.h"
 #include "tracer/base/large.h"
+#include "tracer/base/numbers.h"
 
 #define COMM_LEN 16u /* of the kernel, with the terminator */
 #define NR_NAMESPACES 8u
@@ -174,8 +175,8 @@ static __attribute__((noinline)) void read_users(uint32_t now)
 	uint32_t users[CONTEXT_NR_IDS] = { 0 };
 
 	if (context_may_call(CONTEXT_CALLS_USERS)) {
-		ring_syscall(SYS_getresuid, (long)&users[0], (long)&users[1], (long)&users[2], 0);
-		ring_syscall(SYS_getresgid, (long)&users[3], (long)&users[4], (long)&users[5], 0);
+		ring_syscall(NR_GETRESUID, (long)&users[0], (long)&users[1], (long)&users[2], 0);
+		ring_syscall(NR_GETRESGID, (long)&users[3], (long)&users[4], (long)&users[5], 0);
 	} else {
 		memcpy(users, own.crediting ? own.users : known.users, sizeof(users));
 	}

@@ -15,6 +15,7 @@
 #include "section.h"
 #include "set.h"
 #include "sys.h"
+#include "tracer/base/numbers.h"
 
 #define MAX_SUBBUFS (1u << 20)
 
@@ -50,7 +51,7 @@ static uint64_t file_size(int fd)
 	struct stat st;
 
 	/* not libc's fstat(), which libltt defines for the agent */
-	return ring_syscall(SYS_fstat, fd, (long)&st, 0, 0) == 0 && st.st_size > 0 ?
+	return ring_syscall(NR_FSTAT, fd, (long)&st, 0, 0) == 0 && st.st_size > 0 ?
 		       (uint64_t)st.st_size :
 		       0;
 }
@@ -154,7 +155,7 @@ static int map_rings(struct ring_set *set, const struct ltt_ring_desc *desc, int
 	int ret = 0;
 
 	if (ltt_ring_is_large(desc))
-		first += ltt_ring_large_gap((uint64_t)(first + before_data(desc)),
+		first += ltt_ring_large_gap((uint64_t)(uintptr_t)(first + before_data(desc)),
 					    ltt_ring_prod_size(desc->num_subbuf));
 	set->base = first + before_data(desc) - LTT_RING_PAGE;
 	for (uint32_t ring = 0; ring < desc->nr_rings && !ret; ring++) {
@@ -300,7 +301,9 @@ int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 	    file_size(data_fd) != ltt_ring_data_bytes(&desc))
 		return -EINVAL;
 	ring_init();
-	struct ring_set *set = ring_place_take(range_bytes(&desc), &bytes);
+	if ((size_t)range_bytes(&desc) != range_bytes(&desc)) /* in a program of 32 bits */
+		return -EFBIG;
+	struct ring_set *set = ring_place_take((size_t)range_bytes(&desc), &bytes);
 	if (!set)
 		return -ENOMEM;
 	set->bytes = bytes;

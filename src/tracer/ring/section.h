@@ -115,6 +115,7 @@
 #define O_CONS_RESULT 3 /* bits of the state that are in a result */
 
 #define O_CHECK(number, type, member) _Static_assert(number == offsetof(type, member), #member)
+#ifdef __LP64__ /* where there are sequences */
 O_CHECK(O_SITE_ONLY, struct ltt_site, only);
 O_CHECK(O_BINDING_NR_WORDS, struct binding, nr_words);
 O_CHECK(O_BINDING_PREPARATION, struct binding, preparation);
@@ -140,6 +141,7 @@ O_CHECK(O_SET_REGION_BACK, struct ring_set, region_back);
 O_CHECK(O_SET_SUBBUF_SHIFT, struct ring_set, subbuf_shift);
 O_CHECK(O_SET_ELSEWHERE, struct ring_set, elsewhere);
 O_CHECK(O_SET_MAX_PAYLOAD, struct ring_set, max_payload);
+#endif
 O_CHECK(O_IMAGE_KEY, struct context_image, key);
 O_CHECK(O_IMAGE_SIZE, struct context_image, size);
 O_CHECK(O_IMAGE_HAS_LATE, struct context_image, has_late);

@@ -44,6 +44,17 @@ static inline long ring_syscall5(long nr, long a, long b, long c, long d, long e
 			 : "memory");
 	return x0;
 }
+#elif defined(__i386__)
+static inline long ring_syscall5(long nr, long a, long b, long c, long d, long e)
+{
+	long ret;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(ret)
+			 : "0"(nr), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e)
+			 : "memory");
+	return ret;
+}
 #else
 #include <errno.h>
 #include <unistd.h>
@@ -70,6 +81,8 @@ static inline void ring_full_fence(void)
 {
 #if defined(__x86_64__)
 	__asm__ volatile("lock orq $0, (%%rsp)" ::: "memory", "cc");
+#elif defined(__i386__)
+	__asm__ volatile("lock orl $0, (%%esp)" ::: "memory", "cc");
 #elif defined(__aarch64__)
 	__asm__ volatile("dmb ish" ::: "memory");
 #else

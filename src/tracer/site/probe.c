@@ -27,7 +27,7 @@ struct ltt_probe {
 	void *priv;
 	char *format;
 	uint32_t armed;
-	uint64_t skipped;
+	uint64_t skipped __attribute__((aligned(8))); /* on i386, too */
 	char name[];
 };
 

@@ -31,7 +31,7 @@ struct typed {
 	void (*probe)(void);
 	void *data;
 	uint32_t users;
-	uint64_t skipped; /* counted by traced threads */
+	uint64_t skipped __attribute__((aligned(8))); /* counted by traced threads */
 	char text[];
 };
 

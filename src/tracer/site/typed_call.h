@@ -33,17 +33,19 @@ struct typed_state {
 	int saved_errno;
 	bool nested;
 };
+#ifdef __LP64__
 _Static_assert(offsetof(struct typed_state, at) == 0 && offsetof(struct typed_state, end) == 8 &&
 		       offsetof(struct typed_state, stack_bytes) == 16 &&
 		       sizeof(struct typed_state) <= 48,
 	       "as ltt_typed_call() has it");
+#endif
 
 #define TYPED_FROM_ASSEMBLER __attribute__((used, visibility("hidden")))
 TYPED_FROM_ASSEMBLER void typed_begin(struct ltt_site *site, struct typed_state *state,
 				      const void *caller);
 TYPED_FROM_ASSEMBLER void typed_end(struct typed_state *state);
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__LP64__)
 #define HAVE_TYPED_CALL 1
 __attribute__((visibility("hidden"))) size_t typed_stack_bytes(void (*stack)(void));
 /* Frame: -16 rbx r12; -64 the registers of arguments; -112 struct typed_state; -240 vectors. */

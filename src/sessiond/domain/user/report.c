@@ -460,6 +460,13 @@ void announced_free(struct user_session *us)
 	free(us->announced);
 }
 
+static const char *failure_text(uint32_t error)
+{
+	return error == EFBIG ? "its buffers take more addresses than a 32-bit program has; use "
+				"smaller ones (--subbuf-size, --num-subbuf)" :
+				strerror((int)error);
+}
+
 static void note_missing(struct user_link *link, const char *why)
 {
 	const struct app *app = &link->app->app;
@@ -478,7 +485,7 @@ void unrecorded_note(struct user_link *link)
 	if (!link->us->rec.recording || (!link->failed && (armed || !unable)))
 		return;
 	if (link->failed)
-		why = strerror((int)link->failed_error);
+		why = failure_text(link->failed_error);
 	note_missing(link, *why ? why : "its buffers could not be created");
 }
 
@@ -600,7 +607,7 @@ int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_fai
 			link->failed_error = msg->error;
 			log_warn_some("session '%s': process %d (%s) can't use its buffers: %s",
 				      link->us->rec.session->name, (int)app->app.pid,
-				      app->app.procname, strerror((int)msg->error));
+				      app->app.procname, failure_text(msg->error));
 			return 0;
 		}
 	}
@@ -628,8 +635,8 @@ static void report_failed(const struct user_link *link, const struct rule *rule,
 	const struct app *app = &link->app->app;
 	char why[256 + NAME_BYTES];
 
-	snprintf(why, sizeof(why), "process %d (%.*s) can't map its buffers: %.60s%s",
-		 (int)app->pid, NAME_BYTES, app->procname, strerror((int)link->failed_error),
+	snprintf(why, sizeof(why), "process %d (%.*s) can't map its buffers: %.120s%s",
+		 (int)app->pid, NAME_BYTES, app->procname, failure_text(link->failed_error),
 		 advice(link->failed_error));
 	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, true }, data);
 }

@@ -26,6 +26,7 @@
 #include "tracer/agent/link.h"
 #include "tracer/agent/points.h"
 #include "shadow.h"
+#include "tracer/base/numbers.h"
 #include "tracer/base/sys.h"
 #include "tracer/agent/thread.h"
 #include "tracer/ring/context.h"
@@ -382,7 +383,7 @@ static bool has_kept_inbox(void)
 {
 	struct stat st;
 
-	return inbox >= 0 && ring_syscall(SYS_fstat, inbox, (long)&st, 0, 0) == 0 &&
+	return inbox >= 0 && ring_syscall(NR_FSTAT, inbox, (long)&st, 0, 0) == 0 &&
 	       st.st_dev == kept_inbox.st_dev && st.st_ino == kept_inbox.st_ino;
 }
 

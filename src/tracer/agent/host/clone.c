@@ -24,6 +24,8 @@
 
 #define AGAIN (-2l) /* vfork() below compares it */
 
+#if SECTION_SUPPORTED
+
 /* The state to restore in the parent. Its own copy is in registers while the child runs. */
 struct lent {
 	uint64_t mask; /* of signals */
@@ -52,8 +54,6 @@ static void agent_clone_reclaim(const struct lent *lent)
 }
 
 /* --- vfork() ---------------------------------------------------------------------- */
-
-#if SECTION_SUPPORTED
 
 void agent_vfork_begin(struct lent *lent) __attribute__((used));
 long agent_vfork_end(const struct lent *lent, long pid) __attribute__((used));

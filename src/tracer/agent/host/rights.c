@@ -15,6 +15,7 @@
 #include "alone.h"
 #include "leave.h"
 #include "seccomp.h"
+#include "tracer/base/numbers.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/sys.h"
@@ -52,6 +53,15 @@ static bool call_changes_thread(long nr, long a, long b)
 	case SYS_setresuid:
 	case SYS_setresgid:
 	case SYS_setgroups:
+#ifdef SYS_setuid32
+	case SYS_setuid32:
+	case SYS_setgid32:
+	case SYS_setreuid32:
+	case SYS_setregid32:
+	case SYS_setresuid32:
+	case SYS_setresgid32:
+	case SYS_setgroups32:
+#endif
 	case SYS_capset:
 	case SYS_landlock_restrict_self:
 #ifdef SYS_iopl
@@ -59,8 +69,8 @@ static bool call_changes_thread(long nr, long a, long b)
 	case SYS_ioperm:
 #endif
 		return true;
-	case SYS_setfsuid:
-	case SYS_setfsgid:
+	case NR_SETFSUID:
+	case NR_SETFSGID:
 	case SYS_personality:
 		return (uint32_t)a != UNCHANGED;
 	case SYS_keyctl:
@@ -141,12 +151,12 @@ int agent_capset(void *header, const void *data)
 
 int agent_setfsuid(uid_t user)
 {
-	return with_errno(agent_rights_call(SYS_setfsuid, (long)user, 0, 0, 0, 0));
+	return with_errno(agent_rights_call(NR_SETFSUID, (long)user, 0, 0, 0, 0));
 }
 
 int agent_setfsgid(gid_t group)
 {
-	return with_errno(agent_rights_call(SYS_setfsgid, (long)group, 0, 0, 0, 0));
+	return with_errno(agent_rights_call(NR_SETFSGID, (long)group, 0, 0, 0, 0));
 }
 
 int agent_personality(unsigned long persona)

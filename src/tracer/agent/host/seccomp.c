@@ -23,6 +23,7 @@
 #include "tracer/agent/link.h"
 #include "tracer/agent/thread.h"
 #include "tracer/base/env.h"
+#include "tracer/base/numbers.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/fallback.h"
@@ -35,6 +36,8 @@
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
+#elif defined(__i386__)
+#define ARCH AUDIT_ARCH_I386
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
 #else
@@ -73,8 +76,8 @@ static const struct value {
 	{ CONTEXT_CALLS_THREAD, { SYS_gettid, 0, 0, 0, 0 } },
 	{ CONTEXT_CALLS_THREAD, { SYS_getpid, 0, 0, 0, 0 } },
 	{ CONTEXT_CALLS_THREAD, { SYS_prctl, PR_GET_NAME, 0, 0, 0 } },
-	{ CONTEXT_CALLS_USERS, { SYS_getresuid, 0, 0, 0, 0 } },
-	{ CONTEXT_CALLS_USERS, { SYS_getresgid, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_USERS, { NR_GETRESUID, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_USERS, { NR_GETRESGID, 0, 0, 0, 0 } },
 	{ CONTEXT_CALLS_NAMESPACES, { SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 } },
 	{ CONTEXT_CALLS_POPULATE, { SYS_tgkill, -1, -1, 0, 0 } },
 	{ CONTEXT_CALLS_POPULATE, { SYS_madvise, 0, 0, POPULATE_ADVICE, 0 } },
@@ -104,7 +107,7 @@ static const struct call starters[] = {
 	{ SYS_futex, (long)&nobodys_word, FUTEX_WAIT_PRIVATE, 1, 0 },
 	{ SYS_waitid, -1, 0, 0, 0 },
 	{ SYS_sched_yield, 0, 0, 0, 0 },
-	{ SYS_mmap, 0, 0, 3, 0x22 },
+	{ NR_MMAP, 0, 0, 3, 0x22 },
 	{ SYS_mprotect, 0, 0, 3, 0 },
 	{ SYS_clone3, 0, 0, 0, 0 },
 	{ SYS_clone, 0x3d0f00, 0, 0, 0 }, /* glibc's flags of a thread */
@@ -133,7 +136,7 @@ static const struct call vital[] = {
 	{ SYS_recvmsg, -1, 0, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0 },
 	{ SYS_ppoll, 0, 0, (long)&no_time, 0 },
 	{ SYS_tgkill, -1, -1, 0, 0 },
-	{ SYS_mmap, 0, 0, 3, 1 },
+	{ NR_MMAP, 0, 0, 3, 1 },
 	{ SYS_munmap, 0, 0, 0, 0 },
 	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES }, /* or a wake-up ends it */
 	{ SYS_gettid, 0, 0, 0, 0 },
@@ -150,14 +153,14 @@ static const struct call farewells[] = {
 	{ SYS_getpid, 0, 0, 0, 0 },
 	{ SYS_read, -1, 0, 0, 0 },
 	{ SYS_openat, AT_FDCWD, (long)"", O_RDONLY | O_CLOEXEC, 0 },
-	{ SYS_getresuid, 0, 0, 0, 0 },
-	{ SYS_getresgid, 0, 0, 0, 0 },
+	{ NR_GETRESUID, 0, 0, 0, 0 },
+	{ NR_GETRESGID, 0, 0, 0, 0 },
 	{ SYS_exit, 0, 0, 0, 0 }, /* the last: it is one */
 };
 
 /* These may fail, but libc and deeper functions make them unasked. */
 static const struct call unasked[] = {
-	{ SYS_fstat, -1, 0, 0, 0 },
+	{ NR_FSTAT, -1, 0, 0, 0 },
 	{ SYS_mprotect, 0, 0, 3, 0 },
 	{ SYS_madvise, 0, 0, 4, 0 },
 	{ SYS_membarrier, 0, 0, 0, 0 },
@@ -189,8 +192,8 @@ static const struct call optional[] = {
 	{ SYS_pidfd_open, -1, 0, 0, 0 },
 	{ SYS_pselect6, -1, 0, 0, 0 }, /* it would wait */
 	{ SYS_ppoll, 0, 0, (long)&no_time, 0 },
-#ifdef SYS_newfstatat
-	{ SYS_newfstatat, AT_FDCWD, (long)"", 0, 0 },
+#ifdef NR_FSTATAT
+	{ NR_FSTATAT, AT_FDCWD, (long)"", 0, 0 },
 #endif
 };
 #define NR_OPTIONAL (sizeof(optional) / sizeof(*optional))
