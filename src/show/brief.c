@@ -159,19 +159,11 @@ static void brief_put_duration(char *buf, size_t len, int64_t ns)
 /* To the microsecond, rounded down. */
 static void brief_put_time(struct printer *p, int64_t ns)
 {
-	const struct view_style *style = &p->style;
 	char since[32] = "", number[24];
 
 	print_color(p, PRINT_MAGENTA);
-	if (style->clock_seconds) {
-		pen_i64(&p->pen, seconds_of(ns));
-	} else {
-		print_second(p, ns, style->clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
-			     style->clock_gmt);
-		pen_bytes(&p->pen, p->second_text, p->second_len);
-	}
-	pen_char(&p->pen, '.');
-	pen_digits(&p->pen, nanos_of(ns) / 1000, 6);
+	print_time(p, &p->pen, ns);
+	p->pen.used -= 3;
 	print_color(p, PRINT_RESET);
 	if (p->any) {
 		brief_put_duration(number, sizeof(number), ns - p->last_ns);

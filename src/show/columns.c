@@ -578,16 +578,43 @@ static void columns_mold_fields(struct pen *pen, const struct value *fields)
 	pen_bytes(pen, "\"", quotes);
 }
 
+static bool columns_has_way(const struct value *value, enum mold_way wanted)
+{
+	return value && !value_is_provided(value) && !value->type->nr_mappings &&
+	       mold_way_of(value, false) == wanted;
+}
+
 static void columns_mold_task(struct pen *pen, const struct value *value, uint32_t number,
 			      enum mold_way wanted)
 {
-	enum mold_way way = value && !value_is_provided(value) ? mold_way_of(value, false) :
-								 MOLD_GENERAL;
-
-	if (way == wanted && !value->type->nr_mappings)
-		mold_takes_way(pen, value, way == MOLD_QUOTED ? MOLD_BARE : way);
+	if (columns_has_way(value, wanted))
+		mold_takes_way(pen, value, wanted == MOLD_QUOTED ? MOLD_BARE : wanted);
 	else
 		mold_takes_part(pen, (uint16_t)(MOLD_CELLS + number));
+}
+
+/* The value of such a column; NULL: it has none, or the column is another one. */
+static const struct value *columns_task_value(const struct column_word *word,
+					      const struct task *task)
+{
+	return word->put == columns_put_procname ? task->procname :
+	       word->put == columns_put_pid	 ? task->pid :
+	       word->put == columns_put_tid	 ? task->tid :
+						   NULL;
+}
+
+/* Whether the cell is the same for all events of the class in the trace, where events have no such
+ * value of their own. */
+static bool columns_is_of_class(const struct column_word *word)
+{
+	static column_fn *const puts[] = { columns_put_host,	 columns_put_event_name,
+					   columns_put_loglevel, columns_put_procname,
+					   columns_put_pid,	 columns_put_tid };
+
+	for (size_t i = 0; i < ARRAY_SIZE(puts); i++)
+		if (word->put == puts[i])
+			return true;
+	return false;
 }
 
 static void columns_mold_cell(struct printer *p, const struct event *event, uint32_t number)
@@ -595,21 +622,55 @@ static void columns_mold_cell(struct printer *p, const struct event *event, uint
 	const struct column_word *word = p->style.table->all[number].word;
 	struct pen *pen = &p->pen;
 
-	if (word && (word->put == columns_put_host || word->put == columns_put_event_name ||
-		     word->put == columns_put_loglevel))
+	const struct value *task = word ? columns_task_value(word, &event->task) : NULL;
+
+	if (task)
+		columns_mold_task(pen, task, number,
+				  word->put == columns_put_procname ? MOLD_QUOTED : MOLD_NUMBER);
+	else if (word && columns_is_of_class(word))
 		print_cell(p, event, number);
+	else if (word && word->put == columns_put_time)
+		mold_takes_part(pen, MOLD_CLOCK);
 	else if (word && word->put == columns_put_cpu && columns_packet_member(event, "cpu_id"))
 		mold_takes_part(pen, MOLD_PACKET);
-	else if (word && word->put == columns_put_pid)
-		columns_mold_task(pen, event->task.pid, number, MOLD_NUMBER);
-	else if (word && word->put == columns_put_tid)
-		columns_mold_task(pen, event->task.tid, number, MOLD_NUMBER);
-	else if (word && word->put == columns_put_procname)
-		columns_mold_task(pen, event->task.procname, number, MOLD_QUOTED);
 	else if (word && word->put == columns_put_fields && event->fields && event->fields->count)
 		columns_mold_fields(pen, event->fields);
 	else
 		mold_takes_part(pen, (uint16_t)(MOLD_CELLS + number));
+}
+
+#define COLUMNS_OF_TASK 3u
+
+/* Whether the columns from @number on are those of print_task_cells(), and have values. */
+static bool columns_begin_task(const struct columns *columns, size_t number,
+			       const struct task *task)
+{
+	static column_fn *const puts[COLUMNS_OF_TASK] = { columns_put_procname, columns_put_pid,
+							  columns_put_tid };
+
+	if (columns->nr - number < COLUMNS_OF_TASK)
+		return false;
+	for (size_t i = 0; i < COLUMNS_OF_TASK; i++) {
+		const struct column_word *word = columns->all[number + i].word;
+
+		if (!word || word->put != puts[i])
+			return false;
+	}
+	return columns_has_way(task->procname, MOLD_QUOTED) &&
+	       columns_has_way(task->pid, MOLD_NUMBER) && columns_has_way(task->tid, MOLD_NUMBER);
+}
+
+void print_task_cells(struct printer *p, struct pen *pen, const struct task *task)
+{
+	const struct value *const values[] = { task->procname, task->pid, task->tid };
+	struct pen *cell = &p->style.table->cells;
+
+	for (size_t i = 0; i < COLUMNS_OF_TASK; i++) {
+		pen_bytes(pen, ",", i > 0);
+		cell->used = 0;
+		columns_put_value(cell, values[i]);
+		columns_put_csv(pen, cell->buf, cell->used);
+	}
 }
 
 /* A row as a mold has it. */
@@ -618,16 +679,14 @@ static void columns_mold_row(struct printer *p, const struct event *event)
 	size_t nr = p->style.table->nr;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		columns_mold_cell(p, event, i);
+		if (columns_begin_task(p->style.table, i, &event->task)) {
+			mold_takes_part(&p->pen, MOLD_TASK);
+			i += COLUMNS_OF_TASK - 1;
+		} else {
+			columns_mold_cell(p, event, i);
+		}
 		pen_char(&p->pen, i + 1 == nr ? '\n' : ',');
 	}
-}
-
-bool print_cell_is_time(const struct printer *p, uint32_t number)
-{
-	const struct column_word *word = p->style.table->all[number].word;
-
-	return word && word->put == columns_put_time;
 }
 
 void print_cell(struct printer *p, const struct event *event, uint32_t number)
@@ -636,10 +695,6 @@ void print_cell(struct printer *p, const struct event *event, uint32_t number)
 	const struct column *column = &columns->all[number];
 	struct pen *cell = &columns->cells;
 
-	if (print_cell_is_time(p, number)) {
-		print_time(p, &p->pen, event->ns);
-		return;
-	}
 	cell->used = 0;
 	if (column->word)
 		column->word->put(p, event, cell);

@@ -163,18 +163,11 @@ void print_json_value(struct pen *pen, const struct value *value)
 /* The last digits of "ns" are those of "time". */
 static void view_json_put_time(struct printer *p, int64_t ns)
 {
-	uint32_t nanos = print_second(p, ns, "%Y-%m-%dT%H:%M:%S", true);
 	struct pen *pen = &p->pen;
-	char *to = pen_room(pen, sizeof(p->second_text) + sizeof(p->seconds) + 64), *digits;
+	char *to = pen_room(pen, PRINT_TIME_ROOM + sizeof(p->seconds) + 64);
 
 	memcpy(to, "{\"time\":\"", 9);
-	to += 9;
-	memcpy(to, p->second_text, sizeof(p->second_text));
-	to += p->second_len;
-	*to++ = '.';
-	digits = to;
-	pen_put_nanos(digits, nanos);
-	to += 9;
+	to = print_clock(p, to + 9, ns, "%Y-%m-%dT%H:%M:%S", true);
 	memcpy(to, "Z\",\"ns\":", 8);
 	to += 8;
 	if (!p->seconds_len) {
@@ -185,7 +178,8 @@ static void view_json_put_time(struct printer *p, int64_t ns)
 	*to++ = '"';
 	memcpy(to, p->seconds, sizeof(p->seconds));
 	to += p->seconds_len;
-	memcpy(to, digits, 9);
+	memcpy(to, p->tick_text + p->tick_len - 4, 4);
+	pen_put_five(to + 4, (uint32_t)(ns - p->tick_ns));
 	to[9] = '"';
 	pen->used = (size_t)(to + 10 - pen->buf);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "mold.h"
 
+#include <endian.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "print.h"
@@ -20,9 +22,10 @@ static bool mold_note(struct pen *pen, uint32_t part, enum mold_way way)
 	mold->given_up = mold->given_up || mold->nr == MOLD_PARTS || part > UINT16_MAX;
 	if (!mold->given_up)
 		mold->parts[mold->nr++] =
-			(struct mold_part){ .end = (uint32_t)pen->used,
+			(struct mold_part){ .len = (uint32_t)pen->used - mold->noted,
 					    .part = (uint16_t)part,
 					    .way = (uint8_t)way };
+	mold->noted = (uint32_t)pen->used;
 	return true;
 }
 
@@ -44,7 +47,12 @@ bool mold_takes_way(struct pen *pen, const struct value *value, enum mold_way wa
 
 bool mold_takes_part(struct pen *pen, uint16_t part)
 {
-	return mold_note(pen, part, MOLD_GENERAL);
+	return mold_note(pen, part,
+			 part == MOLD_TASK   ? MOLD_TASKS :
+			 part == MOLD_PACKET ? MOLD_PACKETS :
+			 part == MOLD_CLOCK  ? MOLD_TIME :
+			 part == MOLD_END    ? MOLD_LAST :
+					       MOLD_GENERAL);
 }
 
 void mold_give_up(struct pen *pen)
@@ -72,11 +80,18 @@ static bool mold_can_be(const struct event *event)
 	       mold_is_planned(event->context) && mold_is_planned(event->fields);
 }
 
-/* Which parts need more of an event than its places. */
-static bool mold_part_is_bare(struct printer *printer, uint16_t part)
+/* Numbers that are integers of common sizes have ways of their own. */
+static void mold_find_way(struct mold_part *part)
 {
-	return part < MOLD_CELLS || part == MOLD_PACKET || part == MOLD_TASK || part == MOLD_END ||
-	       print_cell_is_time(printer, part - MOLD_CELLS);
+	static const uint8_t ways[] = {
+		[PLAN_U32] = MOLD_U32, [PLAN_64] = MOLD_U64, [PLAN_S32] = MOLD_S32
+	};
+
+	if (part->way == MOLD_NUMBER && part->place.kind >= PLAN_ARRAY)
+		part->way = MOLD_GENERAL;
+	else if (part->way == MOLD_NUMBER && part->place.kind < ARRAY_SIZE(ways) &&
+		 ways[part->place.kind])
+		part->way = ways[part->place.kind];
 }
 
 /* The name of an error is found by the value of a field, in JSON. */
@@ -91,10 +106,9 @@ static bool mold_find_places(struct printer *printer, struct mold *mold, const s
 		return false;
 	for (struct mold_part *part = mold->parts; part < mold->parts + mold->nr; part++) {
 		if (part->part < MOLD_CELLS ? !plan_place(sc, ec, part->part, &part->place) :
-					      !mold_part_is_bare(printer, part->part))
+					      part->way == MOLD_GENERAL) /* it needs values */
 			return false;
-		if (part->way == MOLD_NUMBER && part->place.kind >= PLAN_ARRAY)
-			part->way = MOLD_GENERAL;
+		mold_find_way(part);
 	}
 	for (uint32_t i = 0; i < ARRAY_SIZE(mold->tasks); i++)
 		if (mold->tasks[i] >= 0 &&
@@ -138,15 +152,31 @@ static void mold_find_labels(struct printer *printer, struct mold_part *part,
 	part->way = MOLD_LABELED;
 }
 
+/* Of a value in text that is written by print_integer() alone. */
+static void mold_find_hex(struct printer *printer, struct mold_part *part,
+			  const struct value *value)
+{
+	const struct ctf_type *type = value->type;
+
+	if (part->way == MOLD_GENERAL && part->place.kind < PLAN_ARRAY && type->kind == TYPE_INT &&
+	    type->base == 16 && !type->is_signed && !type->nr_mappings &&
+	    printer->style.format == VIEW_TEXT)
+		part->way = MOLD_HEX;
+}
+
 static void mold_place(struct printer *printer, struct mold *mold, const struct event *event,
 		       mold_value_fn *write)
 {
 	mold->is_placed = mold_find_places(printer, mold, event);
 	printer->pen.mold = NULL;
-	for (uint32_t i = 0; mold->is_placed && i < mold->nr; i++)
-		if (mold->parts[i].part < MOLD_CELLS)
-			mold_find_labels(printer, &mold->parts[i], &mold->base[mold->parts[i].part],
-					 write);
+	for (uint32_t i = 0; mold->is_placed && i < mold->nr; i++) {
+		struct mold_part *part = &mold->parts[i];
+
+		if (part->part >= MOLD_CELLS)
+			continue;
+		mold_find_labels(printer, part, &mold->base[part->part], write);
+		mold_find_hex(printer, part, &mold->base[part->part]);
+	}
 }
 
 static struct mold *mold_make(struct printer *printer, const struct event *event,
@@ -169,7 +199,7 @@ static struct mold *mold_make(struct printer *printer, const struct event *event
 	pen_init(&printer->pen, NULL);
 	printer->pen.mold = mold;
 	write(printer, event);
-	mold_note(&printer->pen, MOLD_END, MOLD_GENERAL);
+	mold_takes_part(&printer->pen, MOLD_END);
 	mold->parts = xalloc((mold->nr + 1) * sizeof(*parts));
 	memcpy(mold->parts, parts, mold->nr * sizeof(*parts));
 	if (!mold->given_up) {
@@ -230,23 +260,76 @@ static char *mold_put_label(char *to, const struct mold_part *part, const uint8_
 	return NULL;
 }
 
+static char *mold_put_hex(char *to, uint64_t v)
+{
+	unsigned width = (64 - (unsigned)__builtin_clzll(v | 1) + 3) / 4;
+
+	to[0] = '0';
+	to[1] = 'x';
+	to += 2 + width;
+	for (unsigned i = 1; i <= width; i++, v >>= 4)
+		to[-(int)i] = "0123456789ABCDEF"[v & 15];
+	return to;
+}
+
+/* Of a number with a sign, too, if it is not negative; others need the general way. */
+static inline char *mold_put_number(char *to, uint64_t u)
+{
+	return u <= TEXT_JSON_MOST ? pen_put_u64(to, u) : NULL;
+}
+
+static inline uint64_t mold_load32(const struct mold_part *part, const uint8_t *const *bases)
+{
+	uint32_t v;
+
+	memcpy(&v, plan_placed(&part->place, bases), sizeof(v));
+	return le32toh(v);
+}
+
+static inline uint64_t mold_load64(const struct mold_part *part, const uint8_t *const *bases)
+{
+	uint64_t v;
+
+	memcpy(&v, plan_placed(&part->place, bases), sizeof(v));
+	return le64toh(v);
+}
+
+static char *mold_put_decoded(char *to, const char *end, const struct value *value, uint8_t way)
+{
+	if (way == MOLD_NUMBER)
+		return mold_put_number(to, value->u);
+	return way <= MOLD_BARE ?
+		       mold_put_text(to, end, value->bytes, value_text_length(value), way) :
+		       NULL;
+}
+
 /* The part of a value that does not need the general way. Return: its end; NULL: it does. @base:
  * the event's first value. */
 static inline char *mold_put_value(char *to, const char *end, const struct event *event,
 				   const struct value *base, const struct mold_part *part)
 {
 	const uint8_t *const *bases = event->bases;
-	uint64_t u;
 
-	if (part->way == MOLD_LABELED)
-		return bases ? mold_put_label(to, part, bases) : NULL;
-	if (part->way != MOLD_NUMBER)
-		return bases ? mold_put_text(to, end, plan_placed(&part->place, bases),
-					     plan_placed_text(&part->place, bases), part->way) :
-			       mold_put_text(to, end, base[part->part].bytes,
-					     value_text_length(&base[part->part]), part->way);
-	u = bases ? plan_placed_number(&part->place, bases) : base[part->part].u;
-	return u <= TEXT_JSON_MOST ? pen_put_u64(to, u) : NULL;
+	if (!bases)
+		return mold_put_decoded(to, end, &base[part->part],
+					part->way >= MOLD_U32 ? MOLD_NUMBER : part->way);
+	switch (part->way) {
+	case MOLD_U32:
+		return pen_put_u64(to, mold_load32(part, bases));
+	case MOLD_U64:
+		return mold_put_number(to, mold_load64(part, bases));
+	case MOLD_S32:
+		return mold_put_number(to, (uint64_t)(int64_t)(int32_t)mold_load32(part, bases));
+	case MOLD_NUMBER:
+		return mold_put_number(to, plan_placed_number(&part->place, bases));
+	case MOLD_HEX:
+		return mold_put_hex(to, plan_placed_number(&part->place, bases));
+	case MOLD_LABELED:
+		return mold_put_label(to, part, bases);
+	default:
+		return mold_put_text(to, end, plan_placed(&part->place, bases),
+				     plan_placed_text(&part->place, bases), part->way);
+	}
 }
 
 /* Of an event whose values were only found. */
@@ -276,17 +359,20 @@ static void mold_put_placed_task(struct printer *printer, const struct mold *mol
 	print_whole_task(printer, &task);
 }
 
+/* A part that is no value. */
 static void mold_put_part(struct printer *printer, const struct mold *mold,
-			  const struct event *event, uint16_t part)
+			  const struct event *event, const struct mold_part *part)
 {
-	if (part == MOLD_TASK && event->bases)
+	if (part->way == MOLD_TASKS && event->bases)
 		mold_put_placed_task(printer, mold, event->bases);
-	else if (part == MOLD_TASK)
+	else if (part->way == MOLD_TASKS)
 		print_whole_task(printer, &event->task);
-	else if (part == MOLD_PACKET)
+	else if (part->way == MOLD_PACKETS)
 		pen_bytes(&printer->pen, event->packet->shown, event->packet->shown_len);
+	else if (part->way == MOLD_TIME)
+		print_time(printer, &printer->pen, event->ns);
 	else
-		print_cell(printer, event, part - MOLD_CELLS);
+		print_cell(printer, event, part->part - MOLD_CELLS);
 }
 
 /* @write: NULL: as in CSV. */
@@ -312,14 +398,12 @@ void mold_write(struct printer *printer, const struct mold *mold, const struct e
 	const char *text = mold->text, *end;
 
 	for (const struct mold_part *part = mold->parts;; part++) {
-		size_t len = (size_t)(mold->text + part->end - text);
-
 		memcpy(to, text, MOLD_COPIED);
-		if (len > MOLD_COPIED)
-			memcpy(to + MOLD_COPIED, text + MOLD_COPIED, len - MOLD_COPIED);
-		to += len;
-		text += len;
-		if (part->way != MOLD_GENERAL) {
+		if (part->len > MOLD_COPIED)
+			memcpy(to + MOLD_COPIED, text + MOLD_COPIED, part->len - MOLD_COPIED);
+		to += part->len;
+		text += part->len;
+		if (part->part < MOLD_CELLS && part->way != MOLD_GENERAL) {
 			end = pen->buf + pen->size - mold->room;
 			behind = mold_put_value(to, end, event, base, part);
 			if (behind) {
@@ -328,10 +412,10 @@ void mold_write(struct printer *printer, const struct mold *mold, const struct e
 			}
 		}
 		pen->used = (size_t)(to - pen->buf);
-		if (part->part == MOLD_END)
+		if (part->way == MOLD_LAST)
 			return;
 		if (part->part >= MOLD_CELLS)
-			mold_put_part(printer, mold, event, part->part);
+			mold_put_part(printer, mold, event, part);
 		else
 			mold_put_general(printer, event, part, value);
 		to = pen_room(pen, mold->room);

@@ -26,6 +26,7 @@ enum {
 	MOLD_TASK = UINT16_MAX,
 	MOLD_PACKET = UINT16_MAX - 1,
 	MOLD_END = UINT16_MAX - 2,
+	MOLD_CLOCK = UINT16_MAX - 3, /* the event's time, in a cell */
 	MOLD_CELLS = UINT16_MAX - 100,
 };
 
@@ -49,13 +50,22 @@ enum mold_way {
 	MOLD_QUOTED,  /* a text in quotes */
 	MOLD_DOUBLED, /* a text in quotes within quotes of CSV */
 	MOLD_BARE,    /* a text that is a cell of CSV */
-	MOLD_LABELED, /* an enumeration whose first values have texts, if the mold is placed */
+	MOLD_TASKS,   /* MOLD_TASK */
+	MOLD_PACKETS, /* MOLD_PACKET */
+	MOLD_TIME,    /* MOLD_CLOCK */
+	MOLD_LAST,    /* MOLD_END */
+	/* if the mold is placed: */
+	MOLD_LABELED, /* an enumeration whose first values have texts */
+	MOLD_HEX,     /* an integer without a sign in hexadecimal digits */
+	MOLD_U32,     /* MOLD_NUMBER of such places */
+	MOLD_U64,
+	MOLD_S32,
 };
 
-/** @part: follows the text up to @end. @way: enum mold_way. @place: of the value, if the mold is
+/** @part: follows @len bytes of text. @way: enum mold_way. @place: of the value, if the mold is
  *  placed. @labels: of MOLD_LABELED. */
 struct mold_part {
-	uint32_t end;
+	uint32_t len;
 	uint16_t part;
 	uint8_t way;
 	uint8_t nr_labels;
@@ -69,7 +79,8 @@ struct mold_part {
  * @room: for the text and its numbers.
  * @tasks: indices of the values in struct task, -1: it has none.
  * @is_placed: events need not be decoded; @task_places: then, of the values in struct task.
- * @base: the event's first value, @given_up: it can't be made; while it is made.
+ * @base: the event's first value, @noted: bytes of text that belong to parts, @given_up: it can't
+ *	be made; while it is made.
  */
 struct mold {
 	struct mold *next;
@@ -78,7 +89,7 @@ struct mold {
 	int32_t tasks[3];
 	struct plan_place task_places[3];
 	uint32_t task_forms[3]; /* print_integer_form() */
-	uint32_t nr;
+	uint32_t nr, noted;
 	const struct value *base;
 	bool given_up, is_placed;
 	struct mold_part *parts;

@@ -60,48 +60,19 @@ int pen_flush(struct pen *pen)
 
 /* --- numbers -------------------------------------------------------------- */
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-			    "25262728293031323334353637383940414243444546474849"
-			    "50515253545556575859606162636465666768697071727374"
-			    "75767778798081828384858687888990919293949596979899";
+const char pen_pairs[] = "00010203040506070809101112131415161718192021222324"
+			 "25262728293031323334353637383940414243444546474849"
+			 "50515253545556575859606162636465666768697071727374"
+			 "75767778798081828384858687888990919293949596979899";
 
 static unsigned bits_of(uint64_t v)
 {
 	return 64 - __builtin_clzll(v | 1);
 }
 
-static unsigned digits_of(uint64_t v)
-{
-	static const uint64_t powers[] = {
-		1u,
-		10u,
-		100u,
-		1000u,
-		10000u,
-		100000u,
-		1000000u,
-		10000000u,
-		100000000u,
-		1000000000u,
-		10000000000u,
-		100000000000u,
-		1000000000000u,
-		10000000000000u,
-		100000000000000u,
-		1000000000000000u,
-		10000000000000000u,
-		100000000000000000u,
-		1000000000000000000u,
-		10000000000000000000u,
-	};
-	unsigned most = (bits_of(v) * 1233 >> 12) + 1; /* 1233 / 4096: log10(2) */
-
-	return most - (v < powers[most - 1] && most > 1);
-}
-
 static void put_pair(char *to, uint32_t v)
 {
-	memcpy(to, &pairs[v * 2], 2);
+	memcpy(to, &pen_pairs[v * 2], 2);
 }
 
 static void put_four(char *to, uint32_t v)
@@ -154,29 +125,20 @@ void pen_put_nanos(char *to, uint32_t v)
 	memcpy(to + 1, &word, sizeof(word));
 }
 
-char *pen_put_u64(char *to, uint64_t v)
+char *pen_put_large(char *to, uint64_t v)
 {
-	unsigned width;
+	uint32_t low;
 
-	if (v < 10) {
-		*to = (char)('0' + v);
-		return to + 1;
-	}
-	if (v >= 10000) {
-		width = digits_of(v);
-		put_digits(to, v, width);
-		return to + width;
-	}
-	if (v >= 1000) {
-		put_four(to, (uint32_t)v);
+	if (v < 100000000) {
+		to = pen_put_u64(to, (uint32_t)v / 10000);
+		put_four(to, (uint32_t)v % 10000);
 		return to + 4;
 	}
-	if (v >= 100) {
-		*to++ = (char)('0' + v / 100);
-		v %= 100;
-	}
-	put_pair(to, (uint32_t)v);
-	return to + 2;
+	to = pen_put_u64(to, v / 100000000);
+	low = (uint32_t)(v % 100000000);
+	put_four(to, low / 10000);
+	put_four(to + 4, low % 10000);
+	return to + 8;
 }
 
 void pen_u64(struct pen *pen, uint64_t v)

@@ -91,8 +91,42 @@ static inline void pen_char(struct pen *pen, char c)
 
 #define PEN_DIGITS_MOST 20u
 
+/** The two digits of each number below 100. */
+extern const char pen_pairs[201];
+
+/** Write a number below 10^5 with leading zeros, to memory for 5. */
+static inline void pen_put_five(char *to, uint32_t v)
+{
+	uint32_t low = v % 10000;
+
+	*to = (char)('0' + v / 10000);
+	memcpy(to + 1, &pen_pairs[low / 100 * 2], 2);
+	memcpy(to + 3, &pen_pairs[low % 100 * 2], 2);
+}
+
+/** pen_put_u64() of a number of five or more digits. */
+char *pen_put_large(char *to, uint64_t v);
+
 /** Write the digits of a number to memory for PEN_DIGITS_MOST. Return: its end. */
-char *pen_put_u64(char *to, uint64_t v);
+static inline char *pen_put_u64(char *to, uint64_t v)
+{
+	if (v >= 10000)
+		return pen_put_large(to, v);
+	if (v >= 100) {
+		uint32_t high = (uint32_t)v / 100;
+
+		*to = (char)('0' + high);
+		if (high >= 10)
+			memcpy(to++, &pen_pairs[high * 2], 2);
+		memcpy(to + 1, &pen_pairs[v % 100 * 2], 2);
+		return to + 3;
+	}
+	*to = (char)('0' + v);
+	if (v >= 10)
+		memcpy(to++, &pen_pairs[v * 2], 2);
+	return to + 1;
+}
+
 /** Write a number below 10^9 with leading zeros, to memory for 9. */
 void pen_put_nanos(char *to, uint32_t v);
 /** Copy the plain characters that a text begins with, as escape_is_plain() has them, to memory for

@@ -28,11 +28,22 @@ static void print_new_second(struct printer *printer, time_t s, const char *form
 						  printer->seconds);
 }
 
-uint32_t print_other_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
+void print_other_tick(struct printer *p, int64_t ns, const char *format, bool gmt)
 {
-	print_new_second(printer, seconds_of(ns), format, gmt);
-	printer->second_ns = ns - nanos_of(ns);
-	return nanos_of(ns);
+	uint64_t behind = (uint64_t)ns - (uint64_t)p->second_ns;
+	char nanos[9];
+
+	if (!p->second_len || behind >= 1000000000) {
+		behind = nanos_of(ns);
+		print_new_second(p, seconds_of(ns), format, gmt);
+		p->second_ns = ns - (int64_t)behind;
+	}
+	pen_put_nanos(nanos, (uint32_t)behind);
+	memcpy(p->tick_text, p->second_text, p->second_len);
+	p->tick_text[p->second_len] = '.';
+	memcpy(p->tick_text + p->second_len + 1, nanos, 4);
+	p->tick_len = p->second_len + 5;
+	p->tick_ns = ns - (int64_t)(behind % PRINT_TICK_NS);
 }
 
 void print_packet_once(struct packet *packet,

@@ -10,6 +10,7 @@
 
 #define PRINT_TASKS 512u
 #define PRINT_TASK_NAME 16u
+#define PRINT_TASK_TEXT 80u
 
 /** struct print_task_key - a process and thread. @pid_form, @tid_form: print_integer_form().
  *  @name: ends with a NUL or its @name_size. */
@@ -20,13 +21,16 @@ struct print_task_key {
 	size_t name_size;
 };
 
-/** struct print_task - the same, as text; empty: there is none. */
+/** struct print_task - the same, as text; empty: there is none. @name: the key's bytes, if it has
+ *  at least as many; behind @name_len: not compared, unless all of them are equal. @whole_size: of
+ *  keys that are equal if all bytes of @name are; 0: none. */
 struct print_task {
-	uint32_t pid_form, tid_form;
 	uint64_t pid, tid;
-	uint32_t name_len, text_len, columns;
-	char name[PRINT_TASK_NAME];
-	char text[80];
+	uint32_t pid_form, tid_form;
+	uint8_t name[PRINT_TASK_NAME];
+	uint32_t whole_size;
+	uint8_t name_len, text_len, columns;
+	char text[PRINT_TASK_TEXT];
 };
 
 /**
@@ -39,6 +43,8 @@ struct print_task {
  * @several_hosts: the traces are of more than one.
  * @second_ns, @second_text, @second_len: the last second that was written as a time of day.
  * @seconds, @seconds_len: the same second as digits; 0: it is none of those that JSON has so.
+ * @tick_ns, @tick_text, @tick_len: the last PRINT_TICK_NS of such a second that was written: its
+ *	text, a point and the digits that all times of the tick have; the length is 0: none was.
  */
 struct printer {
 	struct pen pen;
@@ -54,6 +60,9 @@ struct printer {
 	char second_text[64];
 	uint32_t second_len, seconds_len;
 	char seconds[32];
+	int64_t tick_ns;
+	char tick_text[80];
+	uint32_t tick_len;
 };
 
 void print_text(struct printer *printer, const struct event *event);
@@ -69,9 +78,9 @@ void print_json_value(struct pen *pen, const struct value *value);
 void print_columns(struct printer *printer, const struct event *event);
 /** One cell of it as CSV, by its number; a value that is a cell, or within that of the fields. */
 void print_cell(struct printer *printer, const struct event *event, uint32_t number);
-/** Whether a cell is the event's time. */
-bool print_cell_is_time(const struct printer *printer, uint32_t number);
 void print_value_cell(struct printer *printer, const struct value *value, bool is_inner);
+/** The cells of an event's procname, pid and tid, which it has. */
+void print_task_cells(struct printer *printer, struct pen *pen, const struct task *task);
 
 #define PRINT_DIM "\033[2m"
 #define PRINT_GREEN "\033[32m"
@@ -85,7 +94,8 @@ void print_color(struct printer *printer, const char *code);
 void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v);
 /** Write printer->task, in a column as wide as the widest so far. */
 void print_task(struct printer *printer);
-/** Write name[pid:tid], or the parts of it that the event has, in that column. */
+/** Write name[pid:tid], or the parts of it that the event has, in that column; in a table
+ *  print_task_cells(). */
 void print_whole_task(struct printer *printer, const struct task *task);
 /** The same, if its text is kept. Return: whether it is. */
 bool print_kept_task(struct printer *printer, const struct print_task_key *key);
@@ -102,19 +112,29 @@ uint32_t print_width(const char *s, size_t len);
 void print_value_brief(struct pen *pen, const struct value *value);
 void print_fields_brief(struct pen *pen, const struct value *value);
 
-/** print_second() of another second than before. */
-uint32_t print_other_second(struct printer *printer, int64_t ns, const char *format, bool gmt);
+#define PRINT_TICK_NS 100000u
+#define PRINT_TIME_ROOM (sizeof(((struct printer *)0)->tick_text) + 5)
 
-/** Format the second of @ns by @format (strftime(3)), always the same one of a printer, to
- *  printer->second_text, which stays for the next event. Return: ns behind that second. */
-static inline uint32_t print_second(struct printer *printer, int64_t ns, const char *format,
-				    bool gmt)
+/** print_clock() in another tick than before. */
+void print_other_tick(struct printer *printer, int64_t ns, const char *format, bool gmt);
+
+/** Write the second of @ns by @format (strftime(3)), always the same one of a printer, a point and
+ *  nine digits, to memory for PRINT_TIME_ROOM. The text of the tick stays for the next event.
+ *  Return: its end. */
+static inline char *print_clock(struct printer *printer, char *to, int64_t ns, const char *format,
+				bool gmt)
 {
-	uint64_t behind = (uint64_t)ns - (uint64_t)printer->second_ns;
+	uint64_t behind = (uint64_t)ns - (uint64_t)printer->tick_ns;
 
-	return printer->second_len && behind < 1000000000 ?
-		       (uint32_t)behind :
-		       print_other_second(printer, ns, format, gmt);
+	if (!printer->tick_len || behind >= PRINT_TICK_NS) {
+		print_other_tick(printer, ns, format, gmt);
+		behind = (uint64_t)ns - (uint64_t)printer->tick_ns;
+	}
+	memcpy(to, printer->tick_text, 32);
+	if (printer->tick_len > 32)
+		memcpy(to + 32, printer->tick_text + 32, sizeof(printer->tick_text) - 32);
+	pen_put_five(to + printer->tick_len, (uint32_t)behind);
+	return to + printer->tick_len + 5;
 }
 
 /** Store the output of @write as the packet's context in text form, for all of its events. */

@@ -165,26 +165,25 @@ static const struct value *view_text_put_value(struct pen *pen, const struct val
 
 /* --- the line ------------------------------------------------------------- */
 
+static bool has_colors(const struct printer *p)
+{
+	return p->style.color && !p->style.table;
+}
+
 void print_color(struct printer *p, const char *code)
 {
-	if (p->style.color)
+	if (has_colors(p))
 		pen_text(&p->pen, code);
 }
 
-#define TIME_ROOM (sizeof(((struct printer *)0)->second_text) + 10)
 #define DELTA_ROOM (PEN_DIGITS_MOST + 16)
 
-/* A time of day. Return: its end; the memory has TIME_ROOM. */
-static char *put_clock(struct printer *p, char *to, int64_t ns)
+/* A time of day. Return: its end; the memory has PRINT_TIME_ROOM. */
+static inline char *put_clock(struct printer *p, char *to, int64_t ns)
 {
 	const char *format = p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S";
-	uint32_t nanos = print_second(p, ns, format, p->style.clock_gmt);
 
-	memcpy(to, p->second_text, sizeof(p->second_text));
-	to += p->second_len;
-	*to++ = '.';
-	pen_put_nanos(to, nanos);
-	return to + 9;
+	return print_clock(p, to, ns, format, p->style.clock_gmt);
 }
 
 void print_time(struct printer *p, struct pen *pen, int64_t ns)
@@ -195,7 +194,7 @@ void print_time(struct printer *p, struct pen *pen, int64_t ns)
 		pen_digits(pen, nanos_of(ns), 9);
 		return;
 	}
-	pen->used = (size_t)(put_clock(p, pen_room(pen, TIME_ROOM), ns) - pen->buf);
+	pen->used = (size_t)(put_clock(p, pen_room(pen, PRINT_TIME_ROOM), ns) - pen->buf);
 }
 
 static char *put_delta(const struct printer *p, char *to, int64_t ns)
@@ -212,7 +211,12 @@ static char *put_delta(const struct printer *p, char *to, int64_t ns)
 		       16);
 		return to + 16;
 	}
-	memcpy(to, delta < 0 ? " (-0." : " (+0.", 5);
+	memcpy(to, delta < 0 ? " (-0.0000" : " (+0.0000", 9);
+	if (size < 100000) {
+		pen_put_five(to + 9, (uint32_t)size);
+		memcpy(to + 14, ") ", 2);
+		return to + 16;
+	}
 	to += 5;
 	if (size >= 1000000000) {
 		to = pen_put_u64(to - 2, size / 1000000000);
@@ -238,7 +242,7 @@ static void put_times(struct printer *p, int64_t ns)
 		print_color(p, PRINT_RESET);
 		to = pen_room(pen, DELTA_ROOM);
 	} else {
-		to = pen_room(pen, TIME_ROOM + DELTA_ROOM + 2);
+		to = pen_room(pen, PRINT_TIME_ROOM + DELTA_ROOM + 2);
 		*to = '[';
 		to = put_clock(p, to + 1, ns);
 		*to++ = ']';
@@ -274,35 +278,58 @@ static void put_task_text(struct pen *pen, const struct task *task)
 	pen_char(pen, ']');
 }
 
-static void put_task(struct printer *p, const char *text, size_t len, uint32_t width)
+/* The space behind a task of @width columns, in memory for TASK_WIDTH_MAX + 1. Return: its end. */
+static inline char *pad_task(struct printer *p, char *to, uint32_t width)
 {
-	char *to;
+	static const char spaces[TASK_WIDTH_MAX + 1] = "                                "
+						       "                 ";
+	uint32_t left;
 
-	if (len) {
-		print_color(p, PRINT_GREEN);
-		to = pen_room(&p->pen, len + 16);
-		if (len <= 16)
-			pen_copy_few(to, text, len);
-		else
-			memcpy(to, text, len);
-		p->pen.used += len;
-		print_color(p, PRINT_RESET);
-	}
+	if (p->style.table)
+		return to;
 	if (width > p->task_width)
 		p->task_width = MIN(width, TASK_WIDTH_MAX);
-	to = pen_room(&p->pen, TASK_WIDTH_MAX + 1);
-	if (width < p->task_width) {
-		memset(to, ' ', TASK_WIDTH_MAX);
-		p->pen.used += p->task_width - width;
-		to += p->task_width - width;
-	}
-	*to = ' ';
-	p->pen.used += p->task_width > 0;
+	left = width < p->task_width ? p->task_width - width : 0;
+	left += p->task_width > 0;
+	memcpy(to, spaces, 16);
+	if (left > 16)
+		memcpy(to + 16, spaces, sizeof(spaces) - 16);
+	return to + left;
 }
 
 void print_task(struct printer *p)
 {
-	put_task(p, p->task.buf, p->task.used, print_width(p->task.buf, p->task.used));
+	struct pen *pen = &p->pen;
+	size_t len = p->task.used;
+
+	if (len) {
+		print_color(p, PRINT_GREEN);
+		pen_bytes(pen, p->task.buf, len);
+		print_color(p, PRINT_RESET);
+	}
+	pen->used = (size_t)(pad_task(p, pen_room(pen, TASK_WIDTH_MAX + 1),
+				      print_width(p->task.buf, len)) -
+			     pen->buf);
+}
+
+static void put_kept_task(struct printer *p, const struct print_task *kept)
+{
+	struct pen *pen = &p->pen;
+	char *to;
+
+	print_color(p, PRINT_GREEN);
+	to = pen_room(pen, PRINT_TASK_TEXT + TASK_WIDTH_MAX + 1);
+	memcpy(to, kept->text, 32);
+	if (kept->text_len > 32)
+		memcpy(to + 32, kept->text + 32, PRINT_TASK_TEXT - 32);
+	pen->used += kept->text_len;
+	if (has_colors(p)) {
+		print_color(p, PRINT_RESET);
+		to = pen_room(pen, TASK_WIDTH_MAX + 1);
+	} else {
+		to += kept->text_len;
+	}
+	pen->used = (size_t)(pad_task(p, to, kept->columns) - pen->buf);
 }
 
 uint32_t print_integer_form(const struct ctf_type *type)
@@ -316,9 +343,13 @@ static struct print_task *task_slot(struct printer *p, uint64_t tid)
 }
 
 /* A kept name has no NUL. */
-static bool has_kept_name(const struct print_task *kept, const struct print_task_key *key)
+static inline bool has_kept_name(const struct print_task *kept, const struct print_task_key *key)
 {
 	size_t len = kept->name_len;
+
+	if (key->name_size == kept->whole_size &&
+	    memcmp(kept->name, key->name, PRINT_TASK_NAME) == 0)
+		return true;
 
 	return key->name_size >= len && memcmp(kept->name, key->name, len) == 0 &&
 	       (key->name_size == len || !key->name[len]);
@@ -332,7 +363,7 @@ bool print_kept_task(struct printer *p, const struct print_task_key *key)
 	    kept->tid_form != key->tid_form || kept->pid_form != key->pid_form ||
 	    !has_kept_name(kept, key))
 		return false;
-	put_task(p, kept->text, kept->text_len, kept->columns);
+	put_kept_task(p, kept);
 	return true;
 }
 
@@ -349,11 +380,14 @@ static void keep_task(struct print_task *kept, const struct print_task_key *key,
 		.tid_form = key->tid_form,
 		.pid = key->pid,
 		.tid = key->tid,
-		.name_len = (uint32_t)len,
-		.text_len = (uint32_t)text->used,
-		.columns = print_width(text->buf, text->used),
+		.name_len = (uint8_t)len,
+		.text_len = (uint8_t)text->used,
+		.columns = (uint8_t)print_width(text->buf, text->used),
 	};
-	memcpy(kept->name, key->name, len);
+	memcpy(kept->name, key->name, MIN(key->name_size, sizeof(kept->name)));
+	if (key->name_size >= sizeof(kept->name) &&
+	    (len < sizeof(kept->name) || key->name_size == len))
+		kept->whole_size = (uint32_t)key->name_size;
 	memcpy(kept->text, text->buf, text->used);
 }
 
@@ -375,7 +409,10 @@ void print_whole_task(struct printer *p, const struct task *task)
 			return;
 	}
 	p->task.used = 0;
-	put_task_text(&p->task, task);
+	if (p->style.table)
+		print_task_cells(p, &p->task, task);
+	else
+		put_task_text(&p->task, task);
 	if (is_whole)
 		keep_task(task_slot(p, key.tid), &key, &p->task);
 	print_task(p);
