@@ -61,7 +61,7 @@ struct ltt_ring_region {
  * @count: records published; count[parity of pub] is the valid one. The writer
  *         stores count[!parity] and then flips the parity with the commit, so
  *         a record that is abandoned is never counted.
- * @lost_full: records refused because the ring was full (atomic adds).
+ * @lost_full: records refused because the ring was full.
  * @lost_size: records refused because they exceed max_record (atomic adds).
  * @lost_busy: records refused because no ring could be written: the restart limit was reached or
  * the process has no private ring yet (atomic adds).
@@ -77,6 +77,8 @@ struct ltt_ring_region {
  *              had; a clock value below it, and not below last_ts, is of the epoch of
  *              `pub`.
  * @switches: how often the end of the packet was requested (ltt_switch(); atomic adds).
+ * @lost_full_apart: as @lost_full, counted outside of restartable sequences, by threads that have
+ *                   waited for free space in vain (atomic adds).
  * @region: num_subbuf entries. Those of the first ring are followed by LTT_FILTER_WORDS words
  *          (ltt_filter.h) for rules with --rate or --first, which all producers share.
  */
@@ -92,7 +94,8 @@ struct ltt_ring_prod {
 	uint64_t not_sampled;
 	uint64_t not_sampled_apart;
 	uint64_t switches;
-	uint64_t reserved[4];
+	uint64_t lost_full_apart;
+	uint64_t reserved[3];
 	struct ltt_ring_region region[];
 };
 
@@ -169,7 +172,11 @@ struct ltt_ring_cons {
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };
 
-/** struct ltt_ring_desc - describes a ring set; constant once created. */
+#define LTT_RING_WAIT_FOREVER UINT32_MAX
+
+/** struct ltt_ring_desc - describes a ring set; constant once created.
+ *  @blocking_us: longest time that a program which allows it waits for free space, with
+ *                LTT_RING_DISCARD; 0: it does not wait; LTT_RING_WAIT_FOREVER: no limit. */
 struct ltt_ring_desc {
 	uint64_t magic;
 	uint32_t version;
@@ -180,6 +187,8 @@ struct ltt_ring_desc {
 	uint64_t data_size;   /* num_subbuf * subbuf_size, < 2^37 */
 	uint32_t max_record;  /* bytes, header included */
 	uint32_t clock;       /* enum ltt_clock_kind */
+	uint32_t blocking_us;
+	uint32_t zero;
 };
 
 /** The trace clock; ltt_ring_desc.clock and the application protocol. */
@@ -271,7 +280,7 @@ static inline uint32_t ltt_ring_max_record(uint64_t data_size)
 _Static_assert(sizeof(struct ltt_ring_region) == 16 && sizeof(struct ltt_ring_prod) == 128 &&
 		       sizeof(struct ltt_ring_clear) == 24 &&
 		       sizeof(struct ltt_ring_stored) == 48 &&
-		       sizeof(struct ltt_ring_cons) == 4096 && sizeof(struct ltt_ring_desc) == 48,
+		       sizeof(struct ltt_ring_cons) == 4096 && sizeof(struct ltt_ring_desc) == 56,
 	       "the layout of 64 bits");
 
 #endif

@@ -79,6 +79,8 @@ enum ltt_ctl_state {
 	LTT_CTL_DESTROYING = 5,
 };
 
+#define LTT_CTL_BLOCKING_FOREVER UINT32_MAX /* of @blocking_us */
+
 /** enum ltt_ctl_output_type - the way in which data gets from a buffer to the trace. */
 enum ltt_ctl_output_type {
 	LTT_CTL_OUTPUT_TYPE_DEFAULT = 0, /* LTT_CTL_OUTPUT_TYPE_MMAP */
@@ -440,6 +442,7 @@ struct ltt_ctl_ring {
  * @preset: not 0: created with the attributes of a struct ltt_ctl_preset.
  * @remember: not 0: it keeps the first events of each process, or of the kernel.
  * @rings: of a session for snapshots: its buffers, 1024 at most; else none.
+ * @blocking_us: as in struct ltt_ctl_channel_options.
  */
 struct ltt_ctl_channel {
 	const char *name;
@@ -468,6 +471,7 @@ struct ltt_ctl_channel {
 	int remember;
 	size_t nr_rings;
 	const struct ltt_ctl_ring *const *rings;
+	uint32_t blocking_us;
 };
 
 /** struct ltt_ctl_tracker - a kind of ids by which a session selects tasks: those with one of the
@@ -936,6 +940,9 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  *	in sessions whose data is encrypted, compressed or overwritten, which causes a warning.
  * @remember: not 0: the first events of each process, or of the kernel, are kept, of 256 kB, and
  *	are in each snapshot; later ones are lost. Only for sessions that write no trace.
+ * @blocking_us: longest time in microseconds that a program waits in an event while the buffer is
+ *	full, before the event is lost; LTT_CTL_BLOCKING_FOREVER: no limit. Only programs with
+ *	LTT_ALLOW_BLOCKING in their environment wait. Not for channels that overwrite or remember.
  */
 struct ltt_ctl_channel_options {
 	size_t size;
@@ -953,6 +960,7 @@ struct ltt_ctl_channel_options {
 	int discard;
 	enum ltt_ctl_output_type output_type;
 	int remember;
+	uint32_t blocking_us;
 };
 
 static inline void ltt_ctl_channel_options_init(struct ltt_ctl_channel_options *channel)

@@ -327,6 +327,7 @@ static int make_desc(const struct req_con_ring *req, struct ltt_ring_desc *ret, 
 		.num_subbuf = req->num_subbuf,
 		.subbuf_size = req->subbuf_size,
 		.clock = req->clock,
+		.blocking_us = req->blocking_us,
 	};
 	if (ringset_check_channel(req->channel, err))
 		return err->code;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "options.h"
 
-#include "ctl/print/json.h"
-
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/print/json.h"
 #include "help.h"
 #include "main.h"
 #include "session/logger.h"
@@ -263,6 +263,17 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 int options_parse_period(const char *text, uint64_t *ret_us)
 {
 	return parse_u64(text, ret_us) == 0 ? 0 : parse_period(text, ret_us);
+}
+
+int options_parse_blocking(const char *text, uint32_t *ret_us)
+{
+	uint64_t us = LTT_CTL_BLOCKING_FOREVER;
+
+	if (strcmp(text, "inf") != 0 &&
+	    (options_parse_period(text, &us) != 0 || us >= LTT_CTL_BLOCKING_FOREVER))
+		return -EINVAL;
+	*ret_us = (uint32_t)us;
+	return 0;
 }
 
 bool domain_any(const struct domain_options *domain)

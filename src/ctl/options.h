@@ -86,6 +86,12 @@ const char *domain_title(struct json_object *record);
  *  Return: as parse_period(). */
 int options_parse_period(const char *text, uint64_t *ret_us) MUST_CHECK;
 
+/** The value of --blocking-timeout: a period, or `inf`. Return: 0 or a negative errno. */
+int options_parse_blocking(const char *text, uint32_t *ret_us) MUST_CHECK;
+/** The values that it accepts, for messages. */
+#define OPTIONS_BLOCKING \
+	"a period below 71 minutes, such as 1000 (microseconds), 1ms or 1s, or 'inf'"
+
 /** Options that every verb has. */
 extern const struct poptOption options_common[];
 

@@ -89,8 +89,21 @@ static void channels(void)
 	       "User channel c enabled for session demo\n", NULL);
 	EXPECT("lttctl enable-channel -u -W 3 c", 1, "", "needs --tracefile-size");
 	EXPECT("lttctl enable-channel -u --buffers-global c", 1, "", "user");
-	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "",
-	       "no program waits for room in a buffer; use 0");
+	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 0,
+	       "User channel c enabled for session demo\n", NULL);
+	EXPECT("lttctl enable-channel -u --blocking-timeout=0 c", 0,
+	       "User channel c enabled for session demo\n", NULL);
+	EXPECT("lttctl enable-channel -u --blocking-timeout=-1 c", 1, "", "or 'inf'");
+	EXPECT("lttctl enable-channel -u --blocking-timeout=4294967295 c", 1, "", "or 'inf'");
+	EXPECT("lttctl enable-channel -u --blocking-timeout= c", 2, "", "missing argument");
+	EXPECT("lttctl enable-channel -k --blocking-timeout=1ms c", 1, "", "kernel does not wait");
+	EXPECT("lttctl enable-channel -u --overwrite --blocking-timeout=inf c", 1, "",
+	       "a buffer that is overwritten is never full");
+	EXPECT("lttctl enable-channel -u --remember --blocking-timeout=inf c", 1, "",
+	       "a buffer that keeps its first events stays full");
+	EXPECT("lttctl record --blocking-timeout=x true", 1, "", "or 'inf'");
+	EXPECT("lttctl record --flight=1M --blocking-timeout=1 true", 1, "", "never full");
+	EXPECT("lttctl record -k --blocking-timeout=1 true", 1, "", "the kernel does not wait");
 	EXPECT("lttctl enable-channel -u --buffer-preallocation=on-demand c", 5, "",
 	       "all of their memory from the beginning; use preallocate");
 	EXPECT("lttctl reclaim-memory demo", 5, "", "buffers can't be shrunk");

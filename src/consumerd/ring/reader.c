@@ -47,7 +47,8 @@ bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret)
 	ret->pub = pub;
 	ret->last_ts = __atomic_load_n(&prod->last_ts, __ATOMIC_ACQUIRE);
 	ret->count = __atomic_load_n(&prod->count[!!(pub & LTT_PUB_PARITY)], __ATOMIC_ACQUIRE);
-	ret->lost[LOST_FULL] = __atomic_load_n(&prod->lost_full, __ATOMIC_ACQUIRE);
+	ret->lost[LOST_FULL] = __atomic_load_n(&prod->lost_full, __ATOMIC_ACQUIRE) +
+			       __atomic_load_n(&prod->lost_full_apart, __ATOMIC_ACQUIRE);
 	ret->lost[LOST_SIZE] = __atomic_load_n(&prod->lost_size, __ATOMIC_ACQUIRE);
 	ret->lost[LOST_BUSY] = __atomic_load_n(&prod->lost_busy, __ATOMIC_ACQUIRE);
 	return __atomic_load_n(&prod->pub, __ATOMIC_RELAXED) == pub;

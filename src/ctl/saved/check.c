@@ -132,6 +132,12 @@ static void check_channel(struct checked *c)
 	check_that(c, kernel ? is_system || is_word(c, "ownership", "default") : !is_system,
 		   "buffers belong to the system in the domain 'kernel', to a user or a process in "
 		   "the domain 'user'");
+	check_that(c,
+		   !json_num(c->o, "blocking_us") ||
+			   (!kernel && !json_flag(c->o, "overwrite") &&
+			    !json_flag(c->o, "remember")),
+		   "'blocking_us' belongs to channels of the domain 'user' that neither overwrite "
+		   "nor remember");
 	check_that(
 		c, !json_num(c->o, "tracefile_count") || json_num(c->o, "tracefile_size"),
 		"'tracefile_count' needs a 'tracefile_size': files without a size are never full");

@@ -357,18 +357,26 @@ static bool take_sizes(const struct element *e, struct json_object *channel,
 static void take_mode(const struct element *e, bool overwrites, struct json_object *channel,
 		      struct problems *problems)
 {
-	char *mode AUTO_FREE = word_of(e, "overwrite_mode"),
-		   *wait AUTO_FREE = word_of(e, "blocking_timeout");
+	char *mode AUTO_FREE = word_of(e, "overwrite_mode");
 
 	if (strcmp(mode, "OVERWRITE") == 0 && !overwrites)
 		problems_unsupported(problems, e->line, e->name,
 				     "only the buffers of applications are overwritten, and of "
 				     "sessions that record to no relay; others drop new events");
 	json_set_bool(channel, "overwrite", overwrites && strcmp(mode, "OVERWRITE") == 0);
-	if (*wait && strcmp(wait, "0") != 0)
-		problems_unsupported(
-			problems, e->line, e->name,
-			"no program waits for room in a buffer (blocking_timeout of %.40s)", wait);
+}
+
+/* In microseconds; -1: no limit. */
+static bool take_blocking_timeout(const struct element *e, struct json_object *channel,
+				  struct problems *problems)
+{
+	char *wait AUTO_FREE = word_of(e, "blocking_timeout");
+
+	if (strcmp(wait, "-1") != 0)
+		return take_number(e, "blocking_timeout", channel, "blocking_us",
+				   LTT_CTL_BLOCKING_FOREVER, problems);
+	json_set_num(channel, "blocking_us", LTT_CTL_BLOCKING_FOREVER);
+	return true;
 }
 
 static void take_channel(const struct element *e, const char *domain,
@@ -389,7 +397,7 @@ static void take_channel(const struct element *e, const char *domain,
 	json_set_str(channel, "name", name);
 	json_set_str(channel, "domain", domain);
 	json_set_str(channel, "ownership", ownership);
-	if (!take_sizes(e, channel, problems))
+	if (!take_sizes(e, channel, problems) || !take_blocking_timeout(e, channel, problems))
 		return;
 	take_mode(e, !kernel && !*json_str(session, "url"), channel, problems);
 	for (const struct element *c = contexts ? contexts->first : NULL; c; c = c->next)

@@ -53,7 +53,8 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("buffer-preallocation", 0, &opt.preallocation, "only preallocate is supported",
 		    "POLICY"),
 	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim, "only off is supported", "POLICY"),
-	OPTION_TEXT("blocking-timeout", 0, &opt.blocking, "only 0 (never wait) is supported", "US"),
+	OPTION_TEXT("blocking-timeout", 0, &opt.blocking,
+		    "programs that allow it wait so long if the buffer is full", "US|inf"),
 	OPTION_TEXT("output", 0, &opt.output, "write and send by: mmap (default), splice", "TYPE"),
 	OPTION_TEXT("read-timer", 0, &opt.read_timer, "no effect: readers are woken by data", "US"),
 	OPTION_TEXT("monitor-timer", 0, &opt.monitor_timer, "no effect: there is no polling", "US"),
@@ -116,6 +117,19 @@ static int enable_channel_take_timer(struct ctl *ctl)
 	return 0;
 }
 
+static int take_blocking(struct ctl *ctl)
+{
+	if (opt.blocking && options_parse_blocking(opt.blocking, &channel.blocking_us) != 0)
+		return bad_value(ctl, "blocking-timeout", opt.blocking, OPTIONS_BLOCKING);
+	if (channel.blocking_us && (opt.overwrite || opt.remember || opt.domain.kernel))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--blocking-timeout: %s; omit it",
+			       opt.domain.kernel ? "the kernel does not wait" :
+			       opt.overwrite     ? "a buffer that is overwritten is never full" :
+						   "a buffer that keeps its first events stays full");
+	return 0;
+}
+
 static int take_ownership(struct ctl *ctl)
 {
 	const char *text = opt.ownership;
@@ -158,9 +172,7 @@ static int take_limited(struct ctl *ctl)
 	    take_only(ctl, "buffer-preallocation", opt.preallocation, "preallocate",
 		      "buffers have all of their memory from the beginning") != 0 ||
 	    take_only(ctl, "auto-reclaim-memory", opt.reclaim, "off",
-		      "buffers can't be shrunk") != 0 ||
-	    take_only(ctl, "blocking-timeout", opt.blocking, "0",
-		      "no program waits for room in a buffer") != 0)
+		      "buffers can't be shrunk") != 0)
 		return ctl->err.code;
 	return 0;
 }
@@ -198,7 +210,8 @@ static int take_attributes(struct ctl *ctl)
 	    enable_channel_take_file_size(ctl) != 0 ||
 	    enable_channel_take_number(ctl, "tracefile-count", opt.tracefile_count, true,
 				       &channel.tracefile_count) != 0 ||
-	    take_ownership(ctl) != 0 || take_limited(ctl) != 0 || take_output(ctl) != 0)
+	    take_ownership(ctl) != 0 || take_blocking(ctl) != 0 || take_limited(ctl) != 0 ||
+	    take_output(ctl) != 0)
 		return ctl->err.code;
 	if (opt.discard && opt.overwrite)
 		return err_set(&ctl->err, ERR_INVALID,

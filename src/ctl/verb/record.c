@@ -44,7 +44,7 @@
 
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
-	char *flight, *limit, *call_site, *functions, *min_size, *sample;
+	char *flight, *limit, *call_site, *functions, *min_size, *sample, *blocking;
 	int kernel, user, no_wait, no_context, no_limit, no_symbols, no_lttng, own_daemons, all;
 	bool whole; /* of the kernel, events of other processes than the program's, too */
 	bool samples_only; /* of the kernel */
@@ -52,6 +52,7 @@ static struct {
 } opt;
 
 static uint64_t function_bytes; /* of --min-size */
+static uint32_t blocking_us;
 
 enum { CONTEXT, PID, TID, EVENTS, WRAP };
 
@@ -96,6 +97,9 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
 		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
+	OPTION_TEXT("blocking-timeout", 0, &opt.blocking,
+		    "the program waits so long if a buffer is full; inf: no event is lost",
+		    "US|inf"),
 	OPTION_TEXT(
 		"flight", 0, &opt.flight,
 		"write nothing, but keep the last events, in buffers of this size, and save them "
@@ -219,6 +223,16 @@ static void record_verb_check_attached(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID,
 			"--flight sets the size of the buffers; omit --subbuf-size and "
 			"--num-subbuf");
+	else if (opt.blocking && opt.flight)
+		err_set(&ctl->err, ERR_INVALID,
+			"--flight overwrites the oldest events, so that its buffers are never full; "
+			"omit --blocking-timeout");
+	else if (opt.blocking && opt.kernel && !opt.user)
+		err_set(&ctl->err, ERR_INVALID,
+			"--blocking-timeout is for programs, the kernel does not wait; add -u");
+	else if (opt.blocking && options_parse_blocking(opt.blocking, &blocking_us) != 0)
+		err_set(&ctl->err, ERR_INVALID, "--blocking-timeout=%s: this is not %s",
+			opt.blocking, OPTIONS_BLOCKING);
 	else if (opt.flight && opt.limit)
 		err_set(&ctl->err, ERR_INVALID,
 			"--flight keeps the last events, however many there were; omit --limit");
@@ -261,6 +275,7 @@ static int record_verb_make_channel(struct ctl *ctl, const char *session, enum d
 	channel.roomy = !opt.subbuf_size && !opt.num_subbuf && !opt.flight;
 	channel.domain = (enum ltt_ctl_domain)domain;
 	channel.session = session;
+	channel.blocking_us = domain == DOMAIN_USER ? blocking_us : 0;
 	return ctl_done(ctl, ltt_ctl_enable_channel(ctl->library, &channel), &ctl->err);
 }
 
@@ -857,7 +872,7 @@ static enum status record_verb_run_attached(struct ctl *ctl)
 
 static enum status record_verb_run_program(struct ctl *ctl)
 {
-	const char *environment[10] = { NULL };
+	const char *environment[11] = { NULL };
 	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL, *sanitizer AUTO_FREE = NULL;
 	char *functions AUTO_FREE = NULL, *min_size AUTO_FREE = NULL;
 	char *depth AUTO_FREE = NULL, *binaries AUTO_FREE = NULL;
@@ -875,6 +890,8 @@ static enum status record_verb_run_program(struct ctl *ctl)
 				"recorded, not only the program's");
 	if (!getenv(REGISTER_TIMEOUT) && record_verb_records(DOMAIN_USER))
 		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
+	if (blocking_us)
+		environment[nr++] = "LTT_ALLOW_BLOCKING=1";
 	if (!opt.no_lttng && record_verb_records(DOMAIN_USER))
 		binaries = binaries_environment(ctl->operands[0], &preloads);
 	if (binaries)

@@ -188,6 +188,7 @@ bool channel_attr_agrees(const struct channel_attr *has, const struct channel_at
 	       (!asked->tracefile_size ||
 		tracefile_size(asked->tracefile_size, has) == has->tracefile_size) &&
 	       (!asked->tracefile_count || asked->tracefile_count == has->tracefile_count) &&
+	       (!asked->blocking_us || asked->blocking_us == has->blocking_us) &&
 	       (!asked->switch_timer_us || asked->switch_timer_us == has->switch_timer_us) &&
 	       (asked->output_type == OUTPUT_TYPE_DEFAULT ||
 		(asked->output_type == OUTPUT_TYPE_SPLICE) ==

@@ -394,6 +394,27 @@ struct channel *session_find_channel(struct session *session, enum domain_id dom
 	return NULL;
 }
 
+/* Where nothing takes events from a full buffer, a program would wait in vain. */
+static int core_session_check_blocking(const struct session *session, enum domain_id domain,
+				       const struct channel_attr *attr, struct err *err)
+{
+	if (!attr->blocking_us)
+		return 0;
+	if (domain == DOMAIN_KERNEL)
+		return err_set(err, ERR_INVALID,
+			       "the kernel does not wait for space in a buffer: omit "
+			       "--blocking-timeout, or use -u");
+	if (attr->overwrite)
+		return err_set(err, ERR_INVALID,
+			       "a buffer that is overwritten is never full: omit "
+			       "--blocking-timeout, or use --discard");
+	if (attr->remember || session->snapshots)
+		return err_set(err, ERR_INVALID,
+			       "only snapshots have the events of this channel, so that no space "
+			       "becomes free for a program that waits; omit --blocking-timeout");
+	return 0;
+}
+
 int session_choose_mode(const struct session *session, enum domain_id domain, uint8_t mode,
 			struct channel_attr *attr, struct err *err)
 {
@@ -413,6 +434,8 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       session->name);
 	attr->overwrite = mode == CHANNEL_DEFAULT ? session->snapshots && !attr->remember :
 						    mode == CHANNEL_OVERWRITE;
+	if (core_session_check_blocking(session, domain, attr, err))
+		return err->code;
 	if (attr->overwrite && attr->tracefile_size && !session_has_files(session))
 		return err_set(err, ERR_INVALID,
 			       "a snapshot has one file of each stream: omit --tracefile-size");

@@ -26,6 +26,7 @@
 #include "tracer/ring/populate.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
+#include "tracer/ring/wait.h"
 #include "tracer/site/site.h"
 #include "tracer/statedump/statedump.h"
 
@@ -113,7 +114,8 @@ static void heed_bypassed_calls(void)
 	if (found & (BYPASS_LOADS | BYPASS_STACKS))
 		ring_stacks_hidden();
 	if (found & (BYPASS_LOADS | BYPASS_FILTERS))
-		context_forbid_calls(CONTEXT_CALLS_POPULATE | CONTEXT_CALLS_FALLBACK);
+		context_forbid_calls(CONTEXT_CALLS_POPULATE | CONTEXT_CALLS_FALLBACK |
+				     CONTEXT_CALLS_WAIT);
 	else
 		context_keep_not(found & ~BYPASS_STACKS);
 	if (found)
@@ -128,6 +130,7 @@ static void prepare(void)
 		return;
 	ring_on_rseq_given_up(agent_wake);
 	populate_on_request(agent_wake);
+	ring_wait_read_environment();
 	ring_init(); /* reads the environment, too */
 	agent_links_init();
 	agent_points_start();

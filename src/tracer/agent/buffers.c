@@ -9,6 +9,7 @@
 #include "doorbell.h"
 #include "tracer/base/env.h"
 #include "kept.h"
+#include "link.h"
 #include "thread.h"
 #include "traces.h"
 #include "proto/app.h"
@@ -17,6 +18,10 @@
 #include "tracer/ring/prepare.h"
 #include "tracer/ring/ring.h"
 #include "tracer/site/site.h"
+
+/* Without a daemon, which starts consumers, a full ring soon has no reader. The next daemon comes
+ * within a second, if one does. */
+#define WAIT_MS 5000u
 
 /* A point that is recorded into a buffer. */
 struct arming {
@@ -235,6 +240,7 @@ static void set_own(struct buffer *b, bool own)
 static void confirm(struct buffer *b, uint32_t round, struct msg_app_buffer *m)
 {
 	b->round = round;
+	ring_set_wait_until(b->set, 0);
 	set_own(b, m->own);
 	move_doorbell(b, m->doorbell);
 	agent_keep(&b->kept, m); /* after a fork, for example */
@@ -400,6 +406,13 @@ void agent_buffers_sweep(unsigned int link, uint32_t round)
 void agent_buffers_forget(unsigned int link)
 {
 	agent_buffers_sweep(link, 0); /* no round is 0 */
+}
+
+void agent_buffers_leave(unsigned int link)
+{
+	for (struct buffer *b = buffers; b; b = b->next)
+		if (b->link == link)
+			ring_set_wait_until(b->set, ((uint64_t)agent_now_ms() + WAIT_MS) * 1000000);
 }
 
 static void ring_new_doorbells(void)

@@ -45,6 +45,10 @@ void agent_buffers_sweep(unsigned int link, uint32_t round);
 /** Drop all ring sets of a link, as its daemon does not know them any more. */
 void agent_buffers_forget(unsigned int link);
 
+/** The link's daemon is gone: threads that wait for space in its ring sets do so for some seconds
+ *  at most, until the next daemon confirms them. */
+void agent_buffers_leave(unsigned int link);
+
 /** Wait for all users of ring sets that were dropped, then unmap these; if there still are some
  *  after a moment, the next call does. Called by the helper thread without agent_lock. */
 void agent_buffers_reap(void);

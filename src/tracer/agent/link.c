@@ -99,6 +99,7 @@ static void retry_in(struct agent_link *link, int ms)
 
 static void link_down(struct agent_link *link)
 {
+	agent_buffers_leave(link->index);
 	tracer_debug("disconnected from %s", tracer_env.dir[link->index]);
 	sys_close(link->fd);
 	link->fd = -1;

@@ -27,6 +27,7 @@
 #include "tracer/agent/host/private.h"
 #include "proto/app.h"
 #include "tracer/base/sys.h"
+#include "tracer/ring/wait.h"
 #include "tracer/site/site.h"
 #include "tracer/statedump/statedump.h"
 
@@ -266,6 +267,13 @@ static void report_filtered(void)
 	agent_links_take_leave(true, PAUSE_MS);
 }
 
+/* No helper will see whether there is a daemon. */
+static void agent_thread_limit_waits(void)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+		agent_buffers_leave(i);
+}
+
 /* The helper ends if it runs in the child of a fork that a state dump made. */
 static void *helper(void *arg)
 {
@@ -288,6 +296,7 @@ static void *helper(void *arg)
 	tracer_join(name, sizeof(name) - strlen(THREAD_NAME), program_invocation_short_name, NULL);
 	strcat(name, THREAD_NAME);
 	prctl(PR_SET_NAME, name);
+	ring_wait_never_here();
 	site_mute(); /* permanently: this thread's own allocations are not the program's */
 	if (start_delay_ms)
 		agent_alone_wait(start_delay_ms);
@@ -304,12 +313,14 @@ static void *helper(void *arg)
 			__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
 			return NULL; /* another one takes its place */
 		case AGENT_ALONE_LEFT:
+			agent_thread_limit_waits();
 			let_go();
 			return NULL;
 		}
 	}
 	if (agent_thread_id() != tid)
 		return NULL;
+	agent_thread_limit_waits();
 	agent_leave_block();
 	agent_thread_retire("the program ends");
 	return NULL;

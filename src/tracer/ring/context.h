@@ -28,7 +28,8 @@ enum context_calls {
 	CONTEXT_CALLS_NAMESPACES = 4,
 	CONTEXT_CALLS_POPULATE = 8, /* tgkill(), madvise(MADV_POPULATE_WRITE) */
 	CONTEXT_CALLS_FALLBACK = 16, /* sigaltstack(), sched_yield() */
-	CONTEXT_CALLS_ALL = 31
+	CONTEXT_CALLS_WAIT = 32,     /* nanosleep() */
+	CONTEXT_CALLS_ALL = 63
 };
 
 /** Values that calls of the program change: bits. */

@@ -189,6 +189,8 @@ static uint32_t record_into(const struct ring_set *set, uint32_t ring, uint32_t 
 		return 0;
 	place.pub = place.prod->pub;
 	if (is_full(&place, len)) {
+		if (set->blocking_us)
+			return RES_FULL;
 		__atomic_add_fetch(&place.prod->lost_full, 1, __ATOMIC_RELAXED);
 		return RES_REFUSED;
 	}

@@ -304,6 +304,24 @@ bool reader_synchronize_soon(void)
 	return done;
 }
 
+bool reader_is_awaited_here(void)
+{
+	const uint64_t mark = ring_mark(__builtin_frame_address(0));
+	const uint64_t *slot = slots[0];
+
+	if (!__atomic_load_n(&sleeping, __ATOMIC_RELAXED))
+		return false;
+	if (mine[0] || mine[1])
+		return true;
+	for (uint32_t i = 0; i < 2 * SLOTS; i++) {
+		uint64_t owner = __atomic_load_n(&slot[i], __ATOMIC_RELAXED);
+
+		if (owner && ring_mark_is_same_thread(owner, mark))
+			return true;
+	}
+	return false;
+}
+
 void reader_after_fork_child(bool may_call)
 {
 	ring_place_after_fork_child();

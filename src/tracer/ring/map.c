@@ -16,6 +16,7 @@
 #include "set.h"
 #include "sys.h"
 #include "tracer/base/numbers.h"
+#include "wait.h"
 
 #define MAX_SUBBUFS (1u << 20)
 
@@ -277,6 +278,8 @@ static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int 
 {
 	set_geometry(set, desc);
 	set->exclusive = exclusive != 0;
+	if (desc->mode == LTT_RING_DISCARD && ring_wait_is_allowed())
+		set->blocking_us = desc->blocking_us;
 	set->elsewhere = why_elsewhere(desc, exclusive);
 	if (exclusive) {
 		set->lock = map_locks(desc->nr_rings);

@@ -23,11 +23,27 @@
 #include "section.h"
 #include "spare.h"
 #include "sys.h"
+#include "wait.h"
 
 /* Records with contexts are joined on the stack if their payloads are not longer. */
 #define STACK_RECORD 512u
 
-enum loss { LOSS_SIZE, LOSS_BUSY, LOSS_NONE /* it is not sampled */ };
+enum loss { LOSS_FULL, LOSS_SIZE, LOSS_BUSY, LOSS_NONE /* it is not sampled */ };
+
+static uint64_t *record_loss_word(struct ltt_ring_prod *prod, enum loss loss)
+{
+	switch (loss) {
+	case LOSS_FULL:
+		return &prod->lost_full_apart;
+	case LOSS_SIZE:
+		return &prod->lost_size;
+	case LOSS_BUSY:
+		return &prod->lost_busy;
+	case LOSS_NONE:
+		break;
+	}
+	return &prod->not_sampled_apart;
+}
 
 static const struct binding *ring_record_binding_of(const struct hook *hook)
 {
@@ -43,10 +59,7 @@ static void count_loss(const struct ring_set *set, enum loss loss)
 
 	if (!(__atomic_load_n(&ring_cons(set, ring)->state, __ATOMIC_RELAXED) & LTT_RING_ON))
 		return;
-	__atomic_add_fetch(loss == LOSS_NONE ? &prod->not_sampled_apart :
-			   loss == LOSS_SIZE ? &prod->lost_size :
-					       &prod->lost_busy,
-			   1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(record_loss_word(prod, loss), 1, __ATOMIC_RELAXED);
 }
 
 static void ring_record_count_lost(const struct hook *hook, enum loss loss)
@@ -126,6 +139,8 @@ static void record_finish(const struct hook *hook, uint32_t res)
 {
 	if (res & (RES_STEPPED | LTT_RING_WAKE))
 		record_wake_others(hook, res);
+	else if (res & RES_FULL)
+		ring_record_count_lost(hook, LOSS_FULL);
 	else if (res & RES_TOO_LONG)
 		ring_record_count_lost(hook, LOSS_SIZE);
 	else if (res & (RES_RESTARTS | RES_ELSEWHERE | RES_PREPARE))
@@ -233,6 +248,20 @@ static uint32_t record_with_contexts(const struct hook *hook, uint32_t preparati
 	return record_in_spare(hook, preparation, payload, len, ip);
 }
 
+/* The ring is full, and the program may wait. Return: the result of the last attempt. */
+static __attribute__((noinline, cold)) uint32_t record_wait(const struct hook *hook,
+							    uint32_t preparation,
+							    const void *payload, size_t len,
+							    const void *ip)
+{
+	struct ring_wait wait = { 0 };
+	uint32_t res = RES_FULL;
+
+	while (res & RES_FULL && ring_wait_once(hook, &wait))
+		res = record_with_contexts(hook, preparation, payload, len, ip);
+	return res;
+}
+
 /* The binding may be replaced by one with another preparation at any time, hence the loop; each
  * record was prepared as its binding demands. */
 static __attribute__((noinline)) void record_decided(const struct hook *hook, uint32_t preparation,
@@ -247,6 +276,8 @@ static __attribute__((noinline)) void record_decided(const struct hook *hook, ui
 		if (!admit_event(hook, preparation, payload, len + extra, ip))
 			return;
 		res = record_with_contexts(hook, preparation, payload, len, ip);
+		if (unlikely(res & RES_FULL))
+			res = record_wait(hook, preparation, payload, len, ip);
 	}
 	record_finish(hook, res);
 }
@@ -267,9 +298,11 @@ void record_image_unusual(const struct hook *hook, const void *payload, size_t l
 {
 	uint32_t bytes = context_image_size[preparation_contexts(preparation)];
 
+	payload = (const void *)((uintptr_t)payload + bytes);
+	if (res & RES_FULL)
+		res = record_wait(hook, preparation, payload, len - bytes, NULL);
 	if (res & (RES_ELSEWHERE | RES_PREPARE))
-		record_decided(hook, preparation, (const void *)((uintptr_t)payload + bytes),
-			       len - bytes, 0, NULL);
+		record_decided(hook, preparation, payload, len - bytes, 0, NULL);
 	else
 		record_finish(hook, res);
 }
@@ -351,6 +384,8 @@ void record_unusual(const struct hook *hook, const void *payload, size_t len, ui
 {
 	if (res & RES_ELSEWHERE)
 		res = record_elsewhere(hook, payload, len, 0, res);
+	if (res & RES_FULL)
+		res = record_wait(hook, 0, payload, len, NULL);
 	if (res & RES_PREPARE) /* contexts were just added; the call site is not known here */
 		ring_record_prepared(hook, record_preparation_of(hook), payload, len, 0, NULL);
 	else

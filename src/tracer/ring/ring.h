@@ -48,6 +48,8 @@ int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 /** Replace the doorbell that the consumer sleeps on. A thread that has read the old one may still
  *  write to it; reader_synchronize() waits for such threads. */
 void ring_set_doorbell(struct ring_set *set, uint32_t *doorbell);
+/** No thread waits for space in the set after @end_ns of CLOCK_MONOTONIC; 0: no limit (wait.h). */
+void ring_set_wait_until(struct ring_set *set, uint64_t end_ns);
 /** Wake the consumer of the set unconditionally. */
 void ring_set_ring(const struct ring_set *set);
 
@@ -168,6 +170,9 @@ void reader_synchronize_code(void);
 /** reader_synchronize() for at most 0.4 s, and hardly at all if the last such call was in vain.
  *  Also in a probe. Return: false: a thread may still use the hook; to be called again later. */
 bool reader_synchronize_soon(void);
+
+/** Whether a thread waits for readers, and the calling thread is one of them. Async-signal safe. */
+bool reader_is_awaited_here(void);
 
 /** In a forked child: reset the counts of readers in the parent's other threads. @may_call: seccomp
  *  filters allow system calls. */

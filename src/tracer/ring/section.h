@@ -26,7 +26,7 @@
  *
  *   load binding, set, id; bound the CPU; compare the preparation; bound the payload; check the
  *   state;
- *   if the ring is full, count the loss (by another sequence) and return;
+ *   if the ring is full, count the loss (by another sequence), unless threads wait, and return;
  *   clock, never behind last_ts; store last_ts;
  *   header (compact, wide or extended) and payload;
  *   count[!parity]; region entry when the record's end is in another sub-buffer;
@@ -93,6 +93,7 @@
 #define O_SET_ELSEWHERE 36
 #define O_SET_MAX_PAYLOAD 48
 #define O_SET_SUBBUF_MASK 104
+#define O_SET_BLOCKING 128
 #define O_IMAGE_KEY 0
 #define O_IMAGE_SIZE 8
 #define O_IMAGE_HAS_LATE 12
@@ -136,6 +137,7 @@ O_CHECK(O_BINDING_NR_GIVEN, struct binding, nr_given);
 O_CHECK(O_SET_LIMIT, struct ring_set, limit);
 O_CHECK(O_SET_STEP_MASK, struct ring_set, step_mask);
 O_CHECK(O_SET_SUBBUF_MASK, struct ring_set, subbuf_mask);
+O_CHECK(O_SET_BLOCKING, struct ring_set, blocking_us);
 O_CHECK(O_SET_DATA_MASK, struct ring_set, data_mask);
 O_CHECK(O_SET_REGION_BACK, struct ring_set, region_back);
 O_CHECK(O_SET_SUBBUF_SHIFT, struct ring_set, subbuf_shift);

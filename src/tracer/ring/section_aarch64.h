@@ -149,13 +149,17 @@ static inline uint64_t section_read_cycles(void)
 	"	b	26b\n" \
 	"21:	ldr	w5, [x6, #" N(O_SET_ELSEWHERE) "]\n" \
 	"	b	19f\n" \
-	"29:	adrp	x15, 13b\n" \
+	"29:	ldr	w15, [x6, #" N(O_SET_BLOCKING) "]\n" \
+	"	cbnz	w15, 40f\n" \
+	"	adrp	x15, 13b\n" \
 	"	add	x15, x15, :lo12:13b\n" \
 	"	str	x15, [x9, #8]\n" \
 	"7:	ldr	x15, [x12, #" N(O_PROD_LOST_FULL) "]\n" \
 	"	add	x15, x15, #1\n" \
 	"	str	x15, [x12, #" N(O_PROD_LOST_FULL) "]\n" \
 	"8:	mov	w5, #" N(RES_REFUSED) "\n" \
+	"	b	19f\n" \
+	"40:	mov	w5, #" N(RES_FULL) "\n" \
 	"	b	19f\n"
 
 /* Up to 8 bytes of payload too many; count; region; pub. */

@@ -345,10 +345,15 @@ static inline uint64_t section_read_cycles(void)
 
 /* Inside the thorough section, but entered by a jump only. */
 #define SECTION_FULL \
-	"29:	leaq	13b(%rip), %rax\n" \
+	"29:	movq	-24(%rsp), %rdx\n" \
+	"	cmpl	$0, " N(O_SET_BLOCKING) "(%rdx)\n" \
+	"	jne	40f\n" \
+	"	leaq	13b(%rip), %rax\n" \
 	"	movq	%rax, %fs:8(%r9)\n" \
 	"7:	incq	" N(O_PROD_LOST_FULL) "(%r8)\n" \
 	"8:	movl	$" N(RES_REFUSED) ", %ecx\n" \
+	"	jmp	19f\n" \
+	"40:	movl	$" N(RES_FULL) ", %ecx\n" \
 	"	jmp	19f\n"
 
 /* rcx: new position in, new pub out. */

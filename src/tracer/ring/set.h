@@ -4,7 +4,7 @@
  *
  * Made and unmapped by the helper thread; read by all threads, signal
  * handlers and restartable sequences (section_*.h). Constant once made,
- * except the fallback producer's locks, `disowned` and `doorbell`.
+ * except the fallback producer's locks, `disowned`, `doorbell` and `wait_until_ns`.
  *
  * Memory, in one range (place.h): a page with this structure, then
  * the rings, at equal distances. The mapping of a ring is
@@ -47,6 +47,9 @@
  * @lock: the fallback producer's try-locks, one for each ring, 0 or the mark of the owner
  *        (fallback.c), shared with unreported children; exclusive sets only.
  * @populating: for populate.h, one for each ring; NULL: pages are populated by their first record.
+ * @blocking_us: longest time that a thread waits in a full ring; 0: none does, and the sequence
+ *               counts the loss.
+ * @wait_until_ns: of CLOCK_MONOTONIC: no thread waits longer; 0: no limit.
  * @own: a byte that is 1 in the process that mapped the set, 0 in children; NULL: not known.
  */
 struct ring_set {
@@ -69,6 +72,8 @@ struct ring_set {
 	uint64_t subbuf_mask;
 	struct populating *populating;
 	const uint8_t *own;
+	uint32_t blocking_us;
+	uint64_t wait_until_ns;
 };
 
 /*
@@ -85,6 +90,7 @@ struct ring_set {
 #define RES_EXCLUSIVE 1024 /* only the fallback producer writes the set */
 #define RES_PREPARE 2048   /* the record needs another preparation; not counted */
 #define RES_STEPPED 4096   /* published and entered another step */
+#define RES_FULL 8192	   /* ring full, and the set has blocking_us; not counted yet */
 #define RES_RING_SHIFT 16  /* with RES_STEPPED: the ring's number */
 
 /** A ring's words. Only the first page: regions are elsewhere. */

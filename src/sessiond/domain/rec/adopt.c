@@ -105,6 +105,7 @@ void ring_describe(const struct ring *ring, struct req_con_ring *ret)
 		.kept = channel->remember			      ? RING_REMEMBERED :
 			trace_channel->trace->rec->session->snapshots ? RING_KEPT :
 									RING_WRITTEN,
+		.blocking_us = channel->blocking_us,
 	};
 }
 

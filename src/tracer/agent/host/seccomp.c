@@ -66,8 +66,8 @@ static const struct call recorders[] = {
 };
 
 /* Of threads that record contexts: without these the values are unknown. Without the last
- * two groups pages are populated by their first record, and locks are neither waited for nor taken
- * over. */
+ * three groups pages are populated by their first record, locks are neither waited for nor taken
+ * over, and no thread waits in a full ring. */
 static const struct value {
 	enum context_calls group;
 	struct call call;
@@ -83,6 +83,7 @@ static const struct value {
 	{ CONTEXT_CALLS_POPULATE, { SYS_madvise, 0, 0, POPULATE_ADVICE, 0 } },
 	{ CONTEXT_CALLS_FALLBACK, { SYS_sigaltstack, 0, 0, 0, 0 } },
 	{ CONTEXT_CALLS_FALLBACK, { SYS_sched_yield, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_WAIT, { SYS_nanosleep, (long)&no_time, 0, 0, 0 } },
 };
 #define NR_VALUES (sizeof(values) / sizeof(*values))
 

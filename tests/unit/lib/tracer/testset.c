@@ -165,7 +165,8 @@ struct cut testset_cut(const struct testset *t, uint32_t ring)
 		cut.last_ts = __atomic_load_n(&prod->last_ts, __ATOMIC_ACQUIRE);
 		cut.count = __atomic_load_n(&prod->count[!!(cut.pub & LTT_PUB_PARITY)],
 					    __ATOMIC_ACQUIRE);
-		cut.lost_full = __atomic_load_n(&prod->lost_full, __ATOMIC_ACQUIRE);
+		cut.lost_full = __atomic_load_n(&prod->lost_full, __ATOMIC_ACQUIRE) +
+				__atomic_load_n(&prod->lost_full_apart, __ATOMIC_ACQUIRE);
 		cut.lost_size = __atomic_load_n(&prod->lost_size, __ATOMIC_ACQUIRE);
 		cut.lost_busy = __atomic_load_n(&prod->lost_busy, __ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&prod->pub, __ATOMIC_ACQUIRE) != cut.pub);
