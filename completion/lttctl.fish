@@ -84,6 +84,18 @@ function __lttctl_arguments -a option
             __lttctl_operands enable-channel
         case --buffer-ownership
             printf '%s\n' user process
+        case --value-type
+            printf '%s\n' signed-int-32 signed-int-64 signed-int-max
+        case --update-policy
+            printf '%s\n' per-event per-rule-match
+        case --dead-process-policy
+            printf '%s\n' drop sum-into-shared
+        case --per
+            printf '%s\n' channel owner cpu part
+        case --sort-by
+            printf '%s\n' key value
+        case --sort-order
+            printf '%s\n' asc desc
         case --of
             printf '%s\n' functions samples kernel-stacks user-stacks waits memory
         case --color

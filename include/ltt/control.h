@@ -583,6 +583,105 @@ struct ltt_ctl_stats {
 int ltt_ctl_list_stats(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_stats **ret_stats);
 void ltt_ctl_stats_free(struct ltt_ctl_stats *stats);
 
+/** enum ltt_ctl_map_type - types of the values of map channels, which wrap. */
+enum ltt_ctl_map_type {
+	LTT_CTL_MAP_DEFAULT = 0, /* LTT_CTL_MAP_INT_MAX */
+	LTT_CTL_MAP_INT_32 = 1,
+	LTT_CTL_MAP_INT_64 = 2,
+	LTT_CTL_MAP_INT_MAX = 3, /* the largest: 64 bits */
+};
+
+/** enum ltt_ctl_map_update - increments of a key by an event that several triggers match. */
+enum ltt_ctl_map_update {
+	LTT_CTL_MAP_UPDATE_DEFAULT = 0, /* LTT_CTL_MAP_PER_EVENT */
+	LTT_CTL_MAP_PER_EVENT = 1,	/* one */
+	LTT_CTL_MAP_PER_RULE_MATCH = 2, /* one for each of them */
+};
+
+/** enum ltt_ctl_map_dead - values of processes that have ended. */
+enum ltt_ctl_map_dead {
+	LTT_CTL_MAP_DEAD_DEFAULT = 0, /* LTT_CTL_MAP_SUM_INTO_SHARED */
+	LTT_CTL_MAP_DROP = 1,
+	LTT_CTL_MAP_SUM_INTO_SHARED = 2,
+};
+
+/**
+ * struct ltt_ctl_map_options - a map channel to be added: keys, each with a value that events
+ * increment (LTT_CTL_DO_INCR_MAP) while the session records. Zero: the default.
+ * @session, @domain: must be given. @name: NULL: "channel0".
+ * @max_keys: 4096; the increments of further keys are counted together.
+ * @ownership: of the values: LTT_CTL_OWNER_USER or LTT_CTL_OWNER_PROCESS.
+ * @dead: for LTT_CTL_OWNER_PROCESS.
+ */
+struct ltt_ctl_map_options {
+	size_t size;
+	const char *session;
+	const char *name;
+	enum ltt_ctl_domain domain;
+	enum ltt_ctl_map_type value_type;
+	uint32_t max_keys;
+	enum ltt_ctl_owner ownership;
+	enum ltt_ctl_map_update update;
+	enum ltt_ctl_map_dead dead;
+};
+
+static inline void ltt_ctl_map_options_init(struct ltt_ctl_map_options *map)
+{
+	memset(map, 0, sizeof(*map));
+	map->size = sizeof(*map);
+}
+
+/** Add a map channel, also while the session records. @ret_name: its name, to be freed with
+ *  free(3); may be NULL. Errors: LTT_CTL_NO_SESSION; LTT_CTL_CHANNEL_EXISTS; LTT_CTL_INVALID;
+ *  LTT_CTL_UNSUPPORTED: the domain has no map channels. */
+int ltt_ctl_add_map(struct ltt_ctl *ctl, const struct ltt_ctl_map_options *map, char **ret_name);
+
+/** struct ltt_ctl_map_part - the value of a part of an owner's memory. @number: of its CPU; the
+ *  last part has the increments that no CPU's part has. @value: modulo 2^64. */
+struct ltt_ctl_map_part {
+	uint32_t number;
+	uint64_t value;
+};
+
+/** struct ltt_ctl_map_value - the values of a key, of one owner. @pid: not 0: it is a process.
+ *  @shared: not 0: sum of the values of processes that have ended. @parts: those that are not 0. */
+struct ltt_ctl_map_value {
+	const char *key;
+	uint32_t uid;
+	uint32_t pid;
+	int shared;
+	size_t nr_parts;
+	const struct ltt_ctl_map_part *const *parts;
+};
+
+/** struct ltt_ctl_map - a map channel. @keys: number of them. @overflow: increments of keys for
+ *  which there was no room. @rules: triggers' actions that increment its values. @values: of the
+ *  same key there may be several, also of one owner: add them up. */
+struct ltt_ctl_map {
+	const char *name;
+	enum ltt_ctl_domain domain;
+	enum ltt_ctl_map_type value_type;
+	uint32_t max_keys;
+	enum ltt_ctl_owner ownership;
+	enum ltt_ctl_map_update update;
+	enum ltt_ctl_map_dead dead;
+	uint32_t keys;
+	uint64_t overflow;
+	uint32_t rules;
+	size_t nr_values;
+	const struct ltt_ctl_map_value *const *values;
+};
+
+struct ltt_ctl_maps {
+	size_t nr;
+	const struct ltt_ctl_map *const *maps;
+};
+
+/** The map channels of @session, with their values. @ret_maps: to be freed with
+ *  ltt_ctl_maps_free(). Errors: LTT_CTL_NO_SESSION. */
+int ltt_ctl_list_maps(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_maps **ret_maps);
+void ltt_ctl_maps_free(struct ltt_ctl_maps *maps);
+
 /** struct ltt_ctl_quota - use of the resource @name by user @uid. @in_roots: not 0: use by the
  *  user's applications in sessions of root. @limit: 0: none. @refused: number of rejected
  *  requests. */
@@ -1551,6 +1650,7 @@ enum ltt_ctl_action_kind {
 	LTT_CTL_DO_ROTATE = 3,
 	LTT_CTL_DO_SNAPSHOT = 4, /* into the session's output */
 	LTT_CTL_DO_EXEC = 5,	 /* run a command as the trigger's owner, for at most 30 s */
+	LTT_CTL_DO_INCR_MAP = 6, /* increment a value of a map channel, in the program */
 };
 
 /**
@@ -1565,6 +1665,9 @@ enum ltt_ctl_action_kind {
  *	and made if it is missing, with the rights of the trigger's owner when the trigger is added;
  *	the snapshots are written with those of the session's owner, if it is the same directory
  *	still. "": the output of the session's snapshots, if it has one, or its own.
+ * @channel, @key: of LTT_CTL_DO_INCR_MAP, a map channel of @session, which may be added later, and
+ *	the template of the key: {event_name}, {provider_name} and other text; a brace is written
+ *	twice. The condition is LTT_CTL_IF_EVENT.
  */
 struct ltt_ctl_action {
 	enum ltt_ctl_action_kind kind;
@@ -1576,6 +1679,8 @@ struct ltt_ctl_action {
 	uint64_t once_after;
 	const char *output;
 	const char *data_url;
+	const char *channel;
+	const char *key;
 };
 
 #define LTT_CTL_ACTIONS_MAX 9

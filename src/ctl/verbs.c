@@ -227,11 +227,9 @@ const char *verb_option_elsewhere(const char *verb, const char *option)
 static const struct {
 	const char *name, *sentence;
 } later[] = {
-	{ "add-map-channel", "maps are not there yet; events can be recorded (enable-event)" },
 	{ "export-maps", "maps are not there yet" },
 	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
 	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
-	{ "show-maps", "maps are not there yet" },
 };
 
 const char *verb_later(const char *name)

@@ -74,7 +74,24 @@ WORDS(action, {
 		      [LTT_CTL_DO_ROTATE] = "rotate-session",
 		      [LTT_CTL_DO_SNAPSHOT] = "snapshot-session",
 		      [LTT_CTL_DO_EXEC] = "exec",
+		      [LTT_CTL_DO_INCR_MAP] = "incr-map-value",
 	      });
+WORDS(map_value, {
+			 [LTT_CTL_MAP_DEFAULT] = "signed-int-max",
+			 [LTT_CTL_MAP_INT_32] = "signed-int-32",
+			 [LTT_CTL_MAP_INT_64] = "signed-int-64",
+			 [LTT_CTL_MAP_INT_MAX] = "signed-int-max",
+		 });
+WORDS(map_update, {
+			  [LTT_CTL_MAP_UPDATE_DEFAULT] = "per-event",
+			  [LTT_CTL_MAP_PER_EVENT] = "per-event",
+			  [LTT_CTL_MAP_PER_RULE_MATCH] = "per-rule-match",
+		  });
+WORDS(map_dead, {
+			[LTT_CTL_MAP_DEAD_DEFAULT] = "sum-into-shared",
+			[LTT_CTL_MAP_DROP] = "drop",
+			[LTT_CTL_MAP_SUM_INTO_SHARED] = "sum-into-shared",
+		});
 
 const char *words_name(const struct words *words, unsigned int number)
 {

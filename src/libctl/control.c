@@ -250,6 +250,12 @@ static const struct {
 				 LTT_CTL_TRACK_CGROUP },
 	[CONTROL_TRACK_OP] = { "operation on ids", "ltt_ctl_track_op", LTT_CTL_TRACK_ALL,
 			       LTT_CTL_TRACK_REMOVE },
+	[CONTROL_MAP_TYPE] = { "type of values", "ltt_ctl_map_type", LTT_CTL_MAP_DEFAULT,
+			       LTT_CTL_MAP_INT_MAX },
+	[CONTROL_MAP_UPDATE] = { "update policy", "ltt_ctl_map_update", LTT_CTL_MAP_UPDATE_DEFAULT,
+				 LTT_CTL_MAP_PER_RULE_MATCH },
+	[CONTROL_MAP_DEAD] = { "dead process policy", "ltt_ctl_map_dead", LTT_CTL_MAP_DEAD_DEFAULT,
+			       LTT_CTL_MAP_SUM_INTO_SHARED },
 };
 
 int control_check_enum(struct ltt_ctl *ctl, enum control_enum type, unsigned int value)

@@ -67,6 +67,9 @@ enum control_enum {
 	CONTROL_RULE_KIND,
 	CONTROL_TRACK_KIND,
 	CONTROL_TRACK_OP,
+	CONTROL_MAP_TYPE,
+	CONTROL_MAP_UPDATE,
+	CONTROL_MAP_DEAD,
 };
 /** Check that @value is a value of @type, as it is truncated to a byte in messages. Return: 0, or
  *  the code in ctl->err. */

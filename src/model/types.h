@@ -72,6 +72,18 @@
 #define MODEL_WIRE_mode u8
 #define MODEL_TYPE_mode bool
 
+#define MODEL_CLASS_map_value NUMBER
+#define MODEL_WIRE_map_value u8
+#define MODEL_TYPE_map_value enum map_value
+
+#define MODEL_CLASS_map_update NUMBER
+#define MODEL_WIRE_map_update u8
+#define MODEL_TYPE_map_update enum map_update
+
+#define MODEL_CLASS_map_dead NUMBER
+#define MODEL_WIRE_map_dead u8
+#define MODEL_TYPE_map_dead enum map_dead
+
 #define MODEL_CLASS_sync_mode NUMBER
 #define MODEL_WIRE_sync_mode u8
 #define MODEL_TYPE_sync_mode enum sync_mode

@@ -173,6 +173,13 @@ static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t
 			node) if (recording_has_trace(domain, session, id)) return true;
 		return false;
 	}
+	if (strcmp(kind, "map") == 0) {
+		domains_each(domain, &sd->domains) list_for_each(
+			session, &sd->sessions.list,
+			node) if (domain->ops->maps &&
+				  domain->ops->maps->is_kept(domain, session, id)) return true;
+		return false;
+	}
 	list_for_each(session, &sd->sessions.list, node)
 		if (domains_find_ring(&sd->domains, session, id, &ring) && ring.open)
 			return true;

@@ -314,7 +314,7 @@ static void lists(void)
 	EXPECT("lttctl list demo --mem-usage=total", 5, "", "always shows the memory");
 	EXPECT("lttctl list --style=compact", 5, "", "--json");
 	EXPECT("lttctl --relayd-path=/x/y create rl --live", 1, "", "'/x/y' can't be started");
-	EXPECT("lttctl help add-map-channel", 5, "", "add-map-channel: maps");
+	EXPECT("lttctl help metadata", 5, "", "metadata: nothing can be regenerated");
 	EXPECT("lttctl list -f", 1, "", "lttctl list -u --fields");
 	EXPECT("lttctl list demmo", 1, "", "did you mean 'demo'?");
 	ctl_model.problem = "the disk is full";

@@ -96,6 +96,31 @@ enum rule_kind {
 	RULE_NR_KINDS,
 };
 
+/** Type of the values of a map channel, which wrap. */
+enum map_value {
+	MAP_VALUE_DEFAULT = 0,
+	MAP_VALUE_INT_32 = 1,
+	MAP_VALUE_INT_64 = 2,
+	MAP_VALUE_INT_MAX = 3, /* the largest that all domains have: 64 bits */
+	MAP_VALUE_NR_KINDS,
+};
+
+/** Increments of a key by one event that several rules match. */
+enum map_update {
+	MAP_UPDATE_DEFAULT = 0,
+	MAP_UPDATE_PER_EVENT = 1,
+	MAP_UPDATE_PER_RULE_MATCH = 2,
+	MAP_UPDATE_NR_KINDS,
+};
+
+/** Values of a process that has ended. */
+enum map_dead {
+	MAP_DEAD_DEFAULT = 0,
+	MAP_DEAD_DROP = 1,
+	MAP_DEAD_SUM = 2, /* they are added to the values that all processes share */
+	MAP_DEAD_NR_KINDS,
+};
+
 /** When a trigger fires. */
 enum condition {
 	CONDITION_EVENT = 0,	/* an event that matches */
@@ -120,6 +145,7 @@ enum action_kind {
 	ACTION_ROTATE = 3,
 	ACTION_SNAPSHOT = 4,
 	ACTION_EXEC = 5,
+	ACTION_INCR_MAP = 6, /* in the program itself */
 	ACTION_NR_KINDS,
 };
 

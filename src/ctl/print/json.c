@@ -240,6 +240,9 @@ struct json_object *json_news(const struct ltt_ctl_news *n)
 #define ATTRIBUTE_SHOW_loglevel_type(o, key, value) set_word(o, key, &words_level_type, value)
 #define ATTRIBUTE_SHOW_condition(o, key, value) set_word(o, key, &words_condition, value)
 #define ATTRIBUTE_SHOW_action_kind(o, key, value) set_word(o, key, &words_action, value)
+#define ATTRIBUTE_SHOW_map_value(o, key, value) set_word(o, key, &words_map_value, value)
+#define ATTRIBUTE_SHOW_map_update(o, key, value) set_word(o, key, &words_map_update, value)
+#define ATTRIBUTE_SHOW_map_dead(o, key, value) set_word(o, key, &words_map_dead, value)
 #define ATTRIBUTE_SHOW_loglevel(o, key, value) json_set_str(o, key, loglevel_name(value))
 
 static void set_word(struct json_object *o, const char *key, const struct words *words,
@@ -314,6 +317,12 @@ struct json_object *json_channel(const struct ltt_ctl_channel *c)
 	json_set(o, "refusals", json_object_new_array());
 	json_set(o, "totals", json_totals(c->totals));
 	return o;
+}
+
+void json_map_attributes(struct json_object *o, const struct ltt_ctl_map *map)
+{
+#define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, map, name);
+#include "model/map.def"
 }
 
 static struct json_object *json_model_action(const struct ltt_ctl_action *a)

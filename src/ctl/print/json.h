@@ -15,6 +15,8 @@
 struct json_object *json_session(const struct ltt_ctl_session *session);
 struct json_object *json_channel(const struct ltt_ctl_channel *c);
 struct json_object *json_rule(const struct ltt_ctl_rule *r);
+/** Set the attributes of a map channel. */
+void json_map_attributes(struct json_object *o, const struct ltt_ctl_map *map);
 /** With the keys of the model's tables, as in files of saved sessions. */
 struct json_object *json_model_trigger(const struct ltt_ctl_trigger *t);
 struct json_object *json_conflict(const struct ltt_ctl_conflict *c);

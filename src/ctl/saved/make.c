@@ -81,6 +81,9 @@ static int make_part(struct making *m, int code, struct json_object *session, st
 #define REPEAT_loglevel_type(o, to, name) REPEAT_WORD(words_level_type, o, to, name)
 #define REPEAT_condition(o, to, name) REPEAT_WORD(words_condition, o, to, name)
 #define REPEAT_action_kind(o, to, name) REPEAT_WORD(words_action, o, to, name)
+#define REPEAT_map_value(o, to, name) REPEAT_WORD(words_map_value, o, to, name)
+#define REPEAT_map_update(o, to, name) REPEAT_WORD(words_map_update, o, to, name)
+#define REPEAT_map_dead(o, to, name) REPEAT_WORD(words_map_dead, o, to, name)
 #define REPEAT_names(o, to, name) ((void)0)
 #define REPEAT_loglevel(o, to, name) REPEAT_AS(to, name, make_level(json_str(o, #name)))
 

@@ -28,6 +28,9 @@
 #define FIELD_OF_loglevel_type(id, preset, text) FIELD_IN(words_level_type, id, preset, text)
 #define FIELD_OF_condition(id, preset, text) FIELD_IN(words_condition, id, preset, text)
 #define FIELD_OF_action_kind(id, preset, text) FIELD_IN(words_action, id, preset, text)
+#define FIELD_OF_map_value(id, preset, text) FIELD_IN(words_map_value, id, preset, text)
+#define FIELD_OF_map_update(id, preset, text) FIELD_IN(words_map_update, id, preset, text)
+#define FIELD_OF_map_dead(id, preset, text) FIELD_IN(words_map_dead, id, preset, text)
 #define FIELD_IN(list, id, preset, text) \
 	{ .key = id, .kind = FIELD_WORD, .words = &(list), .init = (preset), .doc = text },
 #define FIELD_OF_loglevel(id, preset, text) { .key = id, .kind = FIELD_LEVEL, .doc = text },

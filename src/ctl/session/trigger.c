@@ -28,6 +28,8 @@ static struct json_object *trigger_json_action(const struct ltt_ctl_listed_actio
 	trigger_set_text(o, "session", a->action.session);
 	trigger_set_text(o, a->action.kind == LTT_CTL_DO_EXEC ? "shell_command" : "name", a->action.text);
 	trigger_set_text(o, "output", a->action.output);
+	trigger_set_text(o, "map_channel", a->action.channel);
+	trigger_set_text(o, "map_key", a->action.key);
 	if (a->action.last_us)
 		json_set_num(o, "last_us", a->action.last_us);
 	if (a->action.max_size)

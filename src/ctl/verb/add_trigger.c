@@ -38,6 +38,7 @@ enum add_trigger_option {
 	ADD_URL,
 	ADD_CTRL_URL,
 	ADD_DATA_URL,
+	ADD_KEY,
 };
 
 #define ADD_EACH(name, letter, number, text, what) \
@@ -53,8 +54,8 @@ static const struct poptOption options[] = {
 	ADD_EACH("log-level", 'l', ADD_LEVEL, "LEVEL.. or more severe; or only LEVEL", "LEVEL"),
 	ADD_EACH("filter", 'f', ADD_FILTER, "only events for which this holds", "EXPR"),
 	ADD_EACH("capture", 0, ADD_CAPTURE, "value that notifications have", "FIELD"),
-	ADD_EACH("session", 's', ADD_SESSION, "of the condition", "NAME"),
-	ADD_EACH("channel", 'c', ADD_CHANNEL, "of the condition", "NAME"),
+	ADD_EACH("session", 's', ADD_SESSION, "of the condition, or of incr-map-value", "NAME"),
+	ADD_EACH("channel", 'c', ADD_CHANNEL, "of the condition, or of incr-map-value", "NAME"),
 	ADD_EACH("domain", 'd', ADD_DOMAIN, "of the channel: user or kernel", "DOMAIN"),
 	ADD_EACH("threshold-size", 0, ADD_SIZE, "bytes; suffixes: k, M, G", "SIZE"),
 	ADD_EACH("threshold-ratio", 'r', ADD_RATIO, "share of the buffer: 0 to 1", "RATIO"),
@@ -67,6 +68,7 @@ static const struct poptOption options[] = {
 	ADD_EACH("url", 0, ADD_URL, "the same, file:///DIR, or a relay that receives it, net://RELAY", "URL"),
 	ADD_EACH("ctrl-url", 0, ADD_CTRL_URL, "such a relay", "URL"),
 	ADD_EACH("data-url", 0, ADD_DATA_URL, "for compatibility: the same relay, tcp://RELAY", "URL"),
+	ADD_EACH("key", 'k', ADD_KEY, "of --action=incr-map-value: {event_name}, {provider_name}", "TEMPLATE"),
 	POPT_TABLEEND,
 };
 
@@ -75,6 +77,7 @@ static struct {
 	struct ltt_ctl_action actions[LTT_CTL_ACTIONS_MAX];
 	struct destination outputs[LTT_CTL_ACTIONS_MAX]; /* of them */
 	bool has_condition;
+	enum ltt_ctl_domain map_domain; /* --type of incr-map-value; 0: none */
 	const char *owner; /* NULL: the caller */
 	const char *calls; /* behind "syscall" in its --type; NULL: it is about no system calls */
 } built;
@@ -148,9 +151,29 @@ static int add_trigger_take_size(struct ctl *ctl, const char *option, const char
 	return add_trigger_bad(ctl, option, text, "a size, such as 64M");
 }
 
+/* The action that increments a value, if an option belongs to one. */
+static struct ltt_ctl_action *add_trigger_increment(void)
+{
+	struct ltt_ctl_action *action = add_trigger_action();
+
+	return action && action->kind == LTT_CTL_DO_INCR_MAP ? action : NULL;
+}
+
+static int add_trigger_take_map_domain(struct ctl *ctl, const char *text)
+{
+	int number = words_number(&words_domain, text);
+
+	if (number < 0)
+		return add_trigger_bad(ctl, "type", text, "user or kernel");
+	built.map_domain = (enum ltt_ctl_domain)number;
+	return 0;
+}
+
 /* LTTng's -t is --type or --threshold-size, by the condition. */
 static int add_trigger_take_type(struct ctl *ctl, const char *text)
 {
+	if (add_trigger_increment())
+		return add_trigger_take_map_domain(ctl, text);
 	built.options.domain = LTT_CTL_USER;
 	if (built.options.condition == LTT_CTL_IF_CONSUMED)
 		return add_trigger_take_size(ctl, "threshold-size", text,
@@ -308,6 +331,40 @@ static int add_trigger_check_owner(struct ctl *ctl, const char *text)
 			       "the id of a user of this machine, whose group is needed");
 }
 
+static int add_trigger_take_key(struct ctl *ctl, const char *text)
+{
+	struct ltt_ctl_action *action = add_trigger_increment();
+
+	if (!action)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--key is of --action=incr-map-value: put it behind that");
+	action->key = xstrdup(text);
+	return 0;
+}
+
+/* An event has one domain, and its map channel has the same. */
+static int add_trigger_check_increments(struct ctl *ctl)
+{
+	for (size_t i = 0; i < built.options.nr_actions; i++) {
+		const struct ltt_ctl_action *action = &built.actions[i];
+		const char *missing = !action->session ? "session" :
+				      !action->channel ? "channel" :
+				      !action->key     ? "key" :
+							 NULL;
+
+		if (action->kind != LTT_CTL_DO_INCR_MAP)
+			continue;
+		if (missing)
+			return err_set(&ctl->err, ERR_INVALID,
+				       "--action=incr-map-value: missing --%s", missing);
+		if (built.map_domain && built.map_domain != built.options.domain)
+			return err_set(&ctl->err, ERR_INVALID,
+				       "--action=incr-map-value: --type is that of the condition's "
+				       "events");
+	}
+	return 0;
+}
+
 static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, const char *text)
 {
 	struct ltt_ctl_trigger_options *o = &built.options;
@@ -336,10 +393,12 @@ static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, con
 	case ADD_CAPTURE:
 		return add_trigger_take_capture(ctl, text);
 	case ADD_SESSION:
-		o->session = xstrdup(text);
+		*(add_trigger_increment() ? &add_trigger_increment()->session : &o->session) =
+			xstrdup(text);
 		return 0;
 	case ADD_CHANNEL:
-		o->channel = xstrdup(text);
+		*(add_trigger_increment() ? &add_trigger_increment()->channel : &o->channel) =
+			xstrdup(text);
 		return 0;
 	case ADD_DOMAIN:
 		return add_trigger_take_domain(ctl, text);
@@ -359,6 +418,8 @@ static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, con
 	case ADD_EVENT:
 		o->pattern = xstrdup(text);
 		return 0;
+	case ADD_KEY:
+		return add_trigger_take_key(ctl, text);
 	case ADD_PATH:
 	case ADD_URL:
 	case ADD_CTRL_URL:
@@ -410,7 +471,7 @@ static int add_trigger_take_operands(struct ctl *ctl)
 		if (destination_take(&built.outputs[i], &action->output, &ctl->err) != 0)
 			return ctl->err.code;
 		action->data_url = built.outputs[i].data_url;
-		if (action->kind == LTT_CTL_DO_NOTIFY)
+		if (action->kind == LTT_CTL_DO_NOTIFY || action->kind == LTT_CTL_DO_INCR_MAP)
 			continue;
 		if (!given)
 			return err_set(&ctl->err, ERR_INVALID, "--action=%s: missing %s",
@@ -443,7 +504,8 @@ static enum status add_trigger_check(struct ctl *ctl)
 	else if (!o->nr_actions)
 		err_set(&ctl->err, ERR_INVALID, "missing --action=TYPE");
 	else if (add_trigger_check_owner(ctl, built.owner) == 0 &&
-		 (!built.calls || add_trigger_name_calls(ctl) == 0))
+		 (!built.calls || add_trigger_name_calls(ctl) == 0) &&
+		 add_trigger_check_increments(ctl) == 0)
 		(void)!add_trigger_take_operands(ctl);
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }

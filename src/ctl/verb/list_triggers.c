@@ -24,10 +24,12 @@ static enum status list_triggers_run(struct ctl *ctl)
 static void list_triggers_text(FILE *out, struct json_object *record)
 {
 	static const char action[] =
-		"    [{action=exec}exec: {shell_command}|{action}[ {session?}|]]"
+		"    [{action=incr-map-value}{action}: key {map_key} of {session}, {map_channel}; 'lttctl "
+		"show-maps -s {session}' shows the values\n|"
+		"[{action=exec}exec: {shell_command}|{action}[ {session?}|]]"
 		"[ to {output?}|][, the last {last_us:u?}|][, each {every?}th|][, only the {once_after?}th|]: "
 		"{ran:n} done[, {failed:n?} failed|][, {joined:n?} joined|]"
-		"[; the last one failed: {problem?}|]\n";
+		"[; the last one failed: {problem?}|]\n]";
 
 	if (!json_len(record, "triggers"))
 		fputs("There are no triggers; 'lttctl on CONDITION' adds one.\n", out);

@@ -122,7 +122,7 @@ int cmd_session_start(struct command *cmd, struct req_session_start *req,
 	enum session_outcome outcome;
 
 	(void)req, (void)rep;
-	if (list_empty(&cmd->session->channels))
+	if (list_empty(&cmd->session->channels) && list_empty(&cmd->session->maps))
 		return command_error(cmd, ERR_NO_CHANNEL,
 				     "session '%s' has no channel to record; enable an event first",
 				     cmd->session->name);

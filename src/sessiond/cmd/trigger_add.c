@@ -13,6 +13,7 @@
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/state/triggers.h"
 #include "sessiond/trigger/action_message.h"
+#include "sessiond/trigger/increments.h"
 
 static enum cmd_now trigger_add_owner(struct command *cmd, const struct req_trigger_add *req,
 				      struct caller *ret)
@@ -104,6 +105,7 @@ static enum cmd_now trigger_add_save(struct command *cmd, struct trigger *trigge
 		return CMD_DONE;
 	conditions_end(&cmd->sd->conditions, trigger);
 	trigger_free(trigger);
+	(void)increments_refresh(cmd->sd, NULL, NULL);
 	err_set(&cmd->err, ERR_OUTPUT,
 		"the trigger can't be saved: %s can't be written (%s); make room there",
 		cmd->sd->state_dir, strerror(-ret));
@@ -133,6 +135,8 @@ static int trigger_add_await(struct command *cmd, struct trigger *trigger, uint3
 	struct added *added = xalloc(sizeof(*added));
 
 	*added = (struct added){ cmd, trigger->id, points };
+	if (increments_refresh(cmd->sd, trigger_add_first, added))
+		return CMD_WAIT;
 	if (conditions_first(&cmd->sd->conditions, trigger, trigger_add_first, added))
 		return CMD_WAIT;
 	free(added);

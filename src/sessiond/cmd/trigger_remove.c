@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include "sessiond/state/triggers.h"
+#include "sessiond/trigger/increments.h"
 
 enum cmd_now cmd_trigger_remove(struct command *cmd, struct req_trigger_remove *req,
 				struct rep_trigger_remove *rep)
@@ -19,6 +20,7 @@ enum cmd_now cmd_trigger_remove(struct command *cmd, struct req_trigger_remove *
 				     req->name);
 	conditions_end(&cmd->sd->conditions, trigger);
 	trigger_free(trigger);
+	(void)increments_refresh(cmd->sd, NULL, NULL);
 	ends_refresh(&cmd->sd->conditions.ends);
 	(void)!state_save_triggers(cmd->sd); /* it is tried again */
 	return CMD_DONE;

@@ -207,6 +207,7 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 		return code;
 	session = xalloc(sizeof(*session));
 	list_init(&session->channels);
+	list_init(&session->maps);
 	session->id = sessions->next_id++;
 	session->name = xstrdup(name);
 	session->path = xstrdup(path);
@@ -280,6 +281,17 @@ static void free_channel(struct session *session, struct channel *channel)
 	channel_free(channel);
 }
 
+static void core_session_free_maps(struct session *session)
+{
+	struct map *map, *next;
+
+	list_for_each_safe(map, next, &session->maps, node) {
+		quota_give(session->quotas, (struct account_id){ .uid = session->uid },
+			   QUOTA_CHANNELS, 1);
+		map_free(map);
+	}
+}
+
 int session_check_disk(const struct session_settings *disk, bool has_output, struct err *err)
 {
 	if (disk->sync > SYNC_PERIOD)
@@ -308,6 +320,7 @@ struct session *session_free(struct sessions *sessions, struct session *session)
 		return NULL;
 	list_for_each_safe(channel, tmp, &session->channels, node)
 		free_channel(session, channel);
+	core_session_free_maps(session);
 	for (size_t i = 0; i < ARRAY_SIZE(session->trackers); i++)
 		for (unsigned int kind = 0; kind < TRACK_NR_KINDS; kind++)
 			tracker_clear(&session->trackers[i][kind]);
@@ -499,6 +512,37 @@ int session_add_channel(struct session *session, const char *name, enum domain_i
 	}
 	session->next_channel++;
 	*ret = channel;
+	return 0;
+}
+
+struct map *session_find_map(const struct session *session, enum domain_id domain, const char *name)
+{
+	struct map *map;
+
+	list_for_each(map, &session->maps, node)
+		if (map->domain == domain && strcmp(map->name, name) == 0)
+			return map;
+	return NULL;
+}
+
+int session_add_map(struct session *session, const char *name, enum domain_id domain,
+		    const struct map_attr *attr, struct map **ret, struct err *err)
+{
+	const struct account_id account = { .uid = session->uid };
+	const char *why = name_check_channel(name);
+
+	if (why)
+		return err_set(err, ERR_INVALID, "the name '%s' of a map channel %s", name, why);
+	if (session_find_map(session, domain, name))
+		return err_set(err, ERR_CHANNEL_EXISTS,
+			       "map channel '%s' exists already; choose another name", name);
+	if (session->nr_maps >= SESSION_MAX_CHANNELS)
+		return err_set(err, ERR_LIMIT, "a session has at most %u map channels",
+			       SESSION_MAX_CHANNELS);
+	if (quota_take_or_explain(session->quotas, account, QUOTA_CHANNELS, 1, err))
+		return err->code;
+	*ret = map_new(name, domain, session->nr_maps++, attr);
+	list_append(&session->maps, &(*ret)->node);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "channel.h"
+#include "map.h"
 #include "model/types.h"
 #include "proto/enums.h"
 #include "quota.h"
@@ -121,6 +122,8 @@ struct session {
 	uint32_t next_channel;
 	uint32_t nr_rules;
 	struct list_node channels; /* struct channel */
+	struct list_node maps;	   /* struct map */
+	uint32_t nr_maps;
 	/* by enum domain_id and enum track_kind */
 	struct tracker trackers[DOMAIN_USER + 1][TRACK_NR_KINDS];
 	struct session_saved saved;
@@ -198,6 +201,12 @@ struct channel *session_find_channel(struct session *session, enum domain_id dom
 /** Add a channel with resolved attributes. Return: 0 or the code set in @err. */
 int session_add_channel(struct session *session, const char *name, enum domain_id domain,
 			const struct channel_attr *attr, struct channel **ret, struct err *err);
+/** A map channel of a domain; NULL: there is none of this name. */
+struct map *session_find_map(const struct session *session, enum domain_id domain,
+			     const char *name);
+/** Add a map channel with resolved attributes. Return: 0 or the code set in @err. */
+int session_add_map(struct session *session, const char *name, enum domain_id domain,
+		    const struct map_attr *attr, struct map **ret, struct err *err);
 /** A channel of an earlier daemon, whose number and state the caller sets. Return: as above. */
 int session_restore_channel(struct session *session, struct channel *channel, struct err *err);
 /** Add a rule that the channel does not have. Return: 0 or the code set in @err. */

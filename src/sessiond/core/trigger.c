@@ -265,7 +265,26 @@ static int core_trigger_check_condition(const struct trigger_spec *spec, struct 
 							 core_trigger_check_session(spec, err);
 }
 
-static int core_trigger_check_action(const struct action_spec *action, struct err *err)
+/* It is done in the programs, for each event. */
+static int core_trigger_check_increment(const struct trigger_spec *spec,
+					const struct action_spec *action, struct err *err)
+{
+	if (!core_trigger_given(action->channel))
+		return err_set(err, ERR_INVALID, "the action names no map channel");
+	if (map_template_check(core_trigger_text(action->key), err))
+		return err->code;
+	if (spec->condition != CONDITION_EVENT)
+		return err_set(err, ERR_INVALID,
+			       "values of maps are incremented by events: use the condition "
+			       "event-rule-matches");
+	if (action->every || action->once_after || spec->at_most)
+		return err_set(err, ERR_INVALID,
+			       "each event increments a value: omit the limit and the rate policy");
+	return 0;
+}
+
+static int core_trigger_check_action(const struct trigger_spec *spec,
+				     const struct action_spec *action, struct err *err)
 {
 	bool exec = action->kind == ACTION_EXEC;
 
@@ -284,7 +303,8 @@ static int core_trigger_check_action(const struct action_spec *action, struct er
 							  "is longer than 200 bytes");
 	if (action->every && action->once_after)
 		return err_set(err, ERR_INVALID, "an action has one rate policy");
-	return 0;
+	return action->kind == ACTION_INCR_MAP ? core_trigger_check_increment(spec, action, err) :
+						 0;
 }
 
 int trigger_check(const struct trigger_spec *spec, const struct action_spec *actions, uint32_t nr,
@@ -298,7 +318,7 @@ int trigger_check(const struct trigger_spec *spec, const struct action_spec *act
 		return err_set(err, ERR_INVALID, "a trigger has at most %u actions",
 			       TRIGGER_MAX_ACTIONS);
 	for (uint32_t i = 0; i < nr; i++)
-		if (core_trigger_check_action(&actions[i], err))
+		if (core_trigger_check_action(spec, &actions[i], err))
 			return err->code;
 	return 0;
 }
@@ -433,6 +453,16 @@ struct trigger *trigger_free(struct trigger *trigger)
 	free(trigger->name);
 	free(trigger);
 	return NULL;
+}
+
+bool trigger_is_watched(const struct trigger *trigger)
+{
+	if (!condition_is_on_events(trigger->condition))
+		return false;
+	for (uint32_t i = 0; i < trigger->nr_actions; i++)
+		if (trigger->actions[i].kind != ACTION_INCR_MAP)
+			return true;
+	return false;
 }
 
 bool trigger_concerns(const struct trigger *trigger, uid_t uid)

@@ -158,6 +158,8 @@ struct trigger *trigger_free(struct trigger *trigger);
 /** A user's trigger; NULL: there is none. */
 struct trigger *trigger_find(const struct triggers *triggers, uid_t uid, const char *name);
 struct trigger *trigger_by_id(const struct triggers *triggers, uint64_t id);
+/** Whether events are watched for it: not only counted, in maps. */
+bool trigger_is_watched(const struct trigger *trigger);
 /** Whether programs of the user are watched for it. */
 bool trigger_concerns(const struct trigger *trigger, uid_t uid);
 

@@ -182,11 +182,32 @@ struct domain_trigger_ops {
 	void (*keep)(struct domain_tracer *domain);
 };
 
+/** The values of a key of a map channel, of one owner. */
+struct domain_map_value {
+	const char *key; /* NULL: increments of keys for which there was no room */
+	uid_t uid;
+	pid_t pid;   /* 0: of all processes of the user */
+	bool shared; /* of processes that have ended */
+	uint32_t nr_parts;
+	const uint64_t *parts; /* for each CPU; the last one: increments that no CPU's part has */
+};
+
+/** struct domain_map_ops - map channels of the domain. */
+struct domain_map_ops {
+	void (*each_value)(struct domain_tracer *domain, const struct session *session,
+			   const struct map *map,
+			   void (*fn)(const struct domain_map_value *value, void *data),
+			   void *data);
+	/** Whether an entry of the keeper is the session's. */
+	bool (*is_kept)(struct domain_tracer *domain, const struct session *session, uint64_t id);
+};
+
 struct domain_ops {
 	enum domain_id id;
 	const char *events; /* whose they are: "applications", "the kernel" */
 	char option;	    /* of lttctl, for messages */
 	const struct domain_trigger_ops *triggers;
+	const struct domain_map_ops *maps; /* NULL: the domain has none */
 
 	/* --- checks of requests. Return: 0, or the code set in @err. */
 

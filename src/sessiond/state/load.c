@@ -118,6 +118,23 @@ static void load_channels(const struct domains *domains, struct session *session
 	}
 }
 
+static void state_load_maps(struct session *session, struct list maps)
+{
+	struct msg_state_map msg;
+	struct err ignored = { 0 };
+
+	while (msg_state_map_next(&maps, &msg)) {
+		const struct map_attr attr = {
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)msg.name,
+#include "model/map.def"
+		};
+		struct map *map;
+
+		(void)!session_add_map(session, msg.name, (enum domain_id)msg.domain, &attr, &map,
+				       &ignored); /* never fails: all is allowed meanwhile */
+	}
+}
+
 static void load_tracks(struct session *session, struct list tracks)
 {
 	struct msg_state_track msg;
@@ -234,6 +251,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	load_chunk(&session->chunk, msg);
 	load_channels(&sd->domains, session, msg->channels, msg->groups);
 	load_tracks(session, msg->tracks);
+	state_load_maps(session, msg->maps);
 	session->user_consumer = msg->user_consumer && geteuid() == 0 && session->uid != 0;
 	session->kernel_consumer = msg->kernel_consumer && geteuid() == 0;
 	run_new(&sd->run, consumers_get(&sd->consumers, session), &sd->sessions, session, fds[0]);

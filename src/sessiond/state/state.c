@@ -182,6 +182,23 @@ static void put_channels(struct state_space *space, const struct session *sessio
 	}
 }
 
+static void state_put_maps(struct state_space *space, const struct session *session)
+{
+	struct encoder *enc = state_list(space, STATE_MAPS);
+	const struct map *map;
+
+	list_for_each(map, &session->maps, node) {
+		const struct msg_state_map msg = {
+			.name = map->name,
+			.domain = (uint8_t)map->domain,
+#define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))map->name,
+#include "model/map.def"
+		};
+
+		msg_state_map_add(enc, &msg);
+	}
+}
+
 static void put_tracks_of(struct encoder *enc, const struct session *session, enum domain_id domain)
 {
 	for (uint8_t kind = 0; kind < TRACK_NR_KINDS; kind++) {
@@ -260,6 +277,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 	state_list(space, STATE_GROUPS);
 	put_channels(space, session);
 	put_tracks(space, session);
+	state_put_maps(space, session);
 	state_list(space, STATE_APPS);
 	state_list(space, STATE_TRACES);
 	state_list(space, STATE_FINALS);
@@ -267,6 +285,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 	msg.clock = state_end(space, STATE_CLOCK);
 	msg.channels = state_end(space, STATE_CHANNELS);
 	msg.tracks = state_end(space, STATE_TRACKS);
+	msg.maps = state_end(space, STATE_MAPS);
 	msg.apps = state_end(space, STATE_APPS);
 	msg.traces = state_end(space, STATE_TRACES);
 	msg.finals = state_end(space, STATE_FINALS);

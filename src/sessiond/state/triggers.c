@@ -11,6 +11,7 @@
 #include "msg.h"
 #include "priv.h"
 #include "sessiond/trigger/action_message.h"
+#include "sessiond/trigger/increments.h"
 
 #define SAVE_US 200000u
 #define SAVE_AGAIN_US 1000000u
@@ -211,4 +212,5 @@ void state_load_triggers(struct sessiond *sd)
 		if (load_trigger(sd, &one, &err))
 			log_error("trigger '%s' can't be taken over: %s", one.name, err.text);
 	}
+	(void)increments_refresh(sd, NULL, NULL);
 }

@@ -163,6 +163,8 @@ void action_run(struct sessiond *sd, struct trigger *trigger, uint32_t index,
 {
 	struct trigger_action *action = &trigger->actions[index];
 
+	if (action->kind == ACTION_INCR_MAP) /* done in the program */
+		return;
 	if (action->kind == ACTION_NOTIFY) {
 		action->ran += nr;
 		watchers_fired(sd, trigger, firing, nr);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/realtime.h"
 #include "firing.h"
+#include "increments.h"
 #include "proto/counters.h"
 #include "sessiond/sessiond.h"
 #include "sessiond/state/triggers.h"
@@ -284,7 +285,7 @@ bool conditions_first(struct conditions *conditions, struct trigger *trigger,
 	struct session *session = has_figures ? conditions_session(conditions, trigger) : NULL;
 	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
 
-	if (condition_is_on_events(trigger->condition))
+	if (trigger_is_watched(trigger))
 		return conditions_ops(domain)->settle(domain, trigger, done, data);
 	if (!session || session->state == SESSION_DESTROYING)
 		return false;
@@ -349,7 +350,7 @@ void conditions_begin(struct conditions *conditions, struct trigger *trigger)
 
 	if (!trigger->look.since_ns)
 		trigger->look.since_ns = loop_now_ns();
-	if (condition_is_on_events(trigger->condition))
+	if (trigger_is_watched(trigger))
 		conditions_ops(domain)->watch(domain, trigger);
 	if (trigger->condition == CONDITION_SIGNAL)
 		ends_refresh(&conditions->ends);
@@ -361,7 +362,7 @@ void conditions_end(struct conditions *conditions, struct trigger *trigger)
 {
 	struct domain_tracer *domain = conditions_domain(conditions, trigger->domain);
 
-	if (condition_is_on_events(trigger->condition))
+	if (trigger_is_watched(trigger))
 		conditions_ops(domain)->unwatch(domain, trigger);
 }
 
@@ -374,6 +375,7 @@ void conditions_problem(struct conditions *conditions, const struct trigger *tri
 	*ret_points = 0;
 	if (condition_is_on_events(trigger->condition)) {
 		*ret_points = conditions_ops(domain)->matched(domain, trigger, ret, len);
+		increments_problem(conditions->sd, trigger, ret, len);
 	} else if (trigger->condition == CONDITION_SIGNAL) {
 		*ret_points = ends_matching(&conditions->ends, trigger);
 		if (!*ret_points)

@@ -20,6 +20,7 @@ struct count_plan {
 	struct user_link *link;
 	const struct channel *channel; /* the current one, */
 	struct user_tally *tally;      /* and the rule's */
+	struct map *map;	       /* or the map */
 	struct counting *countings;
 	size_t nr, cap;
 };
@@ -94,8 +95,87 @@ static void user_count_visit_point(struct app_point *point, void *data)
 			user_count_add_rule(plan, point, rule);
 }
 
+/** A key that a point increments. @filter: expressions, one on each line; NULL: each event. */
+struct count_increment {
+	char *key;
+	char *filter;
+	uint32_t lane;
+};
+
+static void count_increment_join(struct count_increment *increment, const char *filter)
+{
+	char *both = increment->filter && *filter ? xasprintf("%s\n%s", increment->filter, filter) :
+						    NULL;
+
+	free(increment->filter);
+	increment->filter = both;
+}
+
+/* By the map's policy an event increments a key once, or once for each rule that it matches. */
+static void count_increment_add(struct count_increment *increments, size_t *nr,
+				const struct map *map, const struct map_rule *rule,
+				const char *event)
+{
+	AUTO_FREE char *key = map_key(rule->key, event);
+	uint32_t lane = 0;
+
+	for (size_t i = 0; i < *nr; i++) {
+		if (strcmp(increments[i].key, key) != 0)
+			continue;
+		if (map->update == MAP_UPDATE_PER_EVENT) {
+			count_increment_join(&increments[i], rule->rule->filter);
+			return;
+		}
+		lane++;
+	}
+	increments[(*nr)++] = (struct count_increment){
+		TAKE(key), *rule->rule->filter ? xstrdup(rule->rule->filter) : NULL, lane
+	};
+}
+
+static void user_count_increment(struct count_plan *plan, const struct app_point *point,
+				 const struct count_increment *increment)
+{
+	struct user_link *link = plan->link;
+	struct counting counting = { .point = point->id, .field = -1 };
+
+	if (increment->filter)
+		counting.filter = event_filter_get(&link->us->filters, point->shape,
+						   increment->filter);
+	if (counting.filter && counting.filter->never)
+		return;
+	counting.counts = user_map_value(link, plan->map, increment->key, increment->lane,
+					 &counting.word);
+	if (counting.counts)
+		user_count_plan_add(plan, &counting);
+}
+
+static void user_count_visit_map_point(struct app_point *point, void *data)
+{
+	struct count_plan *plan = data;
+	const struct map *map = plan->map;
+	AUTO_FREE struct count_increment *increments = NULL;
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < map->nr_rules; i++) {
+		if (!user_rule_takes(map->rules[i].rule, point->shape))
+			continue;
+		if (!increments)
+			increments = xalloc(map->nr_rules * sizeof(*increments));
+		count_increment_add(increments, &nr, map, &map->rules[i], point->shape->name);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		user_count_increment(plan, point, &increments[i]);
+		free(increments[i].key);
+		free(increments[i].filter);
+	}
+}
+
 static void count_plan_make(struct count_plan *plan)
 {
+	list_for_each(plan->map, &plan->link->us->rec.session->maps, node)
+		if (plan->map->domain == DOMAIN_USER && plan->map->nr_rules)
+			link_each_point(plan->link, user_count_visit_map_point, plan);
 	list_for_each(plan->channel, &plan->link->us->rec.session->channels, node)
 		if (plan->channel->domain == DOMAIN_USER && plan->channel->enabled &&
 		    plan->channel->nr_counting)

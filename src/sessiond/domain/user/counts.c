@@ -24,7 +24,7 @@ static uint64_t parts_bytes(const struct user_session *us, const struct user_cou
 	return (uint64_t)nr_parts(us) * counts->part_words * sizeof(uint64_t);
 }
 
-static uint64_t bytes_of(const struct user_session *us, const struct user_counts *counts)
+uint64_t counts_bytes_of(const struct user_session *us, const struct user_counts *counts)
 {
 	return parts_bytes(us, counts) +
 	       (uint64_t)counts->nr_slots * sizeof(struct ltt_counts_slot);
@@ -47,11 +47,12 @@ static int user_counts_charge(const struct user_session *us, const struct user_c
 	struct account_id account = user_account(us, counts->uid);
 
 	if (quota_take_or_explain(user_counts_quotas_of(us), account, QUOTA_MEMORY,
-				  bytes_of(us, counts), err))
+				  counts_bytes_of(us, counts), err))
 		return err->code;
 	if (quota_take_or_explain(user_counts_quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS,
 				  err)) {
-		quota_give(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us, counts));
+		quota_give(user_counts_quotas_of(us), account, QUOTA_MEMORY,
+			   counts_bytes_of(us, counts));
 		return err->code;
 	}
 	return 0;
@@ -61,31 +62,42 @@ static void pay_back(const struct user_session *us, const struct user_counts *co
 {
 	struct account_id account = user_account(us, counts->uid);
 
-	quota_give(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us, counts));
+	quota_give(user_counts_quotas_of(us), account, QUOTA_MEMORY, counts_bytes_of(us, counts));
 	quota_give(user_counts_quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS);
+}
+
+static int user_counts_map(const struct user_session *us, struct user_counts *counts, int fd,
+			   struct err *err)
+{
+	void *map;
+
+	if (!admission_has_room(fd, ADMISSION_KEPT))
+		return err_set(err, ERR_LIMIT,
+			       "the session daemon has nearly reached its limit of open files");
+	map = mmap(NULL, counts_bytes_of(us, counts), PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return err_set(err, ERR_NO_MEMORY, "the session daemon can't map the counters");
+	counts->words = map;
+	counts->fd = fd;
+	return 0;
 }
 
 static int user_counts_make(struct user_session *us, struct user_counts *counts, struct err *err)
 {
 	AUTO_FD int fd = -1;
-	int ret = memfile_new("ltt-counts", bytes_of(us, counts), &fd);
-	void *map;
+	int ret = memfile_new("ltt-counts", counts_bytes_of(us, counts), &fd);
 
 	if (ret < 0)
 		return err_errno(err, ERR_NO_MEMORY, -ret, "no memory for the counters");
-	if (!admission_has_room(fd, ADMISSION_KEPT))
-		return err_set(err, ERR_LIMIT,
-			       "the session daemon has nearly reached its limit of open files");
-	map = mmap(NULL, bytes_of(us, counts), PROT_READ, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return err_set(err, ERR_NO_MEMORY, "the session daemon can't map the counters");
-	counts->words = map;
-	counts->fd = TAKE_FD(fd);
+	if (user_counts_map(us, counts, fd, err))
+		return err->code;
+	(void)TAKE_FD(fd);
 	return 0;
 }
 
+/* @fd: existing memory; negative: it is made. */
 static struct user_counts *counts_new(struct user_session *us, uid_t uid, uint32_t part_words,
-				      uint32_t nr_slots, struct err *err)
+				      uint32_t nr_slots, int fd, struct err *err)
 {
 	AUTO_FREE struct user_counts *counts = xalloc(sizeof(*counts));
 
@@ -94,7 +106,7 @@ static struct user_counts *counts_new(struct user_session *us, uid_t uid, uint32
 	counts->nr_slots = nr_slots;
 	if (user_counts_charge(us, counts, err))
 		return NULL;
-	if (user_counts_make(us, counts, err)) {
+	if (fd < 0 ? user_counts_make(us, counts, err) : user_counts_map(us, counts, fd, err)) {
 		pay_back(us, counts);
 		return NULL;
 	}
@@ -117,7 +129,7 @@ struct user_counts *counts_get(struct user_session *us, uid_t uid, uint32_t word
 		if (!found && user_counts_has_room(counts, uid, words))
 			found = counts;
 	if (!found)
-		found = counts_new(us, uid, PART_WORDS, 0, err);
+		found = counts_new(us, uid, PART_WORDS, 0, -1, err);
 	if (found) {
 		*ret_word = found->used;
 		found->used += words;
@@ -131,11 +143,46 @@ struct user_counts *counts_with_keys(struct user_session *us, uid_t uid, uint32_
 	uint32_t words = LTT_COUNTS_REST_WORDS + nr_slots * slot_words;
 	uint32_t page_words = (uint32_t)sysconf(_SC_PAGESIZE) / sizeof(uint64_t);
 	uint32_t part_words = (words + page_words - 1) / page_words * page_words;
-	struct user_counts *counts = counts_new(us, uid, part_words, nr_slots, err);
+	struct user_counts *counts = counts_new(us, uid, part_words, nr_slots, -1, err);
 
 	if (counts)
 		counts->used = part_words;
 	return counts;
+}
+
+struct user_counts *counts_of_words(struct user_session *us, uid_t uid, uint32_t words,
+				    struct err *err)
+{
+	struct user_counts *counts = counts_new(us, uid, words, 0, -1, err);
+
+	if (counts)
+		counts->used = words;
+	return counts;
+}
+
+struct user_counts *counts_restore(struct user_session *us, uid_t uid, uint64_t id, uint32_t words,
+				   int fd)
+{
+	const uint64_t bytes = (uint64_t)nr_parts(us) * words * sizeof(uint64_t);
+	struct err ignored = { 0 };
+	struct user_counts *counts =
+		memfile_check(fd, bytes) < 0 ? NULL : counts_new(us, uid, words, 0, fd, &ignored);
+
+	if (!counts)
+		return NULL;
+	counts->used = words;
+	counts->id = id;
+	us->rec.recorder->next_id = MAX(us->rec.recorder->next_id, id + 1);
+	return counts;
+}
+
+void counts_problem(struct user_session *us, uid_t uid, const struct err *err)
+{
+	if (user_account(us, uid).guest)
+		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_BUFFERS, err->text);
+	else
+		recording_problem(&us->rec, TROUBLE_BUFFERS, err->code, "events can't be counted",
+				  err->text);
 }
 
 void counts_free_all(struct user_session *us)
@@ -144,7 +191,7 @@ void counts_free_all(struct user_session *us)
 
 	list_for_each_safe(counts, next, &us->counts, node) {
 		list_remove(&counts->node);
-		munmap(counts->words, bytes_of(us, counts));
+		munmap(counts->words, counts_bytes_of(us, counts));
 		close_fd(counts->fd);
 		pay_back(us, counts);
 		free(counts);

@@ -37,6 +37,18 @@ struct user_counts *counts_get(struct user_session *us, uid_t uid, uint32_t word
  *  2. */
 struct user_counts *counts_with_keys(struct user_session *us, uid_t uid, uint32_t nr_slots,
 				     uint32_t slot_words, struct err *err);
+/** Create memory for @words counters of one word, which the caller allocates. */
+struct user_counts *counts_of_words(struct user_session *us, uid_t uid, uint32_t words,
+				    struct err *err);
+/** The same memory of an earlier daemon. @fd: taken over, if it is such memory. Return: NULL: it is
+ *  not. */
+struct user_counts *counts_restore(struct user_session *us, uid_t uid, uint64_t id, uint32_t words,
+				   int fd);
+/** Bytes of the memory. */
+uint64_t counts_bytes_of(const struct user_session *us, const struct user_counts *counts);
+/** Report that events of a user's applications can't be counted: no user can make another user's
+ *  start fail. */
+void counts_problem(struct user_session *us, uid_t uid, const struct err *err);
 void counts_free_all(struct user_session *us);
 /** Fill in the message that describes the memory to an application. */
 void counts_describe(const struct user_session *us, const struct user_counts *counts,

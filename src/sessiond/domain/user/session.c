@@ -250,7 +250,7 @@ uint64_t process_start_ticks(pid_t pid)
 	AUTO_FREE char *path = xasprintf("/proc/%d/stat", (int)pid);
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
 	unsigned long long ticks = 0;
-	char text[1024];
+	char text[1024], state = '\0';
 	const char *at;
 	ssize_t n;
 
@@ -262,10 +262,10 @@ uint64_t process_start_ticks(pid_t pid)
 	/* fields 3 to 22: proc(5) */
 	if (at)
 		sscanf(at + 1,
-		       " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		       " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 		       "%*s %*s %llu",
-		       &ticks);
-	return ticks;
+		       &state, &ticks);
+	return state == 'Z' || state == 'X' ? 0 : ticks;
 }
 
 #define POLL_US 1000000u
@@ -375,6 +375,7 @@ void user_restore(struct domain_tracer *domain, struct session *session,
 	us->generation = 1;
 	us->restored_s = (uint64_t)time(NULL);
 	recording_restore(&us->rec, msg);
+	user_maps_restore(us);
 	while (msg_state_app_next(&apps, &app))
 		absent_add(user, &app);
 }

@@ -10,6 +10,7 @@
 #ifndef DOMAIN_USER_SESSION_H
 #define DOMAIN_USER_SESSION_H
 
+#include "map.h"
 #include "matches.h"
 #include "trace.h"
 #include "sessiond/domain/rec/filter.h"
@@ -51,6 +52,7 @@ struct user_session {
 	struct list_node tallies;   /* struct user_tally */
 	struct idmap tallies_by_rule;
 	struct list_node counts;    /* struct user_counts */
+	struct user_maps maps;
 	struct list_node conflicts; /* struct conflict_note; its points may have been removed */
 	uint32_t nr_conflicts;
 	uint32_t nr_silent; /* applications that can't be recorded; see app.h */

@@ -116,16 +116,6 @@ static struct user_place *place_get(struct user_session *us, struct user_tally *
 	return place;
 }
 
-/* No user can make another user's start fail. */
-static void user_tally_warn(struct user_session *us, uid_t uid, const struct err *err)
-{
-	if (user_account(us, uid).guest)
-		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_BUFFERS, err->text);
-	else
-		recording_problem(&us->rec, TROUBLE_BUFFERS, err->code, "events can't be counted",
-				  err->text);
-}
-
 struct user_place *tally_place(struct user_session *us, struct user_tally *tally, uid_t uid,
 			       struct shape *shape)
 {
@@ -134,7 +124,7 @@ struct user_place *tally_place(struct user_session *us, struct user_tally *tally
 	struct user_place *place = stat ? place_get(us, tally, stat, uid, &err) : NULL;
 
 	if (err.code)
-		user_tally_warn(us, uid, &err);
+		counts_problem(us, uid, &err);
 	return place && place->counts ? place : NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "count.h"
 #include "fire.h"
 #include "link.h"
+#include "map.h"
 #include "preset.h"
 #include "report.h"
 #include "session.h"
@@ -191,6 +192,7 @@ struct user_session *user_session_get(struct user_domain *user, struct session *
 	list_init(&us->tallies);
 	idmap_init(&us->tallies_by_rule);
 	list_init(&us->counts);
+	user_maps_init(&us->maps);
 	event_filters_init(&us->filters, user_filter_tracer(), &user->recorder->shapes,
 			   us->rec.clock);
 	loop_timer_init(&us->apart, user->recorder->config.loop, damaged_close);
@@ -317,6 +319,7 @@ static void user_session_forget(struct user_session *us)
 	conflicts_free(us);
 	announced_free(us);
 	paths_used_free(us);
+	user_maps_free(us);
 	tallies_free(us);
 	event_filters_fini(&us->filters);
 	recording_fini(&us->rec);
@@ -398,6 +401,15 @@ static int user_list_contexts(struct domain_tracer *domain,
 	return 0;
 }
 
+static void user_keep(struct domain_tracer *domain, struct session *session)
+{
+	const struct user_session *us = user_session_find(user_of(domain), session);
+
+	recording_keep(domain, session);
+	if (us)
+		user_maps_keep(us);
+}
+
 static const struct filter_tracer *user_filters(struct domain_tracer *domain)
 {
 	(void)domain;
@@ -409,6 +421,7 @@ static const struct domain_ops user_ops = {
 	.events = "applications",
 	.option = 'u',
 	.triggers = &fire_ops,
+	.maps = &user_map_ops,
 	.available = user_available,
 	.convert_rule = user_convert_rule,
 	.check_rule = user_check_rule,
@@ -445,7 +458,7 @@ static const struct domain_ops user_ops = {
 	.restore = user_restore,
 	.adopt = recording_adopt,
 	.damaged = user_damaged,
-	.keep = recording_keep,
+	.keep = user_keep,
 };
 
 struct domain_tracer *user_domain_new(struct recorder *recorder)
