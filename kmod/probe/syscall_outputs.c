@@ -23,6 +23,7 @@
 #include <linux/utsname.h>
 #include <uapi/linux/sched/types.h>
 
+#include "kept.h"
 #include "text.h"
 
 #define OUTPUT_BYTES	 256 /* of an output whose length is not fixed */
@@ -64,6 +65,7 @@ enum output_length {
 #define OUTPUT_DATA	0x01 /* contents of files, messages and the like */
 #define OUTPUT_POSITIVE	0x02 /* filled only if the call returns more than 0 */
 #define OUTPUT_LEFT	0x04 /* filled only if a signal ends the call: time that is left */
+#define OUTPUT_ADDRESS	0x08 /* not behind its buffer, whose length the entry has kept */
 #define VECTOR_MAX	16   /* elements of an array of buffers of which something is recorded */
 #define MESSAGES_MAX	(OUTPUT_BYTES / sizeof(u32))
 
@@ -336,9 +338,11 @@ ALONE(out_message_bytes, "msg_len", u32, 10, false);
 #define MESSAGE(type_, of_, ...)							\
 	{ .type = &out_##type_, .arg = 1, .length = LENGTH_RETURNED, .of = (of_), __VA_ARGS__ }
 /* The family, and the bytes behind it. */
+#define FAMILY(arg_, by_)								\
+	{ .type = &out_family, .arg = (arg_), .by = (by_), .flags = OUTPUT_ADDRESS }
 #define ADDRESS(arg_, by_)								\
 	{ .type = &out_address, .arg = (arg_), .length = LENGTH_AT, .by = (by_),		\
-	  .at = sizeof(sa_family_t), .less = sizeof(sa_family_t) }
+	  .at = sizeof(sa_family_t), .less = sizeof(sa_family_t), .flags = OUTPUT_ADDRESS }
 
 static const struct {
 	const char *call;
@@ -366,19 +370,21 @@ static const struct {
 	{ "flistxattr", { LIMITED(1, byte, 2) } },
 	{ "mincore", { { .type = &out_byte, .arg = 2, .length = LENGTH_PAGES, .by = 1 } } },
 
-	{ "recvfrom", { ONE(4, family), DATA(1, 2), ADDRESS(4, 5) } },
-	{ "recvmsg", { { .type = &out_source_family, .arg = 1, .of = OF_SOURCE },
+	{ "recvfrom", { FAMILY(4, 5), DATA(1, 2), ADDRESS(4, 5) } },
+	{ "recvmsg", { { .type = &out_source_family, .arg = 1, .of = OF_SOURCE,
+			 .flags = OUTPUT_ADDRESS },
 		       MESSAGE(message, OF_MESSAGE, .flags = OUTPUT_DATA),
-		       MESSAGE(source, OF_SOURCE, .at = sizeof(sa_family_t)) } },
+		       MESSAGE(source, OF_SOURCE, .at = sizeof(sa_family_t),
+			       .flags = OUTPUT_ADDRESS) } },
 	{ "recvmmsg", { MESSAGE(message_bytes, OF_EACH, .at = offsetof(struct mmsghdr, msg_len)),
 			MESSAGE(source_bytes, OF_EACH,
 				.at = offsetof(struct mmsghdr, msg_hdr.msg_namelen)),
 			MESSAGE(message, OF_MESSAGES, .flags = OUTPUT_DATA),
-			MESSAGE(sources, OF_SOURCES) } },
-	{ "accept", { ONE(1, family), ADDRESS(1, 2) } },
-	{ "accept4", { ONE(1, family), ADDRESS(1, 2) } },
-	{ "getsockname", { ONE(1, family), ADDRESS(1, 2) } },
-	{ "getpeername", { ONE(1, family), ADDRESS(1, 2) } },
+			MESSAGE(sources, OF_SOURCES, .flags = OUTPUT_ADDRESS) } },
+	{ "accept", { FAMILY(1, 2), ADDRESS(1, 2) } },
+	{ "accept4", { FAMILY(1, 2), ADDRESS(1, 2) } },
+	{ "getsockname", { FAMILY(1, 2), ADDRESS(1, 2) } },
+	{ "getpeername", { FAMILY(1, 2), ADDRESS(1, 2) } },
 	{ "getsockopt", { { .type = &out_byte, .arg = 3, .length = LENGTH_AT, .by = 4 } } },
 	{ "socketpair", { ONE(3, pair) } },
 	{ "pipe", { ONE(0, pair) } },
@@ -531,12 +537,55 @@ int outputs_describe(const struct outputs *outputs, const char *const *args, str
 	return 0;
 }
 
-/* --- records ---------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------- */
 
 static notrace int output_read(void *to, unsigned long from, size_t bytes)
 {
 	return copy_from_user_nofault(to, (const void __user *)from, bytes);
 }
+
+static notrace const struct output *outputs_address(const struct outputs *outputs)
+{
+	u32 i;
+
+	for (i = 0; i < outputs->nr; i++)
+		if (outputs->of[i]->flags & OUTPUT_ADDRESS)
+			return outputs->of[i];
+	return NULL;
+}
+
+notrace bool outputs_need_entry(const struct outputs *outputs)
+{
+	return outputs && outputs_address(outputs);
+}
+
+/* The shortest of the buffers for addresses, of those messages that are recorded. */
+static notrace u32 output_shortest(unsigned long at, u32 nr)
+{
+	u32 shortest = KEPT_MAX, i;
+	struct user_msghdr header;
+
+	for (i = 0; i < min_t(u32, nr, MESSAGES_MAX); i++, at += sizeof(struct mmsghdr))
+		if (!output_read(&header, at, sizeof(header)) && header.msg_name)
+			shortest = min_t(u32, shortest, header.msg_namelen);
+	return shortest;
+}
+
+notrace void outputs_keep(const struct outputs *outputs, const unsigned long *args)
+{
+	const struct output *output = outputs_address(outputs);
+	u32 bytes = 0;
+
+	if (output->of == OF_SOURCES)
+		bytes = output_shortest(args[output->arg], args[2]);
+	else if (output->of == OF_SOURCE)
+		bytes = output_shortest(args[output->arg], 1);
+	else if (output_read(&bytes, args[output->by], sizeof(bytes)))
+		bytes = 0;
+	kept_put(bytes);
+}
+
+/* --- records ---------------------------------------------------------------------- */
 
 static notrace u64 output_length(const struct output *output, const unsigned long *args, long ret)
 {
@@ -572,6 +621,8 @@ static notrace u32 output_count(const struct output *output, const unsigned long
 		return 1;
 	if (output->limit)
 		nr = min_t(u64, nr, args[output->limit - 1]);
+	if (output->flags & OUTPUT_ADDRESS)
+		nr = min_t(u64, nr, kept_get());
 	nr -= min_t(u64, nr, output->less);
 	return min_t(u64, nr, OUTPUT_BYTES / output->type->bytes);
 }
@@ -589,6 +640,9 @@ static notrace bool output_is_filled(const struct output *output, const unsigned
 {
 	if (output->flags & OUTPUT_LEFT)
 		return output_is_left(output, args, ret);
+	if (output->flags & OUTPUT_ADDRESS && output->length == LENGTH_ONE &&
+	    kept_get() < output->type->bytes)
+		return false;
 	return ret >= 0 && (ret || !(output->flags & OUTPUT_POSITIVE)) &&
 	       (with_data || !(output->flags & OUTPUT_DATA));
 }
@@ -616,6 +670,7 @@ static notrace u32 output_copy_source(const struct user_msghdr *header, u32 at, 
 {
 	u32 bytes = header->msg_name && header->msg_namelen > 0 ? header->msg_namelen : 0;
 
+	bytes = min(bytes, kept_get());
 	bytes = min_t(u32, bytes - min(bytes, at), most);
 	if (!bytes || output_read(to, (unsigned long)header->msg_name + at, bytes))
 		return 0;

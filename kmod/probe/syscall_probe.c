@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "syscall_probe.h"
 
+#include <linux/jump_label.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
@@ -13,6 +14,7 @@
 #include "ring.h"
 #include "ring_write.h"
 #include "instr/callbacks.h"
+#include "kept.h"
 #include "user_text.h"
 
 #define NR_ARGS	    (1 + SYSCALL_ARGS) /* of unknown calls the number is the first */
@@ -84,6 +86,26 @@ static notrace void narrow(const struct event *event, unsigned long *args)
 				  (long)(s32)args[i] : (u32)args[i];
 }
 
+/* Exits are recorded that need their entries. */
+static DEFINE_STATIC_KEY_FALSE(syscall_probe_keeps);
+static unsigned int nr_keeping; /* of them */
+
+static noinline notrace void syscall_probe_keep(struct pt_regs *regs, bool compat, long nr)
+{
+	const struct event *event = syscalls_event(SYSCALL_EXIT, compat, nr);
+	const struct call *call = container_of(event, struct call, event);
+	unsigned long args[SYSCALL_ARGS];
+	u32 i;
+
+	if (likely(list_empty(&event->hooks)) || syscalls_is_unknown(event) ||
+	    !outputs_need_entry(call->outputs))
+		return;
+	syscall_get_arguments(current, regs, args);
+	for (i = 0; compat && i < SYSCALL_ARGS; i++)
+		args[i] = (u32)args[i];
+	outputs_keep(call->outputs, args);
+}
+
 static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
 {
 	bool compat = compat_is_compat_syscall();
@@ -91,6 +113,8 @@ static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
 	unsigned long args[NR_ARGS];
 	bool has_number = syscalls_is_unknown(event);
 
+	if (static_branch_unlikely(&syscall_probe_keeps))
+		syscall_probe_keep(regs, compat, nr);
 	if (likely(list_empty(&event->hooks)))
 		return;
 	args[0] = nr;
@@ -180,9 +204,41 @@ static int syscall_probe_attach_entry(struct hook *hook)
 	return syscall_probe_attach(SYSCALL_ENTRY);
 }
 
+static bool syscall_probe_needs_entry(const struct event *event)
+{
+	return !syscalls_is_unknown(event) &&
+	       outputs_need_entry(container_of(event, struct call, event)->outputs);
+}
+
+static int syscall_probe_attach_keep(void)
+{
+	int ret = nr_keeping ? 0 : kept_begin();
+
+	if (!ret)
+		ret = syscall_probe_attach(SYSCALL_ENTRY);
+	if (!ret && !nr_keeping++)
+		static_branch_enable(&syscall_probe_keeps);
+	return ret;
+}
+
+static void syscall_probe_detach_keep(void)
+{
+	if (!--nr_keeping)
+		static_branch_disable(&syscall_probe_keeps);
+	syscall_probe_detach(SYSCALL_ENTRY);
+}
+
 static int attach_exit(struct hook *hook)
 {
-	return syscall_probe_attach(SYSCALL_EXIT);
+	bool keeps = syscall_probe_needs_entry(hook->event);
+	int ret = keeps ? syscall_probe_attach_keep() : 0;
+
+	if (ret)
+		return ret;
+	ret = syscall_probe_attach(SYSCALL_EXIT);
+	if (ret && keeps)
+		syscall_probe_detach_keep();
+	return ret;
 }
 
 static void syscall_probe_detach_entry(struct hook *hook)
@@ -193,6 +249,8 @@ static void syscall_probe_detach_entry(struct hook *hook)
 static void detach_exit(struct hook *hook)
 {
 	syscall_probe_detach(SYSCALL_EXIT);
+	if (syscall_probe_needs_entry(hook->event))
+		syscall_probe_detach_keep();
 }
 
 const struct event_kind syscall_kinds[NR_SYSCALL_SIDES] = {
@@ -215,4 +273,5 @@ int syscall_probe_init(void)
 void syscall_probe_fini(void)
 {
 	free_percpu(scratches);
+	kept_fini();
 }

@@ -2,6 +2,7 @@
 /* probe/, but those of trace headers, compiled as one: see Kbuild. */
 #include "../probe/tracepoints.c"
 #include "../probe/syscalls.c"
+#include "../probe/kept.c"
 #include "../probe/syscall_outputs.c"
 #include "../probe/syscall_probe.c"
 #include "../probe/user_text.c"

@@ -173,7 +173,7 @@ static void messages(struct msghdr *message)
 		{ .msg_hdr = { &names[1], 4, &parts[0], 2 } },
 	};
 	unsigned int lengths[] = { 5, 2, 300 }, address_lengths[] = { 10, 0, 10 };
-	char joined[307], addresses[20];
+	char joined[307], addresses[8];
 
 	sent("hello");
 	(void)CALL("recvmsg", SYS_recvmsg, sockets[0], message, 0);
@@ -183,6 +183,10 @@ static void messages(struct msghdr *message)
 	message->msg_namelen = sizeof(*names);
 	(void)CALL("recvmsg", SYS_recvmsg, sockets[0], message, 0);
 	source("\0outputs", 8);
+	sent("hello");
+	message->msg_namelen = 4;
+	(void)CALL("recvmsg", SYS_recvmsg, sockets[0], message, 0);
+	source("\0o", 2);
 	(void)CALL("recvmsg", SYS_recvmsg, -1, message, 0);
 	positive("msg_msg_name_sa_family", 0);
 	bytes("msg_msg_iov", "", 0);
@@ -201,9 +205,9 @@ static void messages(struct msghdr *message)
 	elements("mmsg_msg_namelen", address_lengths, 3, 4, 4, "u");
 	memcpy(joined, "hellohi", 7);
 	bytes("mmsg_msg_iov", joined, sizeof(joined));
-	/* the kernel has cut the second one, and returns its whole length */
-	memcpy(addresses, &names[0], 10);
-	memcpy(addresses + 10, &names[1], 10);
+	/* the kernel has cut the second one, and returns its whole length: of both that has room */
+	memcpy(addresses, &names[0], 4);
+	memcpy(addresses + 4, &names[1], 4);
 	bytes("mmsg_msg_name", addresses, sizeof(addresses));
 	(void)CALL("recvmmsg", SYS_recvmmsg, sockets[0], many, 4, MSG_DONTWAIT, NULL);
 	elements("mmsg_msg_len", NULL, 0, 4, 4, "u");
@@ -261,6 +265,19 @@ static void socket_calls(void)
 	positive("addr_sa_family", AF_UNIX);
 	bytes("ubuf", "hel", 3);
 	bytes("addr_sa_data", "\0outputs", 8);
+	(void)CALL("sendto", SYS_sendto, sockets[1], "hello", 5, 0, NULL, 0);
+	len = 6;
+	(void)CALL("recvfrom", SYS_recvfrom, sockets[0], buffer, 3, MSG_TRUNC, &name, &len);
+	positive("addr_sa_family", AF_UNIX);
+	bytes("ubuf", "hel", 3);
+	bytes("addr_sa_data", "\0out", 4);
+	for (len = 0; len < 4; len++) {
+		socklen_t room = len; /* the call returns 10 */
+
+		(void)CALL("getsockname", SYS_getsockname, sockets[1], &name, &room);
+		positive("usockaddr_sa_family", len < 2 ? 0 : AF_UNIX);
+		bytes("usockaddr_sa_data", name.sun_path, len < 2 ? 0 : len - 2);
+	}
 	len = sizeof(value);
 	(void)CALL("getsockopt", SYS_getsockopt, sockets[0], SOL_SOCKET, SO_TYPE, &value, &len);
 	bytes("optval", &value, 4);
