@@ -2454,6 +2454,9 @@ def test_triggers_modules():
     """Patterns fire for events of a module that comes later, also when it comes again."""
     module, jobs = f"{WORK}/kmod/examples/ltt_example_provider.ko", "/sys/module/ltt_example_provider/parameters/jobs"
     ctl("on", "-k", "example:*", "-n", "all")
+    why = ctl("on", "-k", "example:page", status=1)["error"]["text"]
+    check("use the pattern 'example:page*'" in why, why)
+    ctl("on", "-k", "example:page*", "-n", "named")  # as the message has it
     ctl("on", "-k", "*ample:jo* > 1000000/s", "-n", "rate")
     check("waits for its event" in kernel_triggers()["all"]["problem"], kernel_triggers())
     for turn in range(1, 4):
@@ -2463,6 +2466,7 @@ def test_triggers_modules():
             f.write("100")
         until(lambda: kernel_triggers()["all"]["fired"] >= 101 * turn, f"{101 * turn} firings: {kernel_triggers()['all']}")
         check(kernel_triggers()["all"]["fired"] == 101 * turn and kernel_triggers()["all"]["matching"] == 3, kernel_triggers())
+        check(kernel_triggers()["named"]["matching"] == 1 and not kernel_triggers()["named"]["fired"], kernel_triggers())
         if turn == 2:
             kill("ltt-sessiond")
             ctl("status")

@@ -235,6 +235,8 @@ static const char *kernel_event_nearest(const struct kernel_domain *kernel, cons
 	return near;
 }
 
+/* A name that there is not is nearly always a typing error, which would record nothing without a
+ * word; so that names of modules to come are patterns. */
 static int kernel_event_check(struct kernel_domain *kernel, const struct rule_spec *spec,
 			      struct err *err)
 {
@@ -247,13 +249,11 @@ static int kernel_event_check(struct kernel_domain *kernel, const struct rule_sp
 	if (glob_is_pattern(spec->pattern) || kernel_event_find(kernel, spec->pattern))
 		return 0;
 	near = kernel_event_nearest(kernel, spec->pattern);
-	if (near)
-		return err_set(err, ERR_NO_EVENT,
-			       "this kernel has no event '%.100s'; did you mean '%.100s'?",
-			       spec->pattern, near);
 	return err_set(err, ERR_NO_EVENT,
-		       "this kernel has no event '%.100s'; `lttctl list -k` lists them",
-		       spec->pattern);
+		       "this kernel has no event '%.100s'; %s%.100s%s use the pattern '%.100s*' for an "
+		       "event of a module that is loaded later",
+		       spec->pattern, near ? "did you mean '" : "`lttctl list -k` lists them",
+		       near ? near : "", near ? "'? Or" : ", or", spec->pattern);
 }
 
 /* From addresses of the kernel its place in memory can be computed. */
