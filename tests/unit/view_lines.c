@@ -53,7 +53,7 @@ static void make_metadata(const char *dir, int64_t offset_s)
 	make_file(dir, "metadata", text, (size_t)len);
 }
 
-/* What an event of this number is. */
+/* Of the event with this number. */
 static const struct name *name_of(uint32_t i)
 {
 	return &names[i / 2 % ARRAY_SIZE(names)];

@@ -9,8 +9,8 @@
  *     +LINE<tab>FUNCTION<tab>FILE                 inlined there, the innermost one first
  *
  * Of a file that the kernel's events name, which have no build id, it is the end of its path: at
- * most 64 bytes. Numbers and build ids are in base 16. A file that is damaged anywhere is not used at all. Used by
- * one thread.
+ * most 64 bytes. Numbers and build ids are in base 16. A file that is damaged anywhere is not used
+ * at all. Used by one thread.
  */
 #ifndef ANALYSE_SYMBOL_SYMTABLE_H
 #define ANALYSE_SYMBOL_SYMTABLE_H
