@@ -126,9 +126,11 @@ static void count_feeds(struct view *view)
 			struct feed *feed = view->sources[i]->feeds[k];
 
 			feed->order = order++;
+			feed->window.slab = &view->slab;
 			feed->marks_most = MAX(MIN(MARKS_TOTAL / nr, MARKS_MOST), MARKS_LEAST);
 		}
 	view->preferred = MAX(MIN(WINDOWS_TOTAL / (order + 1), WINDOW_MOST), WINDOW_LEAST);
+	slab_init(&view->slab, view->preferred, order);
 }
 
 /* Of each file only the time of the first event is read; the file is opened when it is needed. */
@@ -353,6 +355,7 @@ struct view *view_free(struct view *view)
 	if (!view)
 		return NULL;
 	view_forget(view);
+	slab_fini(&view->slab);
 	free(view->unended);
 	merge_fini(&view->merge);
 	values_fini(&view->values);

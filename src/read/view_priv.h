@@ -26,7 +26,7 @@ struct view_session {
  * @relay_clock: times are converted to the relay's clock.
  * @relay_clock_unknown: not those of each trace.
  * @guest: the one whose traces are being added; NULL: the host's are.
- * @preferred: bytes that each feed reads at once.
+ * @preferred: bytes that each feed reads at once, to memory of @slab.
  * @current: the feed whose event was last returned; the next call advances it.
  * @events, @first_ns, @last_ns: number and times of the selected events.
  * @hidden: events that are counted and not shown.
@@ -55,6 +55,7 @@ struct view {
 	struct guests *guests;
 	struct guest *guest;
 	size_t preferred;
+	struct slab slab;
 	struct feed *current;
 	struct values values;
 	struct value task_values[3];

@@ -53,7 +53,7 @@ static void make_metadata(const char *dir, int64_t offset_s)
 	make_file(dir, "metadata", text, (size_t)len);
 }
 
-/* Of the event with this number. */
+/* The process of event @i. */
 static const struct name *name_of(uint32_t i)
 {
 	return &names[i / 2 % ARRAY_SIZE(names)];
@@ -140,15 +140,16 @@ static char *say_all(enum form form, int64_t offset_s)
 /* Of lines of JSON only the times are compared. */
 static void cut_lines(char *text)
 {
-	char *to = text;
+	char *to = text, *next;
 
-	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+	for (char *line = text; *line; line = next) {
 		const char *end = strstr(line, ",\"host\"");
 		size_t len = end ? (size_t)(end - line) + 1 : strcspn(line, "\n");
 
+		next = strchr(line, '\n') + 1;
 		memmove(to, line, len);
 		to += len;
-		memcpy(to++, "\n", 1);
+		*to++ = '\n';
 	}
 	*to = '\0';
 }

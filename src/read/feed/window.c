@@ -38,8 +38,8 @@ struct window_file *window_file_unref(struct window_file *file)
 
 void window_fini(struct window *window)
 {
-	free(window->buf);
-	*window = (struct window){ .file = window_file_unref(window->file) };
+	slab_give(window->slab, window->buf);
+	*window = (struct window){ .file = window_file_unref(window->file), .slab = window->slab };
 }
 
 uint64_t window_data(const struct window *w, uint64_t offset)
@@ -82,10 +82,10 @@ static int window_grow(struct window *w, size_t size)
 
 	if (size <= w->size)
 		return 0;
-	buf = malloc(size);
+	buf = slab_take(w->slab, size);
 	if (!buf)
 		return -ENOMEM;
-	free(w->buf);
+	slab_give(w->slab, w->buf);
 	w->buf = buf;
 	w->size = size;
 	w->len = 0;
@@ -125,7 +125,7 @@ static int window_load(struct window *w, uint64_t offset, size_t size)
 
 void window_receive(struct window *w, uint8_t *bytes, size_t len)
 {
-	free(w->buf);
+	slab_give(w->slab, w->buf);
 	w->buf = bytes;
 	w->size = w->len = len;
 	w->offset = w->limit;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/macros.h"
+#include "slab.h"
 
 /** The largest size of a window, and so of an event. */
 #define WINDOW_MAX (64u << 20)
@@ -33,6 +34,7 @@ struct window_file *window_file_unref(struct window_file *file);
  * @sparse: the file has holes; @holes_left: bytes of holes that may still be read. A file's holes
  *          cost nothing to make, so reading is bounded by its data and not by its size.
  * @preferred: size of a read, unless little is needed.
+ * @slab: where the memory comes from (slab_take()).
  */
 struct window {
 	struct window_file *file;
@@ -40,6 +42,7 @@ struct window {
 	bool sparse;
 	uint64_t holes_left;
 	size_t preferred;
+	struct slab *slab;
 	uint8_t *buf;
 	size_t size;
 	uint64_t offset;
