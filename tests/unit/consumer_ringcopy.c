@@ -2,10 +2,12 @@
 /*
  * A copy of a ring's last records begins at the earliest entry that the producer can't have
  * reached, also after positions have wrapped, and words that no correct producer stores are
- * ignored. The numbers of records agree with the copy.
+ * ignored. The numbers of records agree with the copy. A rest is exact, and other waits of the
+ * thread are not.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "check.h"
 #include "consumerd/now.h"
@@ -203,6 +205,23 @@ static void check_cleared(uint64_t pos, enum ltt_ring_mode mode)
 	ring_copy_fini(&copy);
 }
 
+/* With the default slack of 50 us no rest is shorter, on however fast a machine. */
+static void check_rest(void)
+{
+	int slack = prctl(PR_GET_TIMERSLACK);
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < 1000 && shortest >= 45000; i++) {
+		uint64_t since = 0, begin = now_ns();
+
+		ring_copy_rest(&since);
+		CHECK_IS(since, >, begin);
+		shortest = MIN(shortest, since - begin);
+	}
+	CHECK_IS(shortest, <, 45000);
+	CHECK_IS(prctl(PR_GET_TIMERSLACK), ==, slack);
+}
+
 int main(void)
 {
 	prod = calloc(1, sizeof(*prod) + SUBBUFS * sizeof(prod->region[0]));
@@ -214,6 +233,7 @@ int main(void)
 	check_cleared(0, LTT_RING_OVERWRITE);
 	check_cleared(LTT_POS_MASK + 1 - 9 * SIZE, LTT_RING_OVERWRITE);
 	check_cleared(0, LTT_RING_DISCARD);
+	check_rest();
 	free(prod);
 	return 0;
 }

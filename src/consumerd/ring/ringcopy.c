@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "consumerd/now.h"
@@ -11,8 +12,10 @@
 
 #define STEP_BYTES (64u << 10)
 #define WORK_NS 400000u /* between two rests */
-#define REST_NS 1000	/* the timer's slack comes on top, 50 us by default */
-#define TRIES 4		/* while less than half of the ring was copied */
+#define REST_NS 1000
+#define REST_SLACK_NS 1ul    /* the default of 50 us would be most of a rest */
+#define DEFAULT_SLACK_NS 0ul /* so that other waits may end together */
+#define TRIES 4		     /* while less than half of the ring was copied */
 
 /** A position at which reading can start. */
 struct entry {
@@ -176,7 +179,9 @@ void ring_copy_rest(uint64_t *since_ns)
 
 	if (now_ns() - *since_ns < WORK_NS)
 		return;
+	(void)prctl(PR_SET_TIMERSLACK, REST_SLACK_NS);
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+	(void)prctl(PR_SET_TIMERSLACK, DEFAULT_SLACK_NS);
 	*since_ns = now_ns();
 }
 
