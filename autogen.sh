@@ -12,6 +12,7 @@
 #   src/wrappers/*.c  one preloadable library each: libltt-NAME.so
 #   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
 #   src/lttng/**      liblttng-ust.so.1 for programs built for LTTng-UST; with libltt alone
+#   src/loggers/**    libltt-java.so, of ltt-agent.jar; modules of Python are installed as they are
 #   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
 #   src/crash/**      ltt-crash         src/archive/**    ltt-archive
 #   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
@@ -87,7 +88,7 @@ programs_32="tests/prog/rapp.c tests/prog/hello_fields.c tests/prog/hello_marker
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in archive common tracer lttng sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl s3 viewer tools; do
+	for folder in archive common tracer lttng loggers sessiond consumerd crash keeperd relayd keys tunnel libctl libread ctl s3 viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
 	found src/read | list READ_FILES

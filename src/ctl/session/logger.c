@@ -110,9 +110,8 @@ static int logger_level_unknown(const struct logger_domain *domain, const char *
 	}
 	near = nearest_word(text, names);
 	return err_set(err, ERR_INVALID, "unknown log level '%.100s' of %s; %s%s%s", text,
-		       domain->title,
-		       near ? "did you mean '" : "use a number or one of ", near ? near : list,
-		       near ? "'?" : "");
+		       domain->title, near ? "did you mean '" : "use a number or one of ",
+		       near ? near : list, near ? "'?" : "");
 }
 
 int logger_level_parse(const struct logger_domain *domain, const char *text, int *ret_level,

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+package org.ltt.agent;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The event of all messages of a logging library. Without libltt nothing is recorded, with one
+ * warning. Thread-safe.
+ */
+public final class Events {
+	public static final Events JUL = new Events(0);
+	public static final Events LOG4J = new Events(1);
+	public static final Events LOG4J2 = new Events(2);
+
+	private final long handle; // 0: it can't be recorded
+
+	private Events(int library) {
+		handle = Library.LOADED ? add(library) : 0;
+	}
+
+	/** Whether a session records it now. */
+	public boolean isListened() {
+		return handle != 0 && listened(handle);
+	}
+
+	public void emit(Payload payload) {
+		emit(handle, payload.bytes, payload.length);
+	}
+
+	private static native long add(int library);
+
+	private static native boolean listened(long handle);
+
+	private static native void emit(long handle, byte[] payload, int length);
+
+	private static final class Library {
+		static final boolean LOADED = load();
+
+		private static boolean load() {
+			try {
+				String path = System.getProperty("org.ltt.agent.library", installed());
+				if (path != null && new File(path).exists())
+					System.load(path);
+				else
+					System.loadLibrary("ltt-java");
+				return true;
+			} catch (LinkageError | IOException | SecurityException e) {
+				System.err.println("ltt-agent: log messages are not recorded: " + e.getMessage());
+				return false;
+			}
+		}
+
+		/** The path that `make install` has; null: unknown. */
+		private static String installed() throws IOException {
+			try (InputStream in = Events.class.getResourceAsStream("library")) {
+				return in == null ? null :
+						    new BufferedReader(new InputStreamReader(
+									       in, StandardCharsets.UTF_8))
+							    .readLine();
+			}
+		}
+	}
+}
