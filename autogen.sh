@@ -76,7 +76,7 @@ target()
 	echo "${program}_LDADD = \$(${kind}_LIBS)"
 	echo "${program}_DEPENDENCIES = \$(${kind}_NEEDS)"
 	case $kind in
-	WRAPPER | DSO | BENCH | PROG32)
+	WRAPPER | WRAPPER32 | DSO | BENCH | PROG32)
 		echo "${program}_CFLAGS = \$(${kind}_CFLAGS)"
 		echo "${program}_CXXFLAGS = \$(${kind}_CXXFLAGS)"
 		;;
@@ -111,6 +111,7 @@ lists()
 	} | grep -v '/main\.c$' | list UNITLIB_FILES
 	found tests/unit/lib/tracer | list TRACERUNITLIB_FILES
 	names lib src/wrappers/*.c | sed 's|^lib/|lib/libltt-|; s|$|.so|' | list WRAPPER_BINARIES
+	names lib32 src/wrappers/*.c | sed 's|^lib32/|lib32/libltt-|; s|$|.so|' | list WRAPPER32_BINARIES
 	names unit tests/unit/*.c tests/unit/*.cc | list UNIT_BINARIES
 	names tracer-unit tests/unit/ring_*.c tests/unit/tracepoint_*.c tests/unit/marker_*.c \
 		tests/unit/probe_*.c | list TRACERUNIT_BINARIES
@@ -124,6 +125,7 @@ lists()
 	find include/compat -name '*.h' | LC_ALL=C sort | list COMPAT_FILES
 	for file in src/wrappers/*.c; do
 		target "lib/libltt-$(base "$file").so" WRAPPER "$file" src/wrappers/*.h
+		target "lib32/libltt-$(base "$file").so" WRAPPER32 "$file" src/wrappers/*.h
 	done
 	for file in tests/unit/*.c tests/unit/*.cc; do
 		[ -e "$file" ] || continue

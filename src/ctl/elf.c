@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "io/elffile.h"
+#include "own.h"
 
 /* Return: whether there is one. */
 static bool elf_read_linker(const struct elffile *file, char *ret, size_t size)
@@ -44,8 +45,8 @@ char *elf_obstacle(const struct elf_facts *facts, const char **ret_remedy)
 		      facts->dynamic ? "Build it with glibc" :
 				       "Link it with libltt";
 	if (facts->foreign && facts->bits != own) {
-		*ret_remedy = "Link it with libltt for 32 bits";
-		return xasprintf("is a %u-bit program, and the wrappers are %u-bit libraries",
+		*ret_remedy = "Install libltt for 32 bits (configure --enable-32bit)";
+		return xasprintf("is a %u-bit program, and libltt is a %u-bit library here",
 				 facts->bits, own);
 	}
 	if (facts->foreign)
@@ -69,6 +70,15 @@ static bool has_sites(const struct elffile *file)
 	return false;
 }
 
+static bool elf_has_libltt(const struct elffile *file)
+{
+	char *dir AUTO_FREE = file->narrow && file->head.e_machine == EM_386 ?
+				      own_library_dir_for(32, "libltt.so.1") :
+				      NULL;
+
+	return dir;
+}
+
 int elf_read(const char *path, struct elf_facts *ret)
 {
 	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -83,11 +93,11 @@ int elf_read(const char *path, struct elf_facts *ret)
 	if (code != ELFFILE_FOREIGN && file.head.e_phentsize != sizeof(ElfW(Phdr)))
 		return -ENOEXEC;
 	ret->bits = file.head.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64;
-	ret->foreign = code == ELFFILE_FOREIGN;
+	ret->foreign = code == ELFFILE_FOREIGN && !elf_has_libltt(&file);
 	ret->dynamic = ret->foreign;
 	if (ret->foreign && !file.narrow)
 		return 0;
-	ret->dynamic = elf_read_linker(&file, ret->linker, sizeof(ret->linker));
+	ret->dynamic = elf_read_linker(&file, ret->linker, sizeof(ret->linker)) || ret->foreign;
 	ret->instrumented = has_sites(&file);
 	return 0;
 }

@@ -13,8 +13,8 @@
 /**
  * struct elf_facts - of one file.
  * @bits: 32 or 64.
- * @foreign: of another word size or byte order than this program; of another byte order the rest is
- *           not known.
+ * @foreign: of another byte order than this program, or of another word size for which there is no
+ *           libltt; of another byte order the rest is not known.
  * @dynamic: has a dynamic linker, so that libraries can be preloaded.
  * @instrumented: has instrumentation points of its own (section ltt_sites).
  * @linker: path of the dynamic linker.

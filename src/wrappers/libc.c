@@ -445,7 +445,12 @@ static void *libc_find_new(void **known, const char *name, void *caller)
 	return call;
 }
 
-/* Mangled names, with `m` for size_t on 64-bit machines. An operator may call another one. */
+/* Mangled names of operators, by that of size_t. An operator may call another one. */
+#if __SIZEOF_SIZE_T__ == 8
+#define SIZE_T "m"
+#else
+#define SIZE_T "j"
+#endif
 #define OPERATOR_NEW(number, mangled, event, parameters, arguments) \
 	EXPORT void *libc_new_##number parameters __asm__(mangled); \
 	EXPORT void *libc_new_##number parameters \
@@ -467,15 +472,17 @@ static void *libc_find_new(void **known, const char *name, void *caller)
 		return p; \
 	}
 
-OPERATOR_NEW(1, "_Znwm", operator_new, (size_t size), (size))
-OPERATOR_NEW(2, "_ZnwmRKSt9nothrow_t", operator_new, (size_t size, const void *tag), (size, tag))
-OPERATOR_NEW(3, "_ZnwmSt11align_val_t", operator_new, (size_t size, size_t align), (size, align))
-OPERATOR_NEW(4, "_ZnwmSt11align_val_tRKSt9nothrow_t", operator_new,
-	     (size_t size, size_t align, const void *tag), (size, align, tag))
-OPERATOR_NEW(5, "_Znam", operator_new_array, (size_t size), (size))
-OPERATOR_NEW(6, "_ZnamRKSt9nothrow_t", operator_new_array, (size_t size, const void *tag),
+OPERATOR_NEW(1, "_Znw" SIZE_T, operator_new, (size_t size), (size))
+OPERATOR_NEW(2, "_Znw" SIZE_T "RKSt9nothrow_t", operator_new, (size_t size, const void *tag),
 	     (size, tag))
-OPERATOR_NEW(7, "_ZnamSt11align_val_t", operator_new_array, (size_t size, size_t align),
+OPERATOR_NEW(3, "_Znw" SIZE_T "St11align_val_t", operator_new, (size_t size, size_t align),
 	     (size, align))
-OPERATOR_NEW(8, "_ZnamSt11align_val_tRKSt9nothrow_t", operator_new_array,
+OPERATOR_NEW(4, "_Znw" SIZE_T "St11align_val_tRKSt9nothrow_t", operator_new,
+	     (size_t size, size_t align, const void *tag), (size, align, tag))
+OPERATOR_NEW(5, "_Zna" SIZE_T, operator_new_array, (size_t size), (size))
+OPERATOR_NEW(6, "_Zna" SIZE_T "RKSt9nothrow_t", operator_new_array, (size_t size, const void *tag),
+	     (size, tag))
+OPERATOR_NEW(7, "_Zna" SIZE_T "St11align_val_t", operator_new_array, (size_t size, size_t align),
+	     (size, align))
+OPERATOR_NEW(8, "_Zna" SIZE_T "St11align_val_tRKSt9nothrow_t", operator_new_array,
 	     (size_t size, size_t align, const void *tag), (size, align, tag))

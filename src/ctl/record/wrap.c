@@ -30,15 +30,19 @@ static bool known(const char *name)
 }
 
 /* The library that came with this lttctl, else the one that the linker finds. */
-static char *wrap_library(const char *file)
+static char *wrap_library(unsigned int bits, const char *file)
 {
-	char *dir AUTO_FREE = own_dir();
-	char *path = xasprintf("%s/../lib/%s", dir ? dir : "", file);
+	char *dir AUTO_FREE = own_library_dir_for(bits, file);
 
-	if (dir && access(path, R_OK) == 0)
-		return path;
-	free(path);
-	return xstrdup(file);
+	return dir ? xasprintf("%s/%s", dir, file) : xstrdup(file);
+}
+
+static unsigned int bits_of(const char *program)
+{
+	char *path AUTO_FREE = run_find(program);
+	struct elf_facts facts = { 0 };
+
+	return elf_read(path, &facts) == 0 ? facts.bits : 8 * sizeof(void *);
 }
 
 /* @list becomes longer; @what is taken over. */
@@ -87,28 +91,29 @@ static int unknown_wrapper(struct err *err, const char *name)
  * before the user's libraries: an allocator among these would hide them. That of dlclose()'s events
  * comes before those that have a dlclose() as well, as it records its caller.
  */
-char *wrap_environment(struct ctl *ctl, const char *list)
+char *wrap_environment(struct ctl *ctl, const char *program, const char *list)
 {
+	const unsigned int bits = bits_of(program);
 	struct names names CLEANUP(names_fini) = { 0 };
 	char *libraries AUTO_FREE = NULL;
 
 	if (list)
 		names_split(list, &names);
 	append_users(&libraries, true);
-	wrap_append(&libraries, wrap_library("libltt.so.1"));
+	wrap_append(&libraries, wrap_library(bits, "libltt.so.1"));
 	for (size_t i = 0; i < names.nr; i++) {
 		if (!known(names.names[i])) {
 			unknown_wrapper(&ctl->err, names.names[i]);
 			return NULL;
 		}
 		if (strcmp(names.names[i], "dl") == 0)
-			wrap_append(&libraries, wrap_library("libltt-dl.so"));
+			wrap_append(&libraries, wrap_library(bits, "libltt-dl.so"));
 	}
 	for (size_t i = 0; i < names.nr; i++) {
 		char *file AUTO_FREE = xasprintf("libltt-%s.so", names.names[i]);
 
 		if (strcmp(names.names[i], "dl") != 0)
-			wrap_append(&libraries, wrap_library(file));
+			wrap_append(&libraries, wrap_library(bits, file));
 	}
 	append_users(&libraries, false);
 	return xasprintf("LD_PRELOAD=%s", libraries);

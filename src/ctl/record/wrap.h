@@ -14,7 +14,7 @@
  * libltt in front, and the libraries of the current value behind them; allocated.
  * NULL: ctl->err is set.
  */
-char *wrap_environment(struct ctl *ctl, const char *list);
+char *wrap_environment(struct ctl *ctl, const char *program, const char *list);
 #define WRAP_DEPTH_VARIABLE "LTT_CALL_SITE"
 #define WRAP_DEPTH 8u
 #define WRAP_DEPTH_MOST 16u

@@ -897,7 +897,7 @@ static enum status record_verb_run_program(struct ctl *ctl)
 	if (binaries)
 		environment[nr++] = binaries;
 	if (opt.wrap || preloads) {
-		preload = wrap_environment(ctl, opt.wrap);
+		preload = wrap_environment(ctl, ctl->operands[0], opt.wrap);
 		if (opt.wrap && (opt.call_site || !getenv(WRAP_DEPTH_VARIABLE)))
 			depth = wrap_depth_environment(ctl, opt.call_site);
 		if (!preload || ctl->err.code)
