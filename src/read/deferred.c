@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "read/decode/plan.h"
-#include "view_priv.h"
 
 #define SPARED_MOST ((size_t)2 << 20) /* bytes that a decoder keeps for parts to come */
 #define PART_BEHIND ((size_t)512) /* bytes that are read behind the begin of the last event */
@@ -15,31 +14,11 @@
 struct deferred_packet {
 	unsigned int refs;
 	struct window_file *file;
-	const struct feed *feed;
 	const struct source *source;
 	struct packet packet;
 	uint64_t *slots;
 	uint32_t nr_slots;
 };
-
-bool deferred_can_be(const struct view *view)
-{
-	const struct feed *feed = view->current;
-	const struct ctf_event_class *ec = feed->ec;
-
-	return ec->skipped && ec->task_is_known && !feed->packet.sc->header_is_referred &&
-	       !view->live && feed->window.file;
-}
-
-uint64_t deferred_at(const struct view *view)
-{
-	return view->current->payload_at;
-}
-
-uint32_t deferred_stream(const struct view *view)
-{
-	return view->current->order;
-}
 
 /* --- packets ------------------------------------------------------------------------------- */
 
@@ -67,7 +46,6 @@ struct deferred_packet *deferred_packet_new(const struct view *view)
 
 	packet->refs = 1;
 	packet->file = window_file_ref(feed->window.file);
-	packet->feed = feed;
 	packet->source = feed->source;
 	packet->packet = feed->packet;
 	deferred_copy_context(&packet->packet, &feed->packet);
@@ -96,12 +74,6 @@ void deferred_packet_unref(struct deferred_packet *packet)
 	free(packet);
 }
 
-bool deferred_is_packet(const struct deferred_packet *packet, const struct view *view)
-{
-	return packet && packet->feed == view->current &&
-	       packet->packet.offset == view->current->packet.offset;
-}
-
 /* --- decoding ------------------------------------------------------------------------------ */
 
 void deferred_decoder_fini(struct deferred_decoder *decoder)
@@ -114,6 +86,7 @@ void deferred_decoder_fini(struct deferred_decoder *decoder)
 
 void deferred_part_release(struct deferred_decoder *decoder, struct deferred_part *part)
 {
+	decoder->part = NULL;
 	if (part->bytes && decoder->nr_spares < DEFERRED_SPARES &&
 	    decoder->spared + part->size <= SPARED_MOST) {
 		decoder->spares[decoder->nr_spares++] =
@@ -155,6 +128,7 @@ static bool deferred_load(struct deferred_decoder *decoder, struct deferred_part
 	len = MIN(len, content - part->from);
 	if (len <= part->len || len > WINDOW_MAX)
 		return false;
+	decoder->part = NULL;
 	deferred_grow(decoder, part, len);
 	while (part->len < len) {
 		ssize_t n = pread(part->packet->file->fd, part->bytes + part->len, len - part->len,
@@ -200,6 +174,7 @@ static int deferred_read(struct deferred_decoder *decoder, const struct deferred
 	reader->base = part->from;
 	reader->end = part->end;
 	reader->pos = at;
+	decoder->part = part;
 	if (bases)
 		return plan_locate(reader, ec->skipped, bases);
 	reader->slots = decoder->slots;
@@ -213,6 +188,13 @@ static int deferred_read(struct deferred_decoder *decoder, const struct deferred
 static const struct value *deferred_value(const struct deferred_decoder *decoder, int32_t index)
 {
 	return index < 0 ? NULL : &decoder->values.at[index];
+}
+
+/* Most events are behind another one in the bytes of their part. */
+static bool deferred_is_at_hand(const struct deferred_decoder *decoder,
+				const struct deferred_part *part, const struct ctf_event_class *ec)
+{
+	return decoder->part == part && (!ec->uses_slots || decoder->packet == part->packet);
 }
 
 /* Have the bytes of an event, and read it. */
@@ -235,7 +217,10 @@ bool deferred_locate(struct deferred_decoder *decoder, struct deferred_part *par
 		     struct ctf_event_class *ec, int64_t ns, const uint8_t **bases,
 		     struct event *ret)
 {
-	if (!deferred_have(decoder, part, at, ec, NULL, bases))
+	decoder->reader.pos = at;
+	if ((!deferred_is_at_hand(decoder, part, ec) ||
+	     plan_locate(&decoder->reader, ec->skipped, bases) != READ_OK) &&
+	    !deferred_have(decoder, part, at, ec, NULL, bases))
 		return false;
 	event_init(ret, part->packet->source, ec, &part->packet->packet, ns);
 	ret->bases = bases;

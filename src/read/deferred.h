@@ -7,25 +7,26 @@
 #ifndef READ_DEFERRED_H
 #define READ_DEFERRED_H
 
-#include "event.h"
+#include "view_priv.h"
 
 struct deferred_packet;
 
 /** deferred_can_be() - whether the event that event_next() returned last can be decoded later. Its
  *  class has to be known: one event of it was decoded. */
-bool deferred_can_be(const struct view *view);
+static inline bool deferred_can_be(const struct view *view)
+{
+	const struct feed *feed = view->current;
+	const struct ctf_event_class *ec = feed->ec;
 
-/** The position of that event, in bits of its packet, and the number of its stream. */
-uint64_t deferred_at(const struct view *view);
-uint32_t deferred_stream(const struct view *view);
+	return ec->skipped && ec->task_is_known && !feed->packet.sc->header_is_referred &&
+	       feed->window.file;
+}
 
 /** The packet of that event. */
 struct deferred_packet *deferred_packet_new(const struct view *view);
 /** Return: @packet, which one more owner has. By any thread, like the release. */
 struct deferred_packet *deferred_packet_ref(struct deferred_packet *packet);
 void deferred_packet_unref(struct deferred_packet *packet);
-/** Whether it is the packet of that event. */
-bool deferred_is_packet(const struct deferred_packet *packet, const struct view *view);
 
 /** A part of a packet in memory: @len bytes from byte @from on. @last: where its last event
  *  begins. */
@@ -52,6 +53,7 @@ struct deferred_decoder {
 	uint32_t nr_slots;
 	struct reader reader;
 	const struct deferred_packet *packet; /* of the slots */
+	const struct deferred_part *part;     /* of the reader */
 	struct deferred_spare spares[DEFERRED_SPARES];
 	uint32_t nr_spares;
 	size_t spared; /* bytes */
@@ -61,6 +63,7 @@ struct deferred_decoder {
 static inline void deferred_decoder_forget(struct deferred_decoder *decoder)
 {
 	decoder->packet = NULL;
+	decoder->part = NULL;
 }
 
 /** The events of a part were decoded. */

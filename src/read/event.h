@@ -78,7 +78,7 @@ bool view_has_context(const struct view *view, const char *name);
  */
 int event_next(struct view *view, const struct view_select *select, struct event *event) MUST_CHECK;
 
-/** event_decode() - decode the event that event_next() returned last, with view_select.brief.
+/** event_decode() - decode the event that event_next() returned or counted last.
  *  Return: 1; 0: it can't be decoded after all; negative errno. */
 int event_decode(struct view *view, const struct view_select *select, struct event *event)
 	MUST_CHECK;

@@ -61,12 +61,16 @@ static bool is_found_again(struct search *s, int dir_fd)
 static int search_dir(struct search *s, int dir_fd, const char *label, int depth);
 
 /* A trace's index files are in directories of that name. */
-static bool is_worth_entering(int dir_fd, const char *name)
+static bool is_worth_entering(int dir_fd, const struct dirent *entry)
 {
+	const char *name = entry->d_name;
 	struct stat st;
 
-	return name[0] != '.' && strcmp(name, "index") != 0 &&
-	       !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+	if (name[0] == '.' || strcmp(name, "index") == 0)
+		return false;
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_DIR;
+	return !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 }
 
 static int view_find_enter(struct search *s, int dir_fd, const char *label, const char *name,
@@ -88,7 +92,7 @@ static int search_below(struct search *s, int dir_fd, const char *label, int dep
 	int r = 0;
 
 	while (!r && (entry = dir_next(dir)))
-		if (is_worth_entering(dir_fd, entry->d_name))
+		if (is_worth_entering(dir_fd, entry))
 			r = view_find_enter(s, dir_fd, label, entry->d_name, depth + 1);
 	return r;
 }

@@ -36,7 +36,8 @@ static int find_feeds(struct source *s)
 	if (!dir)
 		return -errno;
 	while ((entry = dir_next(dir))) {
-		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata"))
+		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata") ||
+		    entry->d_type == DT_DIR)
 			continue;
 		if (!fstatat(s->dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISREG(st.st_mode) && st.st_size)

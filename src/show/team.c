@@ -67,10 +67,11 @@ struct team_hand {
 	pthread_t thread;
 };
 
-/** The packet of a stream's last event, and its part in the batch of number @batch. */
+/** The packet of a stream's last event, at byte @offset, and its part in the batch of number
+ *  @batch. */
 struct team_stream {
 	struct deferred_packet *packet;
-	uint64_t batch;
+	uint64_t offset, batch;
 	uint32_t part;
 };
 
@@ -81,7 +82,7 @@ struct team_stream {
  * @ahead: packets that the threads check for the caller, under the same lock; NULL: none yet.
  * @writes: a thread writes the batch that was the first one; only it uses the printer's pen then.
  * @nr_batches, @bytes: of those that are not written yet. @free, @texts: unused ones.
- * @filled: the batch that is being filled; @number: of it. @events: its events; they go to it at
+ * @filled: the batch that is being filled; @number: of it. @events, @parts: its; they go to it at
  *	once, as other CPUs have its memory, and each line of that is waited for.
  */
 struct team {
@@ -101,6 +102,7 @@ struct team {
 	uint64_t number;
 	bool failed;
 	struct team_event events[TEAM_EVENTS];
+	struct deferred_part parts[TEAM_PARTS];
 	struct team_hand hands[TEAM_MOST]; /* the first one is the caller's */
 	uint32_t nr_hands, nr_wanted;
 	struct team_stream *streams;
@@ -330,6 +332,7 @@ static void team_submit(struct team *team)
 		return;
 	team_grow(team);
 	memcpy(batch->events, team->events, batch->nr * sizeof(*batch->events));
+	memcpy(batch->parts, team->parts, batch->nr_parts * sizeof(*batch->parts));
 	pthread_mutex_lock(&team->lock);
 	batch->width = team->printer->task_width;
 	batch->state = TEAM_QUEUED;
@@ -346,35 +349,35 @@ static void team_submit(struct team *team)
 }
 
 /* The part of the event's packet in the batch. */
-static uint32_t team_find_part(struct team *team, struct view *view, print_packet_fn *packet,
-			       uint64_t at)
+static void team_add_part(struct team *team, struct view *view, struct team_stream *stream,
+			  print_packet_fn *packet)
 {
-	uint32_t order = deferred_stream(view);
-	struct team_batch *batch = team->filled;
-	struct team_stream *stream;
+	struct feed *feed = view->current;
+	uint64_t from = feed->payload_at >> 3;
 
+	if (!stream->packet || stream->offset != feed->packet.offset) {
+		packet(&feed->packet);
+		deferred_packet_unref(stream->packet);
+		stream->packet = deferred_packet_new(view);
+		stream->offset = feed->packet.offset;
+	}
+	stream->batch = team->number;
+	stream->part = team->filled->nr_parts++;
+	team->parts[stream->part] =
+		(struct deferred_part){ .packet = deferred_packet_ref(stream->packet),
+					.from = from,
+					.last = from };
+}
+
+static struct team_stream *team_stream(struct team *team, uint32_t order)
+{
 	if (order >= team->nr_streams) {
 		team->streams = xrealloc(team->streams, (order + 1) * sizeof(*team->streams));
 		memset(&team->streams[team->nr_streams], 0,
 		       (order + 1 - team->nr_streams) * sizeof(*team->streams));
 		team->nr_streams = order + 1;
 	}
-	stream = &team->streams[order];
-	if (!deferred_is_packet(stream->packet, view)) {
-		packet(&view->current->packet);
-		deferred_packet_unref(stream->packet);
-		stream->packet = deferred_packet_new(view);
-		stream->batch = 0;
-	}
-	if (stream->batch != team->number) {
-		stream->batch = team->number;
-		stream->part = batch->nr_parts++;
-		batch->parts[stream->part] =
-			(struct deferred_part){ .packet = deferred_packet_ref(stream->packet),
-						.from = at >> 3 };
-		batch->parts[stream->part].last = at >> 3;
-	}
-	return stream->part;
+	return &team->streams[order];
 }
 
 /* Packets are checked ahead once there are threads, and more than a few events. */
@@ -394,26 +397,31 @@ static void team_read_ahead(struct team *team, struct view *view, const struct v
 
 /* Return: false: the event can't be deferred. */
 static bool team_defer(struct team *team, struct view *view, const struct view_select *select,
-		       const struct event *event, print_packet_fn *packet)
+		       print_packet_fn *packet)
 {
-	uint64_t at = deferred_at(view);
+	const struct feed *feed = view->current;
+	struct ctf_event_class *ec = feed->ec;
+	uint64_t at = feed->payload_at;
+	struct team_stream *stream;
 	struct team_batch *batch;
 	struct deferred_part *part;
-	uint32_t number;
 
-	if (!event->ec->mold || !event->ec->mold->text || !deferred_can_be(view))
+	if (!ec->mold || !ec->mold->text || !deferred_can_be(view))
 		return false;
 	if (!team->filled)
 		team->filled = team_new_batch(team);
 	batch = team->filled;
-	number = team_find_part(team, view, packet, at);
-	part = &batch->parts[number];
+	stream = team_stream(team, feed->order);
+	if (stream->batch != team->number || stream->offset != feed->packet.offset)
+		team_add_part(team, view, stream, packet);
+	part = &team->parts[stream->part];
 	batch->bytes += (at >> 3) - part->last;
 	part->last = at >> 3;
-	team->events[batch->nr++] = (struct team_event){ event->ec, event->ns,
-							 (uint32_t)(at - part->from * 8), number };
+	team->events[batch->nr++] = (struct team_event){
+		ec, feed->ns, (uint32_t)(at - part->from * 8), stream->part
+	};
 	team->printer->any = true;
-	team->printer->last_ns = event->ns;
+	team->printer->last_ns = feed->ns;
 	if (batch->nr == TEAM_EVENTS || batch->nr_parts == TEAM_PARTS ||
 	    batch->bytes > TEAM_BYTES) {
 		team_submit(team);
@@ -475,8 +483,6 @@ int team_print(struct view *view, const struct view_select *select, struct print
 	       print_fn *print, print_packet_fn *packet)
 {
 	struct team *team = xalloc(sizeof(*team));
-	struct view_select brief = *select;
-	struct event event;
 	int r = 0;
 
 	team->printer = printer;
@@ -486,10 +492,8 @@ int team_print(struct view *view, const struct view_select *select, struct print
 	pthread_cond_init(&team->queued, NULL);
 	pthread_cond_init(&team->done, NULL);
 	team_grow(team);
-	brief.brief = true;
-	while (!team->failed && (r = event_next(view, &brief, &event)) > 0) {
-		if (team->nr_alone < TEAM_ALONE_MOST &&
-		    team_defer(team, view, select, &event, packet))
+	while (!team->failed && (r = event_next(view, select, NULL)) > 0) {
+		if (team->nr_alone < TEAM_ALONE_MOST && team_defer(team, view, select, packet))
 			continue;
 		r = team_print_alone(team, view, select);
 		if (r < 0)

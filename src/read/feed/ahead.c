@@ -10,7 +10,8 @@
 #define AHEAD_PACKETS 4u		   /* of a stream, */
 #define AHEAD_STREAMS 8u		   /* if there are no more than these; else one */
 #define AHEAD_UNOPENED 64u		   /* streams that the reader has not got to yet */
-#define AHEAD_WINDOW ((size_t)1 << 20)	   /* a checker's; packets are read in parts of it */
+#define AHEAD_FIRST ((uint64_t)4096)	   /* bytes that are read to find the size of a packet */
+#define AHEAD_WINDOW ((uint64_t)1 << 20)   /* a checker's; packets are read in parts of it */
 #define AHEAD_LARGEST ((uint64_t)16 << 20) /* packet: no thread is busy with it for long */
 /* Of all packets that are checked, and of those that the reader has taken. */
 #define AHEAD_MARKS ((uint64_t)(24u << 20) / sizeof(struct feed_mark))
@@ -21,6 +22,7 @@ enum ahead_state { AHEAD_IDLE, AHEAD_QUEUED, AHEAD_TAKEN };
 /**
  * struct ahead_stream - the packets of a stream that were checked, from @first to @last.
  * @offset: of the packet that is checked next, or now. @refused: of one that was not whole, plus 1.
+ * @size: of the next packet, as it is supposed.
  * @lent: marks that the feed has of this.
  * @begun: the reader has got to it; @early: its file was opened before that.
  */
@@ -31,7 +33,7 @@ struct ahead_stream {
 	uint64_t limit;
 	struct ahead_stream *next;
 	enum ahead_state state;
-	uint64_t offset, refused;
+	uint64_t offset, refused, size;
 	struct ahead_packet *first, *last;
 	uint32_t nr;
 	uint32_t lent;
@@ -124,7 +126,7 @@ static void ahead_checker_set(struct ahead_checker *checker, const struct ahead_
 	f->source = s->feed->source;
 	f->window.file = s->file;
 	f->window.limit = s->limit;
-	f->window.preferred = AHEAD_WINDOW;
+	f->window.preferred = (size_t)MIN(s->size, AHEAD_WINDOW);
 	f->window.len = 0;
 	f->marks = packet->marks;
 	f->size_marks = packet->size_marks;
@@ -141,6 +143,7 @@ static bool ahead_check(struct feed *f, const int64_t *begin_ns, struct ahead_pa
 	    head->size > f->window.limit - packet->offset || head->size > AHEAD_LARGEST ||
 	    feed_ends_before(f, begin_ns))
 		return false;
+	f->window.preferred = (size_t)MIN(MAX(head->size, AHEAD_FIRST), AHEAD_WINDOW);
 	f->reader.clock = head->begin;
 	if (feed_check_alone(f, &packet->events) != READ_OK || (packet->events && !f->nr_marks))
 		return false;
@@ -205,6 +208,7 @@ bool ahead_work(struct ahead *a, struct ahead_checker *checker)
 		s->last = packet;
 		s->nr++;
 		s->offset = packet->next_offset;
+		s->size = packet->next_offset - packet->offset;
 		ahead_queue(s);
 	} else {
 		s->refused = packet->offset + 1;
@@ -264,8 +268,9 @@ struct ahead *ahead_new(const struct ahead_threads *threads, size_t nr, const in
 
 void ahead_add(struct ahead *a, struct feed *feed)
 {
-	a->streams[a->nr_streams++] =
-		(struct ahead_stream){ .ahead = a, .feed = feed, .begun = feed->open };
+	a->streams[a->nr_streams++] = (struct ahead_stream){
+		.ahead = a, .feed = feed, .size = AHEAD_FIRST, .begun = feed->open
+	};
 }
 
 static int ahead_compare(const void *a, const void *b)

@@ -15,6 +15,7 @@
 #include "read/verify.h"
 
 #define PEEK_BYTES 4096u
+#define PEEK_EVENT 512u /* bytes: most are read with the head of the packet */
 #define PEEK_PACKETS 8
 /* Damaged packets are searched for others behind them as long as this many times
  * the file's data has not been read: a hostile file can't make us go on forever. */
@@ -121,7 +122,7 @@ static int peek_event(struct feed *f)
 	int r;
 
 	f->reader.clock = f->packet.begin;
-	r = feed_fill(f, f->packet.head_bits, FILL_LEAST);
+	r = feed_fill(f, f->packet.head_bits, PEEK_EVENT);
 	r = r ? r : feed_header(f, f->packet.head_bits);
 	if (r == READ_OK)
 		f->ns = MAX(begin, MIN(clock_ns(f->clock, f->reader.clock), end));
