@@ -15,9 +15,9 @@
 #define TEAM_PARTS 256u		       /* of a batch */
 #define TEAM_LINE 64u		       /* bytes that CPUs share or do not */
 #define TEAM_MOST 16u		       /* threads */
-/* Of all batches: more than a packet has, so that others have work while it is checked. */
+/* Of all batches: little, so that their memory stays in caches. */
 #define TEAM_QUEUED_MOST 64u
-#define TEAM_QUEUED_BYTES (4 * TEAM_BYTES)
+#define TEAM_QUEUED_BYTES (2 * TEAM_BYTES)
 #define TEAM_ALONE_MOST 4096u	       /* then most events are not for a team */
 
 /** An event of a batch. @part: of the batch's; @at: in bits behind its begin. */

@@ -179,7 +179,7 @@ bool ahead_work(struct ahead *a, struct ahead_checker *checker)
 	bool is_whole;
 
 	before = packet ? packet->size_marks : 0;
-	if (!s || before + reserved < MARKS_LEAST)
+	if (!s || before + reserved < MAX(MARKS_LEAST, s->lent)) /* as many as the one before */
 		return false;
 	if (packet)
 		a->free = packet->next;
