@@ -448,10 +448,12 @@ static int earliest(struct view *view, const struct view_select *select, struct 
 	struct feed *current = TAKE(view->current);
 	int r = 0;
 
-	if (current && feed_next_marked(current))
+	if (current && feed_next_marked(current)) {
 		merge_fix_first(&view->merge);
-	else if (current)
+		merge_prefetch(&view->merge);
+	} else if (current) {
 		r = view_advance(view, select);
+	}
 	while (!r && (!view->live || (r = view_await_feeds(view)) > 0) &&
 	       merge_first(&view->merge) && !merge_first(&view->merge)->in_packet)
 		r = view_advance(view, select);

@@ -26,7 +26,7 @@ static const struct name {
 
 /* Nanoseconds from event to event. */
 static const uint64_t steps[] = {
-	0,	   1,		8,	90,	 99899,	     1,
+	0,	   1,		8,	90,	 99900,	     1,
 	99999,	   1,		100000, 123456,	 9876543,    989800003u,
 	199999999, 1000000000u, 99999,	2345678, 5000000000, 86400000000000u,
 };

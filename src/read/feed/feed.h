@@ -35,7 +35,8 @@ struct feed_mark {
  * @entry: the packet to begin with, by the index; its size is 0: there is none.
  * @next_packet: offset of the packet after the current one.
  * @payload_at, @next_at: of the current event, positions in bits from the packet's begin; the
- *      latter when it has been decoded. @event_at: as of its mark, whether it is decoded or not.
+ *      latter when it has been decoded. @event_at: as of its mark, whether it is decoded or not;
+ *      @event_bytes: the same in memory, if the window is there.
  * @marks: of the next events of the packet, @marks_most at once; @mark: the first one that was not
  *      taken. @marks_from: where the first one's event begins. @walked_at, @walked_clock: where
  *      and at which time the events behind them begin.
@@ -48,38 +49,41 @@ struct feed_mark {
  * @live_id: of a live stream, at the relay; @until_ns: it has no later event before this time.
  */
 struct feed {
+	/* that feed_next_marked() needs: few lines of memory, as other feeds' come in between */
+	int64_t ns;
+	struct ctf_event_class *ec;
+	const uint8_t *event_bytes;
+	const struct ctf_clock *clock; /* of the packet */
+	struct feed_mark *marks;
+	uint32_t nr_marks, mark;
+	uint64_t marks_from;
+	uint64_t payload_at;
+	uint64_t event_at;
+	bool in_packet;
+	bool open;
+	bool reported_backwards;
+	bool strict; /* report discontinuities between packets */
+	uint32_t order;
+	struct reader reader;
+	struct packet packet;
+	/* all else */
+	uint32_t size_marks, marks_most;
 	struct source *source;
 	struct ahead_stream *ahead;
 	char *name;
-	uint32_t order;
-	bool open;
-	bool in_packet;
-	bool reported_backwards;
-	bool strict; /* report discontinuities between packets */
 	struct window window;
-	struct packet packet;
-	struct reader reader;
 	struct tally *tally;
 	struct seek_entry entry;
 	uint64_t next_packet;
 	uint64_t search_from;
 	uint64_t last_clock;
-	uint64_t payload_at;
 	uint64_t next_at;
-	uint64_t event_at;
-	struct feed_mark *marks;
-	uint32_t nr_marks, size_marks, marks_most;
-	uint32_t mark;
-	uint64_t marks_from;
 	uint64_t walked_at;
 	uint64_t walked_clock;
 	uint64_t rescan_left;
 	uint64_t skipped_bytes;
 	uint64_t cut_at; /* offset of a packet that the file's end cuts off; UINT64_MAX: none */
-	struct ctf_event_class *ec;
 	const struct ctf_stream_class *sc;
-	const struct ctf_clock *clock; /* of the packet */
-	int64_t ns;
 	uint64_t live_id;
 	int64_t until_ns;
 	char why[128];
@@ -121,17 +125,6 @@ static inline void feed_set_time(struct feed *feed, uint64_t clock)
 		feed_report_backwards(feed);
 }
 
-/** Many other streams' events may come first: have memory at hand by then. */
-static inline void feed_prefetch(const struct feed *feed, const struct feed_mark *mark)
-{
-	uint64_t byte = (feed->marks_from + mark->at) >> 3;
-	uintptr_t at = (uintptr_t)feed->reader.bytes + byte - feed->reader.base;
-
-	__builtin_prefetch((const void *)at);
-	__builtin_prefetch((const void *)(at + 64));
-	__builtin_prefetch(mark + 2);
-}
-
 /** The part of feed_next() that most events need. Return: whether the next event was there. */
 static inline bool feed_next_marked(struct feed *feed)
 {
@@ -140,8 +133,8 @@ static inline bool feed_next_marked(struct feed *feed)
 	if (!feed->in_packet || feed->mark == feed->nr_marks)
 		return false;
 	feed->mark++;
-	feed_prefetch(feed, mark);
 	feed->event_at = feed->payload_at = feed->marks_from + mark->at;
+	feed->event_bytes = feed->reader.bytes + ((feed->payload_at >> 3) - feed->reader.base);
 	feed->ec = feed->packet.sc->sorted[mark->number];
 	feed->reader.clock = mark->clock;
 	feed_set_time(feed, mark->clock);

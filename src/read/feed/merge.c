@@ -5,13 +5,14 @@
 
 void merge_add(struct merge *m, struct feed *feed)
 {
-	const struct merge_entry entry = { feed->ns, feed->order, feed };
+	struct merge_entry entry = { .feed = feed };
 	size_t i = m->nr++;
 
 	if (m->nr > m->size) {
 		m->size = MAX(2 * m->size, (size_t)16);
 		m->heap = xrealloc(m->heap, m->size * sizeof(*m->heap));
 	}
+	merge_set(&entry);
 	for (; i && merge_is_before(&entry, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		m->heap[i] = m->heap[(i - 1) / 2];
 	m->heap[i] = entry;
