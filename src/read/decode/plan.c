@@ -376,11 +376,26 @@ static void fill_other(struct reader *r, const struct plan_op *op, struct value 
 	value_set_number(value, op->value.type, bits);
 }
 
+/* The bytes of a string, with its end; most are short. Return: SIZE_MAX: there are fewer. */
+static inline size_t string_size(const uint8_t *at, size_t left)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	const uint8_t *nul;
+
+	for (size_t n = 0; n < 16 && left >= 16; n += 8) {
+		uint64_t word = load64(at + n), zeros = (word - ones) & ~word & ones * 0x80;
+
+		if (zeros) /* the lowest one is right */
+			return n + (unsigned)__builtin_ctzll(zeros) / 8 + 1;
+	}
+	nul = left ? memchr(at, 0, left) : NULL;
+	return nul ? (size_t)(nul - at) + 1 : SIZE_MAX;
+}
+
 /* The bytes of a string, with its end, or of a sequence. Return: SIZE_MAX: there are fewer. */
 static inline size_t varying_size(const struct reader *r, const struct plan_op *op,
 				  const uint8_t *at, size_t left)
 {
-	const uint8_t *nul;
 	uint64_t count;
 
 	if (op->kind == PLAN_SEQUENCE) {
@@ -388,8 +403,7 @@ static inline size_t varying_size(const struct reader *r, const struct plan_op *
 		return count > UINT32_MAX || left < count * op->stride ? SIZE_MAX :
 									 count * op->stride;
 	}
-	nul = left ? memchr(at, 0, left) : NULL;
-	return nul ? (size_t)(nul - at) + 1 : SIZE_MAX;
+	return string_size(at, left);
 }
 
 /* A value of a kind before PLAN_OTHER, whose bytes are there. */
