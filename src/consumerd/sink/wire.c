@@ -121,20 +121,28 @@ static void begin_sample(struct wire *w, const struct tcp_info *info)
 	w->rate_bytes = info->tcpi_bytes_acked;
 }
 
-/* Only time with requests in flight is measured. If none is left, the round-trip time of the last
- * one is subtracted, as the connection was idle for that time. */
+/* Whether a request is in flight whose body suffices to measure the throughput: smaller ones wait
+ * for the relay's work, however fast the connection is. */
+static bool has_large(const struct wire *w)
+{
+	return w->unanswered > w->behind_large;
+}
+
+/* Only time with large requests in flight is measured. If none is left, the round-trip time of the
+ * last one is subtracted, as the connection was idle for that time. */
 static void sample_rate(struct wire *w)
 {
 	uint64_t took = now_ns() - w->rate_ns, bytes, sample, way;
+	bool goes_on = has_large(w);
 	struct tcp_info info;
 
-	if (w->unanswered && took < SAMPLE_NS)
+	if (goes_on && took < SAMPLE_NS)
 		return;
 	info = read_tcp_info(w);
 	bytes = info.tcpi_bytes_acked - MIN(w->rate_bytes, (uint64_t)info.tcpi_bytes_acked);
-	if (bytes < SAMPLE_MIN_BYTES && w->unanswered)
+	if (bytes < SAMPLE_MIN_BYTES && goes_on)
 		return;
-	way = w->unanswered ? 0 : (uint64_t)info.tcpi_min_rtt * 1000;
+	way = goes_on ? 0 : (uint64_t)info.tcpi_min_rtt * 1000;
 	sample = bytes * 1000000 / (MAX(took - MIN(took, way), 1000u) / 1000);
 	if (bytes >= SAMPLE_BYTES || (bytes >= SAMPLE_MIN_BYTES && took >= SAMPLE_NS)) {
 		w->rate = sample > w->rate ? sample : (w->rate + sample) / 2;
@@ -433,6 +441,8 @@ static int wire_receive_reply(struct wire *w, uint16_t type, uint32_t serial, st
  * answer of the type that timed out resets it: others may be faster. */
 static void wire_adapt_timeout(struct wire *w, uint16_t type, int error)
 {
+	bool is_measured = has_large(w);
+
 	if (error == -ETIMEDOUT) {
 		w->reply_timeout_ms = MIN(w->reply_timeout_ms * 2, WIRE_TIMEOUT_MAX_MS);
 		w->timed_out_type = type;
@@ -446,21 +456,25 @@ static void wire_adapt_timeout(struct wire *w, uint16_t type, int error)
 		w->unanswered -= MIN(w->unanswered, 1u);
 	if (error == 0 && !w->unanswered)
 		w->spliced = false;
-	if (error == 0 || error == -ETIMEDOUT)
+	if (is_measured && (error == 0 || error == -ETIMEDOUT))
 		sample_rate(w);
 }
 
 int wire_send(struct wire *w, const struct encoder *enc, const struct wire_body *body)
 {
 	int error = w->chan.fd < 0 ? -ENOTCONN : encoder_finish(enc);
+	bool large = body && body->bytes >= SAMPLE_BYTES;
 
-	if (error == 0 && !w->unanswered++) {
+	if (error == 0 && large && !has_large(w)) {
 		struct tcp_info info = read_tcp_info(w);
 
 		begin_sample(w, &info);
 	}
-	if (error == 0)
+	if (error == 0) {
+		w->unanswered++;
+		w->behind_large = large ? 0 : w->behind_large + 1;
 		error = wire_send_request(w, enc, body);
+	}
 	if (error < 0)
 		wire_adapt_timeout(w, w->type, error);
 	return error;

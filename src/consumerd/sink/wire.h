@@ -29,6 +29,7 @@ struct wire {
 	uint16_t type;		       /* type of the last request */
 	uint32_t serial;	       /* number of the last request */
 	unsigned int unanswered;       /* number of requests without an answer */
+	unsigned int behind_large;     /* number of requests since the last large one */
 	uint64_t rate; /* measured bytes/s, kept when the connection is made anew; 0: unknown */
 	uint64_t rate_ns,
 		rate_bytes; /* start of the current measurement: time, bytes acknowledged */
