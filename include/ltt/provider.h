@@ -94,6 +94,10 @@ void ltt_provider_remove(struct ltt_provider *provider);
  */
 int ltt_provider_listened(const struct ltt_provider *provider, uint32_t event);
 
+/** A function for @changed, for languages in which none can be written: @data is an int, which is 1
+ *  while the event has a listener, else 0. */
+void ltt_provider_flag(void *data, int listened);
+
 /**
  * ltt_provider_emit() - emit an event, whose payload is serialised already: the fields one behind
  * the other without padding, numbers in the machine's byte order (or as LTT_FIELD_BIG_ENDIAN has

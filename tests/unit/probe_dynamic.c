@@ -34,9 +34,11 @@ static void note_change(void *data, int listened)
 	nr_changes++;
 }
 
+static int flag;
+
 static const struct ltt_provider_event events[] = {
 	{ sizeof(events[0]), NR_FIELDS, LTT_INFO, 0, "all", fields, note_change, &nr_changes },
-	{ sizeof(events[0]), 0, LTT_WARNING, 0, "empty", NULL, NULL, NULL },
+	{ sizeof(events[0]), 0, LTT_WARNING, 0, "empty", NULL, ltt_provider_flag, &flag },
 };
 
 /* --- the listener --------------------------------------------------------------------------- */
@@ -112,6 +114,11 @@ static void test_emissions(struct ltt_provider *provider)
 	CHECK_IS(nr_seen, ==, 2);
 	ltt_probe_unregister(probe);
 	CHECK_IS(nr_changes, ==, 2);
+	CHECK_IS(flag, ==, 0);
+	probe = listen_to("dynamic:empty");
+	CHECK_IS(flag, ==, 1);
+	ltt_probe_unregister(probe);
+	CHECK_IS(flag, ==, 0);
 }
 
 static void too_few(struct ltt_pieces *pieces)

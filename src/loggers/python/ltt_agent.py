@@ -46,11 +46,15 @@ class _Event(ctypes.Structure):  # struct ltt_provider_event
                 ("changed", ctypes.c_void_p), ("data", ctypes.c_void_p)]
 
 
+_flag = ctypes.c_int(0)  # 1 while there is a listener
+
+
 def _register(lib):
     fields = (_Field * len(_FIELDS))(*(
         _Field(name=name.encode(), kind=kind, size_bits=bits, base=10 if bits else 0, flags=flags)
         for name, kind, bits, flags in _FIELDS))
-    event = _Event(size=ctypes.sizeof(_Event), nr_fields=len(_FIELDS), loglevel=_DEBUG, name=b"event", fields=fields)
+    event = _Event(size=ctypes.sizeof(_Event), nr_fields=len(_FIELDS), loglevel=_DEBUG, name=b"event", fields=fields,
+                   changed=ctypes.cast(lib.ltt_provider_flag, ctypes.c_void_p), data=ctypes.addressof(_flag))
     provider = ctypes.c_void_p()
     code = lib.ltt_provider_add(b"lttng_python", ctypes.byref(event), 1, ctypes.byref(provider))
     if code:
@@ -62,7 +66,6 @@ def _connect():
     # LTT_LIBRARY: of a build that is not installed. PyDLL: the calls are too short to release the lock.
     lib = ctypes.PyDLL(os.environ.get("LTT_LIBRARY", "libltt.so.1"))
     lib.ltt_provider_add.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
-    lib.ltt_provider_listened.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
     lib.ltt_provider_emit.argtypes = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t)
     return lib, _register(lib)
 
@@ -103,10 +106,10 @@ def _payload(record):
 
 
 def _install(lib, provider):
-    listened, emit, handle = lib.ltt_provider_listened, lib.ltt_provider_emit, logging.Logger.callHandlers
+    flag, emit, handle = _flag, lib.ltt_provider_emit, logging.Logger.callHandlers
 
     def call_handlers(self, record):
-        if listened(provider, 0):
+        if flag.value:
             try:
                 payload = _payload(record)
                 emit(provider, 0, payload, len(payload))

@@ -238,6 +238,11 @@ int ltt_provider_listened(const struct ltt_provider *provider, uint32_t event)
 	return event < provider->nr && ltt_site_armed(&provider->events[event].site);
 }
 
+void ltt_provider_flag(void *data, int listened)
+{
+	__atomic_store_n((int *)data, listened, __ATOMIC_RELAXED);
+}
+
 /* --- emitting ------------------------------------------------------------------------------- */
 
 /* Return: 0; -EINVAL: the payload is not as described. */
