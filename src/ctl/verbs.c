@@ -227,7 +227,6 @@ const char *verb_option_elsewhere(const char *verb, const char *option)
 static const struct {
 	const char *name, *sentence;
 } later[] = {
-	{ "export-maps", "maps are not there yet" },
 	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
 	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
 };

@@ -314,6 +314,23 @@ static void lists(void)
 	EXPECT("lttctl list demo --mem-usage=total", 5, "", "always shows the memory");
 	EXPECT("lttctl list --style=compact", 5, "", "--json");
 	EXPECT("lttctl --relayd-path=/x/y create rl --live", 1, "", "'/x/y' can't be started");
+	EXPECT("lttctl show-maps -s demo | tail -n 2 | head -n 1", 0,
+	       "  it's\\x09  -2147483647 (wrapped)\n", NULL);
+	EXPECT("lttctl show-maps -s demo --per=part --shared --json | jq -c '.result.map_channels[0].values'",
+	       0,
+	       "[{\"map_key\":\"it's\\t\",\"value\":2,\"wrapped\":false,\"owner\":\"shared\",\"uid\":7,"
+	       "\"part\":2}]\n",
+	       NULL);
+	EXPECT("lttctl export-maps -s demo | sed -n 5p", 0,
+	       "INSERT INTO map_channels VALUES(1, 'demo', 'user', 'hits', 'signed-int-32', 1, 'process', "
+	       "'per-event', 'sum-into-shared', 1, 3);\n",
+	       NULL);
+	EXPECT("lttctl export-maps -s demo | sed -n 7p", 0,
+	       "INSERT INTO map_values VALUES(1, CAST(x'6974277309' AS TEXT), 'shared', 7, NULL, 2, 2);\n",
+	       NULL);
+	EXPECT("lttctl export-maps -s demo --format=csv", 1, "", "is not sqlite");
+	EXPECT_PART("lttctl list demo --map-channel=hits", 0, "Map channel hits (user): 1 of 1 keys");
+	EXPECT("lttctl list --map-channel=hits", 1, "", "lttctl list SESSION --map-channel=NAME");
 	EXPECT("lttctl help metadata", 5, "", "metadata: nothing can be regenerated");
 	EXPECT("lttctl list -f", 1, "", "lttctl list -u --fields");
 	EXPECT("lttctl list demmo", 1, "", "did you mean 'demo'?");

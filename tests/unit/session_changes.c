@@ -90,6 +90,11 @@ static int do_rotation_disable(int client)
 	return HARNESS_CALL(client, rotation_disable, NAME, .size = 1).code;
 }
 
+static int do_map_add(int client)
+{
+	return HARNESS_CALL(client, map_add, NAME, .domain = DOMAIN_USER, .name = "hits").code;
+}
+
 static const struct change {
 	const char *name;
 	int (*make)(int client);
@@ -99,7 +104,7 @@ static const struct change {
 	{ "event_enable", do_event_enable },	   { "event_disable", do_event_disable },
 	{ "channel_disable", do_channel_disable }, { "track", do_track },
 	{ "snapshot_output", do_snapshot_output }, { "rotation_enable", do_rotation_enable },
-	{ "rotation_disable", do_rotation_disable },
+	{ "rotation_disable", do_rotation_disable }, { "map_add", do_map_add },
 };
 
 #define IF_ANYONE(name)

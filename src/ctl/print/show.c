@@ -326,4 +326,7 @@ void show_status(FILE *out, struct json_object *session)
 void show_details(FILE *out, struct json_object *session)
 {
 	show_session(out, session, true);
+	text_forms(out, session, "map_channels",
+		   "\n  Map channel {name} ({domain}): {key_count} of {max_keys} keys, {value_type}, "
+		   "values of each {ownership}[{!rule_count}; no trigger increments it|]\n");
 }

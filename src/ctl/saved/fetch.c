@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "ctl/connect.h"
+#include "ctl/map/rows.h"
 #include "ctl/print/json.h"
 #include "ctl/print/show.h"
 #include "output.h"
@@ -16,6 +17,19 @@ static bool fetch_is_recording(struct json_object *o)
 	return strcmp(state, "recording") == 0 || strcmp(state, "starting") == 0;
 }
 
+static int fetch_maps(struct ctl *ctl, const char *session, struct json_object *o)
+{
+	struct ltt_ctl_maps *list;
+
+	json_set(o, "map_channels", json_object_new_array());
+	if (ctl_done(ctl, ltt_ctl_list_maps(ctl->library, session, &list), &ctl->err) != 0)
+		return ctl->err.code;
+	for (size_t i = 0; i < list->nr; i++)
+		json_append(o, "map_channels", map_json(list->maps[i]));
+	ltt_ctl_maps_free(list);
+	return 0;
+}
+
 struct json_object *saved_fetch(struct ctl *ctl, const char *session)
 {
 	char *output AUTO_FREE = NULL;
@@ -23,6 +37,10 @@ struct json_object *saved_fetch(struct ctl *ctl, const char *session)
 
 	if (show_fetch(ctl, session, &o, &ctl->err) != 0)
 		return NULL;
+	if (fetch_maps(ctl, session, o) != 0) {
+		json_object_put(o);
+		return NULL;
+	}
 	output = xstrdup(json_str(o, "output"));
 	json_object_object_del(o, "output");
 	output_set(o, output);

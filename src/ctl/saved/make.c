@@ -226,6 +226,22 @@ static int make_channel(struct making *m, struct json_object *session, struct js
 	return make_part(m, code, session, channel, "channel");
 }
 
+static int make_map(struct making *m, struct json_object *session, struct json_object *map)
+{
+	struct ltt_ctl_map_options o;
+
+	ltt_ctl_map_options_init(&o);
+#define REPEATED(type, name, init, doc) REPEAT(type, map, &o, name);
+#include "model/map.def"
+	o.session = json_str(session, "name");
+	o.name = json_str(map, "name");
+	o.domain = make_domain(map);
+	if (o.ownership != LTT_CTL_OWNER_PROCESS)
+		o.dead = LTT_CTL_MAP_DEAD_DEFAULT;
+	return make_part(m, ltt_ctl_add_map(m->ctl->library, &o, NULL), session, map,
+			 shape_map.name);
+}
+
 /* --- trackers -------------------------------------------------------------------------------- */
 
 static int make_tracker(struct making *m, struct json_object *session, struct json_object *tracker)
@@ -452,6 +468,8 @@ static int make_contents(struct making *m, struct json_object *session)
 		code = make_tracker(m, session, json_at(session, "trackers", i));
 	for (size_t i = 0; i < json_len(session, "channels") && code == 0; i++)
 		code = make_channel(m, session, json_at(session, "channels", i));
+	for (size_t i = 0; i < json_len(session, "map_channels") && code == 0; i++)
+		code = make_map(m, session, json_at(session, "map_channels", i));
 	for (size_t i = 0; i < json_len(session, "triggers") && code == 0 && !m->is_trial; i++)
 		code = make_trigger(m, session, json_at(session, "triggers", i));
 	return code;

@@ -70,6 +70,17 @@ static const struct field channel_fields[] = {
 #include "model/channel.def"
 };
 
+static const struct field map_fields[] = {
+	{ .key = "name", .kind = FIELD_TEXT, .must = true, .doc = "name of the map channel" },
+	{ .key = "domain",
+	  .kind = FIELD_WORD,
+	  .must = true,
+	  .words = &words_domain,
+	  .doc = "origin of the events that increment its values" },
+#define SHOWN FIELD
+#include "model/map.def"
+};
+
 static const struct field rule_fields[] = {
 #define SHOWN FIELD
 #include "model/rule.def"
@@ -145,6 +156,13 @@ const struct shape shape_channel = {
 	.lists = { { "rules", &shape_rule } },
 };
 
+const struct shape shape_map = {
+	.name = "map_channel",
+	.doc = "A map channel; its values are not saved.",
+	.fields = map_fields,
+	.nr = ARRAY_SIZE(map_fields),
+};
+
 const struct shape shape_session = {
 	.name = "session",
 	.doc = "A session.",
@@ -152,6 +170,7 @@ const struct shape shape_session = {
 	.nr = ARRAY_SIZE(session_fields),
 	.lists = { { "trackers", &shape_tracker },
 		   { "channels", &shape_channel },
+		   { "map_channels", &shape_map },
 		   { "triggers", &shape_trigger } },
 };
 

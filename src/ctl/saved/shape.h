@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * shape.h - the contents of files of saved sessions: the elements of a session, a channel, an event
- * rule, a tracker, and a trigger whose condition or actions concern the session. The model's tables
- * (model/words.h) are expanded here, once; reading, writing and the schema walk along these shapes.
- * Elements have the names and values of `lttctl --json list SESSION`.
+ * shape.h - the contents of files of saved sessions: the elements of a session, a channel, a map
+ * channel, an event rule, a tracker, and a trigger whose condition or actions concern the session.
+ * The model's tables (model/words.h) are expanded here, once; reading, writing and the schema walk
+ * along these shapes. Elements have the names and values of `lttctl --json list SESSION`.
  */
 #ifndef SAVED_SHAPE_H
 #define SAVED_SHAPE_H
@@ -56,11 +56,11 @@ struct shape {
 	const char *doc;
 	const struct field *fields;
 	size_t nr;
-	struct shape_list lists[3];
+	struct shape_list lists[4];
 };
 
 extern const struct shape shape_session, shape_channel, shape_rule, shape_tracker, shape_trigger,
-	shape_action;
+	shape_action, shape_map;
 
 /** The field of an element; NULL: the shape has none of that name. */
 const struct field *shape_field(const struct shape *shape, const char *name);

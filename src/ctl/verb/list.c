@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "ctl/home.h"
+#include "ctl/map/rows.h"
 #include "ctl/session/leftover.h"
 #include "ctl/options.h"
 #include "ctl/session/logger.h"
@@ -22,7 +23,7 @@
 
 static struct {
 	struct domain_options domain;
-	char *channel;
+	char *channel, *map;
 	int fields, active, domains, no_truncate, syscall;
 } opt;
 
@@ -32,6 +33,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("active", 0, &opt.active,
 		    "only what is recorded now; with -k also functions of modules that are called"),
 	OPTION_CHANNEL(&opt.channel, "only this channel of the session"),
+	OPTION_TEXT("map-channel", 0, &opt.map, "only this map channel of the session", "NAME"),
 	OPTION_FLAG("domain", 'd', &opt.domains, "only the domains of the session"),
 	OPTION_FLAG("no-truncate", 0, &opt.no_truncate, "no effect: text is never truncated"),
 	OPTION_NOT_YET("mem-usage", 0, POPT_ARG_STRING, 2,
@@ -272,6 +274,23 @@ static struct json_object *only_domains(struct json_object *session)
 	return o;
 }
 
+/* The map channels of the session; of its channels none, if one of these is requested. */
+static int list_add_maps(struct ctl *ctl, struct json_object *session)
+{
+	const char *const names[] = { opt.map, NULL };
+	const struct map_choice choice = { .channels = opt.map ? names : NULL };
+	struct json_object *maps = NULL;
+
+	if (map_fetch(ctl, json_str(session, "name"), &choice, &maps) != 0)
+		return ctl->err.code;
+	for (size_t i = 0; i < json_object_array_length(maps); i++)
+		json_object_object_del(json_object_array_get_idx(maps, i), "values");
+	if (opt.map)
+		json_set(session, "channels", json_object_new_array());
+	json_set(session, "map_channels", maps);
+	return 0;
+}
+
 static enum status list_session(struct ctl *ctl, const char *name, struct json_object **ret)
 {
 	struct json_object *session AUTO_RECORD = NULL;
@@ -281,7 +300,8 @@ static enum status list_session(struct ctl *ctl, const char *name, struct json_o
 		return STATUS_ERROR;
 	}
 	if ((domain_any(&opt.domain) && only_domain(ctl, session) != 0) ||
-	    (opt.channel && only_channel(ctl, session, opt.channel) != 0))
+	    (opt.channel && only_channel(ctl, session, opt.channel) != 0) ||
+	    (!opt.channel && list_add_maps(ctl, session) != 0))
 		return STATUS_ERROR;
 	*ret = opt.domains ? only_domains(session) : TAKE(session);
 	return opt.domains ? STATUS_OK : show_warnings(ctl, *ret);
@@ -319,9 +339,11 @@ static enum status list_verb_check(struct ctl *ctl)
 			"system calls need the kernel domain: use lttctl list -k --syscall");
 		return STATUS_ERROR;
 	}
-	if (opt.channel || opt.domains) {
+	if (opt.channel || opt.domains || opt.map) {
 		err_set(&ctl->err, ERR_INVALID, "missing session: use lttctl list SESSION %s",
-			opt.channel ? "--channel=NAME" : "--domain");
+			opt.channel ? "--channel=NAME" :
+			opt.map	    ? "--map-channel=NAME" :
+				      "--domain");
 		return STATUS_ERROR;
 	}
 	return STATUS_OK;

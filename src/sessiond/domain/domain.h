@@ -198,6 +198,8 @@ struct domain_map_ops {
 			   const struct map *map,
 			   void (*fn)(const struct domain_map_value *value, void *data),
 			   void *data);
+	/** Set all values to 0. Return: 0 or the code set in @err. */
+	int (*clear)(struct domain_tracer *domain, const struct session *session, struct err *err);
 	/** Whether an entry of the keeper is the session's. */
 	bool (*is_kept)(struct domain_tracer *domain, const struct session *session, uint64_t id);
 };

@@ -557,6 +557,42 @@ static void ctl_model_stats(struct ctl_answer *a, struct decoder *dec)
 	ctl_model_send(a);
 }
 
+/* It has one key, of two owners. */
+static void ctl_model_maps(struct ctl_answer *a, struct decoder *dec)
+{
+	const struct msg_map m = { .name = "hits",
+				   .domain = DOMAIN_USER,
+				   .keys = 1,
+				   .overflow = 3,
+				   .value_type = MAP_VALUE_INT_32,
+				   .max_keys = 1,
+				   .ownership = OWNERSHIP_PROCESS,
+				   .update = MAP_UPDATE_PER_EVENT,
+				   .dead = MAP_DEAD_SUM };
+	const struct msg_map_part parts[] = { { 0, 0x7fffffff }, { 2, 2 } };
+	struct msg_map_value value = { .key = "it's\t", .uid = 7, .pid = 17 };
+	struct req_map_list req;
+	struct encoder list;
+	uint8_t buf[100];
+
+	CHECK_IS(req_map_list_decode(dec, &req), ==, 0);
+	if (ctl_model_no_session(a, req.session))
+		return;
+	msg_map_encode(ctl_model_begin(a, MSG_map, MSG_ITEM), &m);
+	ctl_model_send(a);
+	for (size_t i = 0; i < 2; i++) {
+		encoder_init(&list, buf, sizeof(buf));
+		msg_map_part_add(&list, &parts[i]);
+		value.parts = encoder_list(&list);
+		msg_map_value_encode(ctl_model_begin(a, MSG_map_value, MSG_ITEM), &value);
+		ctl_model_send(a);
+		value.pid = 0;
+		value.shared = 1;
+	}
+	ctl_model_reply(a, 0, "");
+	ctl_model_send(a);
+}
+
 static void ctl_model_quotas(struct ctl_answer *a)
 {
 	const struct msg_quota m = { 1000, 1, "sessions", 3, 64, 2 };
@@ -797,6 +833,9 @@ void ctl_model_command(struct ctl_answer *a, struct decoder *dec)
 		break;
 	case MSG_stats_list:
 		ctl_model_stats(a, dec);
+		break;
+	case MSG_map_list:
+		ctl_model_maps(a, dec);
 		break;
 	case MSG_quota_list:
 		ctl_model_quotas(a);

@@ -16,7 +16,7 @@
 #define MAP_VERSION 1u
 #define MAP_INDEX_BYTES 65536u
 #define MAP_AREAS_MOST 65536u /* of a session */
-#define MAP_AREA_FDS 2u
+#define MAP_AREA_FDS 2u	      /* besides that of the counts */
 
 /* --- memory ------------------------------------------------------------------------- */
 
@@ -61,6 +61,8 @@ struct map_area {
 	int index_fd, base_fd;
 	struct map_index *index;
 	uint64_t *base;
+	struct list_node cells; /* struct map_cell */
+	uint32_t nr_free;	/* of them */
 };
 
 struct map_key {
@@ -76,6 +78,7 @@ struct map_key {
  *  changed since. */
 struct map_cell {
 	struct list_node node; /* of its key */
+	struct list_node in_area;
 	struct map_area *area;
 	struct map_entry *entry;
 	struct map_key *key;
@@ -122,8 +125,11 @@ static void map_area_free(struct user_session *us, struct map_area *area)
 {
 	if (area->index)
 		munmap(area->index, MAP_INDEX_BYTES);
-	if (area->base)
+	if (area->base) {
 		munmap(area->base, counts_bytes_of(us, area->counts));
+		quota_give(user_map_quotas(us), user_account(us, area->counts->uid), QUOTA_MEMORY,
+			   counts_bytes_of(us, area->counts));
+	}
 	if (area->index_fd >= 0)
 		quota_give(user_map_quotas(us), user_account(us, area->counts->uid),
 			   QUOTA_DESCRIPTORS, MAP_AREA_FDS);
@@ -141,6 +147,7 @@ static struct map_area *map_area_alloc(struct user_session *us, struct user_coun
 	area->counts = counts;
 	area->number = number;
 	area->index_fd = area->base_fd = -1;
+	list_init(&area->cells);
 	list_append(&us->maps.areas, &area->node);
 	us->maps.nr_areas = MAX(us->maps.nr_areas, number + 1);
 	return area;
@@ -192,6 +199,27 @@ static struct map_area *map_area_new(struct user_session *us, uid_t uid, struct 
 	}
 	map_area_keep(us, area);
 	return area;
+}
+
+/* Return: 0 or the code set in @err. */
+static int map_area_need_base(const struct user_session *us, struct map_area *area, struct err *err)
+{
+	const uint64_t bytes = counts_bytes_of(us, area->counts);
+	struct account_id account = user_account(us, area->counts->uid);
+	int ret;
+
+	if (area->base)
+		return 0;
+	if (quota_take_or_explain(user_map_quotas(us), account, QUOTA_MEMORY, bytes, err))
+		return err->code;
+	ret = memfile_new("ltt-map-base", bytes, &area->base_fd);
+	area->base = ret < 0 ? NULL : map_memory(area->base_fd, bytes);
+	if (area->base)
+		return 0;
+	area->base_fd = close_fd(area->base_fd);
+	quota_give(user_map_quotas(us), account, QUOTA_MEMORY, bytes);
+	return err_errno(err, ERR_NO_MEMORY, ret < 0 ? -ret : ENOMEM,
+			 "no memory for the values of maps");
 }
 
 /* --- keys --------------------------------------------------------------------------- */
@@ -285,6 +313,7 @@ static bool map_cell_has_ended(const struct user_session *us, const struct map_c
 static void map_cell_set_state(struct map_cell *cell, enum map_cell_state state)
 {
 	cell->state = state;
+	cell->area->nr_free += state == MAP_CELL_FREE;
 	__atomic_store_n(&cell->entry->state, state, __ATOMIC_RELEASE);
 }
 
@@ -313,6 +342,8 @@ static struct map_cell *map_cell_alloc(struct map_area *area, struct map_key *ke
 	cell->ticks = entry->ticks;
 	cell->extra = entry->extra;
 	list_append(&key->cells, &cell->node);
+	list_append(&area->cells, &cell->in_area);
+	area->nr_free += cell->state == MAP_CELL_FREE;
 	return cell;
 }
 
@@ -335,18 +366,135 @@ static struct map_cell *map_cell_new(struct map_area *area, struct map_key *key,
 	return map_cell_alloc(area, key, to);
 }
 
-static struct map_cell *map_cell_make(struct user_session *us, uid_t uid, struct map_key *key,
-				      const struct map_entry *entry, struct err *err)
+static void map_cell_clear(const struct user_session *us, struct map_cell *cell)
+{
+	const struct user_counts *counts = cell->area->counts;
+
+	for (uint32_t part = 0; part <= us->rec.recorder->config.nr_cpus; part++) {
+		size_t at = (size_t)part * counts->part_words + cell->word;
+
+		cell->area->base[at] = __atomic_load_n(&counts->words[at], __ATOMIC_RELAXED);
+	}
+	cell->extra = cell->entry->extra = 0;
+}
+
+/* A cell of a process that has ended, for another one and another key. */
+static struct map_cell *map_cell_reuse(const struct user_session *us, struct map_area *area,
+				       struct map_key *key, const struct map_entry *entry)
+{
+	const uint32_t bytes = map_entry_bytes(key->text);
+	struct map_cell *cell, *found = NULL;
+
+	list_for_each(cell, &area->cells, in_area)
+		if (!found && cell->state == MAP_CELL_FREE && bytes <= cell->entry->bytes)
+			found = cell;
+	if (!found)
+		return NULL;
+	map_cell_clear(us, found);
+	found->key = key;
+	found->lane = found->entry->lane = entry->lane;
+	found->pid = (pid_t)(found->entry->pid = entry->pid);
+	found->ticks = found->entry->ticks = entry->ticks;
+	found->entry->map = key->map;
+	found->entry->overflow = key->overflow;
+	memcpy(found->entry->key, key->text, strlen(key->text) + 1);
+	list_remove(&found->node);
+	list_append(&key->cells, &found->node);
+	area->nr_free--;
+	map_cell_set_state(found, MAP_CELL_USED);
+	return found;
+}
+
+static uint32_t map_entry_offset(const struct map_cell *cell)
+{
+	return (uint32_t)((const char *)cell->entry - (const char *)cell->area->index);
+}
+
+/* Add the value of a cell to another one of its key, and free it: once, also if the daemon is
+ * killed in between. */
+static void map_cell_fold(const struct user_session *us, struct map_cell *from, struct map_cell *to)
+{
+	struct map_index *index = from->area->index;
+	uint64_t value = to->extra + from->extra;
+
+	for (uint32_t part = 0; part <= us->rec.recorder->config.nr_cpus; part++)
+		value += map_cell_part(from, part);
+	index->extra = value;
+	index->to = map_entry_offset(to);
+	__atomic_store_n(&index->from, map_entry_offset(from), __ATOMIC_RELEASE);
+	to->extra = to->entry->extra = value;
+	map_cell_set_state(from, MAP_CELL_FREE);
+	__atomic_store_n(&index->from, 0, __ATOMIC_RELEASE);
+}
+
+static struct map_cell *map_area_shared(const struct map_area *area, const struct map_cell *than)
+{
+	struct map_cell *cell;
+
+	list_for_each(cell, &than->key->cells, node)
+		if (cell != than && cell->area == area && cell->state == MAP_CELL_SHARED)
+			return cell;
+	return NULL;
+}
+
+/* Free the cells of processes that have ended. */
+static void map_area_tidy(const struct user_session *us, struct map_area *area)
+{
+	struct map_cell *cell, *shared;
+
+	list_for_each(cell, &area->cells, in_area) {
+		map_cell_settle(us, cell);
+		shared = cell->state == MAP_CELL_SHARED ? map_area_shared(area, cell) : NULL;
+		if (shared)
+			map_cell_fold(us, cell, shared);
+	}
+}
+
+static bool map_areas_tidy(struct user_session *us, uid_t uid)
+{
+	struct map_area *area;
+	struct err ignored = { 0 };
+	bool any = false;
+
+	list_for_each(area, &us->maps.areas, node) {
+		if (area->counts->uid != uid)
+			continue;
+		map_area_tidy(us, area);
+		if (!area->nr_free)
+			continue;
+		if (!area->base && map_area_need_base(us, area, &ignored) == 0)
+			map_area_keep(us, area);
+		any |= area->base != NULL;
+	}
+	return any;
+}
+
+static struct map_cell *map_cell_find_room(const struct user_session *us, uid_t uid,
+					   struct map_key *key, const struct map_entry *entry)
 {
 	struct map_cell *cell = NULL;
 	struct map_area *area;
 
 	list_for_each(area, &us->maps.areas, node) {
-		if (area->counts->uid == uid)
-			cell = map_cell_new(area, key, entry);
-		if (cell)
-			return cell;
+		if (cell || area->counts->uid != uid)
+			continue;
+		cell = map_cell_new(area, key, entry);
+		if (!cell && area->nr_free && area->base)
+			cell = map_cell_reuse(us, area, key, entry);
 	}
+	return cell;
+}
+
+static struct map_cell *map_cell_make(struct user_session *us, uid_t uid, struct map_key *key,
+				      const struct map_entry *entry, struct err *err)
+{
+	struct map_cell *cell = map_cell_find_room(us, uid, key, entry);
+	struct map_area *area;
+
+	if (!cell && entry->pid && map_areas_tidy(us, uid))
+		cell = map_cell_find_room(us, uid, key, entry);
+	if (cell)
+		return cell;
 	area = map_area_new(us, uid, err);
 	return area ? map_cell_new(area, key, entry) : NULL;
 }
@@ -416,10 +564,15 @@ static void map_entries_restore(struct user_session *us, struct map_area *area)
 	while (at < used && map_entry_is_valid(area->index, at, area->nr_words)) {
 		struct map_entry *entry = (void *)((char *)area->index + at);
 
+		if (area->index->from && at == area->index->to)
+			entry->extra = area->index->extra;
+		if (at == area->index->from)
+			entry->state = MAP_CELL_FREE;
 		at += entry->bytes;
 		area->nr_words++;
 		map_entry_restore(us, area, entry);
 	}
+	area->index->from = 0;
 	if (at != used) /* nothing is appended behind damage */
 		area->nr_words = MAP_AREA_WORDS;
 }
@@ -446,8 +599,11 @@ static bool map_area_restore(struct user_session *us, uint32_t number, int fds[K
 	area->index_fd = TAKE_FD(fds[1]);
 	if (fds[2] >= 0 && memfile_check(fds[2], counts_bytes_of(us, counts)) == 0)
 		area->base = map_memory(fds[2], counts_bytes_of(us, counts));
-	if (area->base)
+	if (area->base) {
 		area->base_fd = TAKE_FD(fds[2]);
+		(void)!quota_take_or_explain(user_map_quotas(us), user_account(us, counts->uid),
+					     QUOTA_MEMORY, counts_bytes_of(us, counts), &ignored);
+	}
 	(void)!quota_take_or_explain(user_map_quotas(us), user_account(us, counts->uid),
 				     QUOTA_DESCRIPTORS, MAP_AREA_FDS, &ignored);
 	map_entries_restore(us, area);
@@ -564,7 +720,28 @@ static bool user_map_is_kept(struct domain_tracer *domain, const struct session 
 	return false;
 }
 
+static int user_map_clear(struct domain_tracer *domain, const struct session *session,
+			  struct err *err)
+{
+	const struct user_session *us = user_session_find(user_of(domain), session);
+	struct map_area *area;
+	struct map_cell *cell;
+
+	if (!us)
+		return 0;
+	list_for_each(area, &us->maps.areas, node)
+		if (map_area_need_base(us, area, err))
+			return err->code;
+	list_for_each(area, &us->maps.areas, node) {
+		list_for_each(cell, &area->cells, in_area)
+			map_cell_clear(us, cell);
+		map_area_keep(us, area);
+	}
+	return 0;
+}
+
 const struct domain_map_ops user_map_ops = {
+	.clear = user_map_clear,
 	.each_value = user_map_each_value,
 	.is_kept = user_map_is_kept,
 };
