@@ -23,7 +23,8 @@ static enum binaries_need binaries_needs(const char *path)
 
 	if (res < 0)
 		return res == -ENOEXEC ? PERHAPS : NONE;
-	if (facts.foreign || facts.bits != 8 * sizeof(void *) || !facts.dynamic || !elf_has_glibc(&facts))
+	if (facts.foreign || facts.bits != 8 * sizeof(void *) || !facts.dynamic ||
+	    !elf_has_glibc(&facts))
 		return NONE;
 	if (needed_mentions_lttng(path))
 		return CERTAIN;
