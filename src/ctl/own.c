@@ -55,5 +55,7 @@ char *own_library_dir(const char *library)
 
 char *own_library_dir_for(unsigned int bits, const char *library)
 {
-	return own_library_folder(bits == 8 * sizeof(void *) ? "lib" : "lib32", library);
+	char *dir = own_library_folder(bits == 8 * sizeof(void *) ? "lib" : "lib32", library);
+
+	return dir || bits != 32 ? dir : own_library_folder("lib/i386-linux-gnu", library);
 }
