@@ -165,7 +165,9 @@ static void events(void)
 			"event demo  'syscall_entry_openat' not '' level 0 0\n"
 			"event demo  'syscall_exit_openat' not '' level 0 0\n");
 	EXPECT("lttctl enable-event -u --syscall openat", 1, "", "-k (--kernel)");
-	EXPECT("lttctl enable-event -j x", 5, "", "Java");
+	EXPECT("lttctl enable-event -j x", 0,
+	       "java.util.logging logger x enabled in channel channel0 of session demo\n",
+	       "no running application has the handler of ltt-agent.jar");
 	EXPECT("lttctl enable-event -s dmo -u x", 1, "", "did you mean 'demo'?");
 	EXPECT("lttctl enable-event -k 'none:*' | wc -l", 0, "1\n", "no event that matches 'none:*'");
 	EXPECT("lttctl disable-event -u 'web:*'", 0, "User event web:* disabled in session demo\n",

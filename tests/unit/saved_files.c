@@ -95,6 +95,8 @@ static struct json_object *possible_session(const char *output)
 	json_set_str(channel, "name", "c");
 	json_set_str(channel, "ownership", "process");
 	json_set_str(channel, "domain", "user");
+	json_set_bool(channel, "overwrite", false);
+	json_set_bool(channel, "remember", false);
 	json_set_str(rule, "kind", "probe");
 	return session;
 }
