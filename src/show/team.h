@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * team.h - events are decoded and formatted by several threads. The caller's thread reads and
- * merges the streams; batches of events are formatted by any thread, also by the caller's, and
- * written in their order by the one that has formatted the first of them. Events of classes without
- * a literal text (mold.h) are printed by the caller's thread alone, behind all before them.
+ * team.h - events are decoded and formatted by several threads. The caller's thread merges the
+ * streams, whose packets the others check before it gets to them (ahead.h); batches of events are
+ * formatted by any thread, also by the caller's, and written in their order by the one that has
+ * formatted the first of them. Events of classes without a literal text (mold.h) are printed by the
+ * caller's thread alone, behind all before them.
  */
 #ifndef SHOW_TEAM_H
 #define SHOW_TEAM_H
