@@ -172,11 +172,16 @@ struct ltt_ring_cons {
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };
 
+/** The version of a ring set with @gap: an older libltt, which would write there, refuses it. */
+#define LTT_RING_VERSION_GAP 2
 #define LTT_RING_WAIT_FOREVER UINT32_MAX
 
 /** struct ltt_ring_desc - describes a ring set; constant once created.
  *  @blocking_us: longest time that a program which allows it waits for free space, with
- *                LTT_RING_DISCARD; 0: it does not wait; LTT_RING_WAIT_FOREVER: no limit. */
+ *                LTT_RING_DISCARD; 0: it does not wait; LTT_RING_WAIT_FOREVER: no limit.
+ *  @gap: bytes in front of @consumed that the producers leave alone: a page, if the consumer gives
+ *        memory back. So a page that has the byte at @consumed is not written to until that moves
+ *        on, and the consumer may remove its memory before. Else 0. */
 struct ltt_ring_desc {
 	uint64_t magic;
 	uint32_t version;
@@ -188,7 +193,7 @@ struct ltt_ring_desc {
 	uint32_t max_record;  /* bytes, header included */
 	uint32_t clock;       /* enum ltt_clock_kind */
 	uint32_t blocking_us;
-	uint32_t zero;
+	uint32_t gap;
 };
 
 /** The trace clock; ltt_ring_desc.clock and the application protocol. */

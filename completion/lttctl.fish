@@ -96,6 +96,12 @@ function __lttctl_arguments -a option
             printf '%s\n' key value
         case --sort-order
             printf '%s\n' asc desc
+        case --blocking-timeout
+            printf '%s\n' inf 1ms
+        case --buffer-preallocation
+            printf '%s\n' preallocate on-demand
+        case --auto-reclaim-memory
+            printf '%s\n' off consumed
         case --of
             printf '%s\n' functions samples kernel-stacks user-stacks waits memory
         case --color

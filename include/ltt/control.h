@@ -442,7 +442,7 @@ struct ltt_ctl_ring {
  * @preset: not 0: created with the attributes of a struct ltt_ctl_preset.
  * @remember: not 0: it keeps the first events of each process, or of the kernel.
  * @rings: of a session for snapshots: its buffers, 1024 at most; else none.
- * @blocking_us: as in struct ltt_ctl_channel_options.
+ * @blocking_us, @on_demand, @reclaim: as in struct ltt_ctl_channel_options.
  */
 struct ltt_ctl_channel {
 	const char *name;
@@ -472,6 +472,8 @@ struct ltt_ctl_channel {
 	size_t nr_rings;
 	const struct ltt_ctl_ring *const *rings;
 	uint32_t blocking_us;
+	int on_demand;
+	int reclaim;
 };
 
 /** struct ltt_ctl_tracker - a kind of ids by which a session selects tasks: those with one of the
@@ -1042,6 +1044,9 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  * @blocking_us: longest time in microseconds that a program waits in an event while the buffer is
  *	full, before the event is lost; LTT_CTL_BLOCKING_FOREVER: no limit. Only programs with
  *	LTT_ALLOW_BLOCKING in their environment wait. Not for channels that overwrite or remember.
+ * @on_demand: not 0: the memory of a buffer is allocated as programs write to it, not from the
+ *	beginning. @reclaim: not 0: memory of a buffer is given back when its events are written.
+ *	Only for channels of programs that neither overwrite nor remember.
  */
 struct ltt_ctl_channel_options {
 	size_t size;
@@ -1060,6 +1065,8 @@ struct ltt_ctl_channel_options {
 	enum ltt_ctl_output_type output_type;
 	int remember;
 	uint32_t blocking_us;
+	int on_demand;
+	int reclaim;
 };
 
 static inline void ltt_ctl_channel_options_init(struct ltt_ctl_channel_options *channel)

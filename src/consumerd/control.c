@@ -328,6 +328,7 @@ static int make_desc(const struct req_con_ring *req, struct ltt_ring_desc *ret, 
 		.subbuf_size = req->subbuf_size,
 		.clock = req->clock,
 		.blocking_us = req->blocking_us,
+		.gap = req->reclaim ? (uint32_t)sysconf(_SC_PAGESIZE) : 0,
 	};
 	if (ringset_check_channel(req->channel, err))
 		return err->code;
@@ -378,6 +379,7 @@ static int post_ring(const struct request *rq, struct req_con_ring *req, struct 
 		.splice = req->splice,
 		.kept = req->kept != 0,
 		.remembered = req->kept == RING_REMEMBERED,
+		.sparse = req->on_demand,
 	};
 	worker_post(trace->output->worker, job);
 	return 0;

@@ -86,6 +86,7 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.cleared = stats.cleared,
 		.produced = ring->set ? stats.produced : 0,
 		.unreported = ring->set ? 0 : stats.unreported,
+		.memory = ring->set && !cpu ? ringset_memory(ring->set) : 0,
 	};
 }
 

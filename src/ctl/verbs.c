@@ -228,7 +228,8 @@ static const struct {
 	const char *name, *sentence;
 } later[] = {
 	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
-	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
+	{ "reclaim-memory", "programs may write to the free memory of a buffer at any time; "
+			    "'enable-channel --auto-reclaim-memory=consumed' gives it back before" },
 };
 
 const char *verb_later(const char *name)

@@ -104,9 +104,15 @@ static void channels(void)
 	EXPECT("lttctl record --blocking-timeout=x true", 1, "", "or 'inf'");
 	EXPECT("lttctl record --flight=1M --blocking-timeout=1 true", 1, "", "never full");
 	EXPECT("lttctl record -k --blocking-timeout=1 true", 1, "", "the kernel does not wait");
-	EXPECT("lttctl enable-channel -u --buffer-preallocation=on-demand c", 5, "",
-	       "all of their memory from the beginning; use preallocate");
-	EXPECT("lttctl reclaim-memory demo", 5, "", "buffers can't be shrunk");
+	EXPECT("lttctl enable-channel -u --buffer-preallocation=on-demand c", 0,
+	       "User channel c enabled for session demo\n", NULL);
+	EXPECT("lttctl enable-channel -u --buffer-preallocation=later c", 1, "", "or 'on-demand'");
+	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=consumed c", 0,
+	       "User channel c enabled for session demo\n", NULL);
+	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=older-than:5 c", 5, "",
+	       "it is given back then or not at all; use consumed");
+	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=on c", 1, "", "or 'consumed'");
+	EXPECT("lttctl reclaim-memory demo", 5, "", "--auto-reclaim-memory=consumed");
 	EXPECT("lttctl enable-channel -u ../up", 1, "", "begins with a dot");
 	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n",

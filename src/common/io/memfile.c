@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,27 +49,36 @@ static int memfile_make(const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-static int fill_and_seal(int fd, uint64_t bytes)
+static int memfile_fill(int fd, uint64_t bytes)
 {
 	int ret;
 
-	if (fchmod(fd, 0600) < 0 || ftruncate(fd, (off_t)bytes) < 0)
-		return -errno;
 	do
 		ret = fallocate(fd, 0, 0, (off_t)bytes) < 0 ? -errno : 0;
 	while (ret == -EINTR);
+	return ret == -ENOSPC ? -ENOMEM : ret;
+}
+
+static int memfile_make_sealed(const char *name, uint64_t bytes, bool fills, int *ret_fd)
+{
+	AUTO_FD int fd = memfile_make(name);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	if (fchmod(fd, 0600) < 0 || ftruncate(fd, (off_t)bytes) < 0)
+		return -errno;
+	ret = fills ? memfile_fill(fd, bytes) : 0;
 	if (ret < 0)
-		return ret == -ENOSPC ? -ENOMEM : ret;
+		return ret;
 	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
 		return -errno;
+	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
 
 int memfile_new(const char *name, uint64_t bytes, int *ret_fd)
 {
-	AUTO_FD int fd = -1;
-	int ret;
-
 	if (bytes > INT64_MAX)
 		return -ENOMEM;
 	/* an eighth stays with the others */
@@ -76,14 +86,12 @@ int memfile_new(const char *name, uint64_t bytes, int *ret_fd)
 		return -ENOMEM;
 	if (bytes > SMALL_IN_GROUP && bytes > memgroup_available() / 8 * 7)
 		return -EDQUOT;
-	fd = memfile_make(name);
-	if (fd < 0)
-		return fd;
-	ret = fill_and_seal(fd, bytes);
-	if (ret < 0)
-		return ret;
-	*ret_fd = TAKE_FD(fd);
-	return 0;
+	return memfile_make_sealed(name, bytes, true, ret_fd);
+}
+
+int memfile_new_sparse(const char *name, uint64_t bytes, int *ret_fd)
+{
+	return bytes > INT64_MAX ? -ENOMEM : memfile_make_sealed(name, bytes, false, ret_fd);
 }
 
 int memfile_read_only(int fd)

@@ -12,11 +12,14 @@
 #include "base/macros.h"
 
 /**
- * memfile_new() - zeroed memory of @bytes, mode 0600, close-on-exec.
+ * memfile_new() - zeroed memory of @bytes, mode 0600, close-on-exec, with all pages.
  * Return: 0 or negative errno; -ENOMEM: the machine has not enough memory; -EDQUOT: the limit of a
  * control group of this process is reached (memgroup.h).
  */
 int memfile_new(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
+/** The same without pages: the first access to each allocates it, at the expense of the process
+ *  that accesses it, which the kernel ends where there is no memory. */
+int memfile_new_sparse(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
 
 /** Return: available memory in bytes, including caches that the kernel can drop;
  *  UINT64_MAX: unknown. */

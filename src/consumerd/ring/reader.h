@@ -30,6 +30,14 @@ struct ring_words {
 	uint64_t lost[LOST_KINDS];
 };
 
+/** struct reader_reclaim - the place of a ring's data in its file, whose pages are removed when all
+ *  of their records were released; @page: 0: they stay. Owned by the ring set. */
+struct reader_reclaim {
+	int fd;
+	uint64_t base;
+	uint32_t page;
+};
+
 /**
  * struct ring_reader
  * @pos: end of the published records, 64 bits; released <= pos <= released + size, always, but of a
@@ -58,6 +66,7 @@ struct ring_reader {
 	uint32_t max_record;
 	uint32_t clock; /* enum ltt_clock_kind */
 	bool overwrite, kept;
+	struct reader_reclaim reclaim;
 
 	uint64_t pos;
 	uint64_t released;

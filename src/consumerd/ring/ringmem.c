@@ -51,7 +51,7 @@ int ringmem_check(struct ltt_ring_desc *desc, struct err *err)
 	if (desc->num_subbuf == 1)
 		make_two(desc, MAX(page, LTT_RING_PAGE));
 	desc->magic = LTT_RING_MAGIC;
-	desc->version = LTT_RING_VERSION;
+	desc->version = desc->gap ? LTT_RING_VERSION_GAP : LTT_RING_VERSION;
 	desc->data_size = desc->num_subbuf * desc->subbuf_size;
 	desc->max_record = ltt_ring_max_record(desc->data_size);
 	return 0;
@@ -120,10 +120,11 @@ static int write_start(const struct ringmem *mem, int fd)
 	return ret;
 }
 
-static int make_data(struct ringmem *mem, int *ret_fd)
+static int make_data(struct ringmem *mem, bool sparse, int *ret_fd)
 {
 	AUTO_FD int fd = -1;
-	int ret = memfile_new("ltt-ring-data", ltt_ring_data_bytes(&mem->desc), &fd);
+	int ret = (sparse ? memfile_new_sparse : memfile_new)(
+		"ltt-ring-data", ltt_ring_data_bytes(&mem->desc), &fd);
 
 	if (ret == 0)
 		ret = write_start(mem, fd);
@@ -181,14 +182,14 @@ void ringmem_add_to_clock(const struct ringmem *mem, uint64_t clock_add)
 	}
 }
 
-int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, uint64_t clock_add,
-		 struct ringmem_fds *ret, struct err *err)
+int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, bool sparse,
+		 uint64_t clock_add, struct ringmem_fds *ret, struct err *err)
 {
 	AUTO_FD int data_fd = -1;
 	int result;
 
 	*mem = (struct ringmem){ .desc = *desc, .start_ts = now_of_ring(desc->clock) + clock_add };
-	result = make_data(mem, &data_fd);
+	result = make_data(mem, sparse, &data_fd);
 	if (result == 0)
 		result = make_ctl(mem, ret);
 	if (result == 0)

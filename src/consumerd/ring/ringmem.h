@@ -34,14 +34,14 @@ int ringmem_check(struct ltt_ring_desc *desc, struct err *err);
 
 /**
  * ringmem_init() - make both files and map them.
- * @desc: checked. @clock_add: as of struct ltt_ring_cons.
+ * @desc: checked. @sparse: without the pages of the data. @clock_add: as of struct ltt_ring_cons.
  * @ret: owned by the caller. `data` and `ctl` are for applications: `ctl` is read-only, and
  *     only the owner of the file (the calling thread's fsuid) could open it for
  *     writing; `ctl_rw` is for the next consumer.
  * Return: 0 or the error's code; then nothing was made.
  */
-int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, uint64_t clock_add,
-		 struct ringmem_fds *ret, struct err *err);
+int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, bool sparse,
+		 uint64_t clock_add, struct ringmem_fds *ret, struct err *err);
 /** Map memory that an earlier consumer or (@module) the kernel module created. @data_fd,
  *  @ctl_rw_fd stay the caller's. */
 int ringmem_adopt(struct ringmem *mem, const struct ltt_ring_desc *desc, uint64_t clock_add,

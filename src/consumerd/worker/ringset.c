@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/membarrier.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +45,13 @@ static void init_stream(struct ringset *set, struct sink *sink, uint32_t i, stru
 	reader_init(&stream->reader, &set->mem.desc, ringmem_prod(&set->mem, i),
 		    ringmem_data(&set->mem, i), ringmem_cons(&set->mem, i), set->mem.start_ts);
 	stream->reader.kept = set->kept;
+	if (set->mem.desc.gap)
+		stream->reader.reclaim = (struct reader_reclaim){
+			.fd = set->sparse,
+			.base = i * ltt_ring_stride(&set->mem.desc) +
+				ltt_ring_prod_size(set->mem.desc.num_subbuf),
+			.page = set->mem.desc.gap,
+		};
 	stream_init(stream, sink, &set->config, i, box);
 	stream->out->source = (struct splice_source){
 		.splicer = &sink->splicer,
@@ -61,7 +69,7 @@ static struct ringset *ringset_alloc(const struct ringset_spec *spec)
 
 	list_init(&set->node);
 	set->id = spec->id;
-	set->module = set->spliced = -1;
+	set->module = set->spliced = set->sparse = -1;
 	return set;
 }
 
@@ -77,12 +85,33 @@ static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, i
 			 strerror(errno));
 }
 
+/* Without a descriptor the memory stays, and all of it is shown. */
+static void keep_sparse(struct ringset *set, const struct ringset_spec *spec, int data_fd)
+{
+	if (!spec->sparse && !spec->desc.gap)
+		return;
+	set->sparse = fcntl(data_fd, F_DUPFD_CLOEXEC, 0);
+	if (set->sparse < 0)
+		log_warn("channel '%s': no memory of buffers is given back: %s", spec->channel,
+			 strerror(errno));
+}
+
+uint64_t ringset_memory(const struct ringset *set)
+{
+	struct stat st;
+
+	if (set->sparse >= 0 && fstat(set->sparse, &st) == 0)
+		return (uint64_t)st.st_blocks * 512;
+	return set->mem.desc.data_size * set->mem.desc.nr_rings;
+}
+
 static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 			 const struct chunk_trace *trace, int data_fd)
 {
 	set->remembered = spec->remembered;
 	set->kept = spec->kept || spec->remembered;
 	keep_spliced(set, spec, data_fd);
+	keep_sparse(set, spec, data_fd);
 	set->sink = spec->sink;
 	set->config = (struct stream_config){
 		.trace = trace,
@@ -138,7 +167,7 @@ int ringset_new(const struct ringset_spec *spec, const struct chunk_trace *trace
 	struct ringset *set = ringset_alloc(spec);
 
 	disk_leave(trace->disk);
-	if (ringmem_init(&set->mem, &spec->desc, spec->clock_add, ret_fds, err)) {
+	if (ringmem_init(&set->mem, &spec->desc, spec->sparse, spec->clock_add, ret_fds, err)) {
 		free(set);
 		return err->code;
 	}
@@ -169,6 +198,7 @@ static void ringset_close(struct ringset *set)
 	ringmem_fini(&set->mem);
 	close_fd(set->module);
 	close_fd(set->spliced);
+	close_fd(set->sparse);
 	free(set->config.channel);
 	free(set);
 }

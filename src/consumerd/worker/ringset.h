@@ -18,6 +18,7 @@ struct ringset {
 	struct ringmem mem;
 	int module;  /* the kernel module's data descriptor, for poll(); -1: of applications */
 	int spliced; /* the rings' file, if packets are spliced from it; -1 */
+	int sparse;  /* the same, if not all of its pages have memory; -1 */
 	bool kept;   /* ringset_is_kept() */
 	bool remembered; /* a clear leaves its records */
 	struct sink *sink;
@@ -45,6 +46,7 @@ struct ringset_spec {
 	bool kept;		 /* only snapshots take from it, whatever its mode */
 	bool remembered;	 /* the same, and a clear leaves its records */
 	bool splice;		 /* packets are spliced where the output permits it */
+	bool sparse;		 /* its pages are allocated by their first use */
 };
 
 /** Check that @channel is a valid prefix of file names. Return: the code. */
@@ -72,6 +74,8 @@ int ringset_repair(const struct ringset_spec *spec, const struct chunk_trace *tr
 void ringset_drain(const struct ringset *set);
 /** Free the set without a last packet: the next consumer reads its data. */
 struct ringset *ringset_leave(struct ringset *set);
+/** Bytes of memory that the rings take. Main thread, too. */
+uint64_t ringset_memory(const struct ringset *set);
 /** Switch recording on or off. */
 void ringset_switch(struct ringset *set, bool on);
 /** Switch recording off, write the last packets, and free the set. Events that can't be written are

@@ -261,6 +261,8 @@ static const char attributes_form[] =
 	"    buffers: {num_subbuf} x {subbuf_size:b} a CPU, per {ownership}, "
 	"[{?remember}remember|[{?overwrite}overwrite|discard]] mode; {memory:b} of memory now\n"
 	"[    written at least every {switch_timer_us:u?}\n]"
+	"[{?on_demand}    memory is allocated on demand\n]"
+	"[{?reclaim}    memory is given back when its events are written\n]"
 	"[{?blocking_us}    programs that allow it wait "
 	"[{blocking_us=4294967295}without a limit|up to {blocking_us:u}] if a buffer is full\n]"
 	"[    trace files: of {tracefile_size:b?} each"

@@ -138,6 +138,12 @@ static void check_channel(struct checked *c)
 			    !json_flag(c->o, "remember")),
 		   "'blocking_us' belongs to channels of the domain 'user' that neither overwrite "
 		   "nor remember");
+	check_that(c,
+		   (!json_flag(c->o, "on_demand") && !json_flag(c->o, "reclaim")) ||
+			   (!kernel && !json_flag(c->o, "overwrite") &&
+			    !json_flag(c->o, "remember")),
+		   "'on_demand' and 'reclaim' belong to channels of the domain 'user' that neither "
+		   "overwrite nor remember");
 	check_that(
 		c, !json_num(c->o, "tracefile_count") || json_num(c->o, "tracefile_size"),
 		"'tracefile_count' needs a 'tracefile_size': files without a size are never full");

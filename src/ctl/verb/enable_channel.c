@@ -50,9 +50,10 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("buffers-global", 0, &opt.global,
 		    "as --buffer-ownership=system, for the kernel"),
 	OPTION_TEXT("buffer-allocation", 0, &opt.allocation, "only per-cpu is supported", "POLICY"),
-	OPTION_TEXT("buffer-preallocation", 0, &opt.preallocation, "only preallocate is supported",
-		    "POLICY"),
-	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim, "only off is supported", "POLICY"),
+	OPTION_TEXT("buffer-preallocation", 0, &opt.preallocation,
+		    "memory of buffers: preallocate (default), on-demand", "POLICY"),
+	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim,
+		    "give memory back that was written: off (default), consumed", "POLICY"),
 	OPTION_TEXT("blocking-timeout", 0, &opt.blocking,
 		    "programs that allow it wait so long if the buffer is full", "US|inf"),
 	OPTION_TEXT("output", 0, &opt.output, "write and send by: mmap (default), splice", "TYPE"),
@@ -165,14 +166,33 @@ static int take_only(struct ctl *ctl, const char *option, const char *text, cons
 		       option, text, why, value);
 }
 
+/* Of LTTng's policies an age can't be served: memory can be removed while its records are not
+ * released yet, and may be written to at any time from then on. */
+static int take_memory(struct ctl *ctl)
+{
+	const char *alloc = opt.preallocation, *reclaim = opt.reclaim;
+
+	if (alloc && strcmp(alloc, "on-demand") == 0)
+		channel.on_demand = 1;
+	else if (alloc && strcmp(alloc, "preallocate") != 0)
+		return bad_value(ctl, "buffer-preallocation", alloc,
+				 "'preallocate' or 'on-demand'");
+	if (reclaim && strcmp(reclaim, "consumed") == 0)
+		channel.reclaim = 1;
+	else if (reclaim && strncmp(reclaim, "older-than:", 11) == 0)
+		return take_only(ctl, "auto-reclaim-memory", reclaim, "consumed",
+				 "once its events are written, programs may write to memory at any "
+				 "time, so that it is given back then or not at all");
+	else if (reclaim && strcmp(reclaim, "off") != 0)
+		return bad_value(ctl, "auto-reclaim-memory", reclaim, "'off' or 'consumed'");
+	return 0;
+}
+
 static int take_limited(struct ctl *ctl)
 {
 	if (take_only(ctl, "buffer-allocation", opt.allocation, "per-cpu",
 		      "each CPU has a buffer of its own") != 0 ||
-	    take_only(ctl, "buffer-preallocation", opt.preallocation, "preallocate",
-		      "buffers have all of their memory from the beginning") != 0 ||
-	    take_only(ctl, "auto-reclaim-memory", opt.reclaim, "off",
-		      "buffers can't be shrunk") != 0)
+	    take_memory(ctl) != 0)
 		return ctl->err.code;
 	return 0;
 }

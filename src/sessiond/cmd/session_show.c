@@ -36,7 +36,7 @@ static void fill_usage(const struct stats *stats, struct command *cmd, struct se
 			owners[(at = ++nr) - 1].owner = ring.owner;
 		owners[at - 1].used += s->used;
 		owners[at - 1].size += s->size;
-		item->memory += s->size;
+		item->memory += s->memory;
 	}
 	for (at = 0; at < nr; at++) {
 		if (at && owners[at].used <= item->used)

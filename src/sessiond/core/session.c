@@ -428,6 +428,24 @@ static int core_session_check_blocking(const struct session *session, enum domai
 	return 0;
 }
 
+static int core_session_check_memory(const struct session *session, enum domain_id domain,
+				     const struct channel_attr *attr, struct err *err)
+{
+	if (!attr->on_demand && !attr->reclaim)
+		return 0;
+	if (domain == DOMAIN_KERNEL)
+		return err_set(err, ERR_INVALID,
+			       "an event of the kernel can't wait for memory, so that its buffers "
+			       "have all of theirs: omit --buffer-preallocation and "
+			       "--auto-reclaim-memory, or use -u");
+	if (attr->overwrite || attr->remember || session->snapshots)
+		return err_set(err, ERR_INVALID,
+			       "a snapshot has no time for page faults, so that its buffers have all "
+			       "of their memory: omit --buffer-preallocation and "
+			       "--auto-reclaim-memory");
+	return 0;
+}
+
 int session_choose_mode(const struct session *session, enum domain_id domain, uint8_t mode,
 			struct channel_attr *attr, struct err *err)
 {
@@ -447,7 +465,8 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 			       session->name);
 	attr->overwrite = mode == CHANNEL_DEFAULT ? session->snapshots && !attr->remember :
 						    mode == CHANNEL_OVERWRITE;
-	if (core_session_check_blocking(session, domain, attr, err))
+	if (core_session_check_blocking(session, domain, attr, err) ||
+	    core_session_check_memory(session, domain, attr, err))
 		return err->code;
 	if (attr->overwrite && attr->tracefile_size && !session_has_files(session))
 		return err_set(err, ERR_INVALID,

@@ -27,7 +27,8 @@ static int is_power_of_two(uint64_t value)
 
 static int desc_is_sane(const struct ltt_ring_desc *desc)
 {
-	if (desc->magic != LTT_RING_MAGIC || desc->version != LTT_RING_VERSION)
+	if (desc->magic != LTT_RING_MAGIC ||
+	    desc->version != (desc->gap ? LTT_RING_VERSION_GAP : LTT_RING_VERSION))
 		return 0;
 	if (desc->mode > LTT_RING_OVERWRITE || desc->clock > LTT_CLOCK_CYCLES)
 		return 0;
@@ -42,6 +43,8 @@ static int desc_is_sane(const struct ltt_ring_desc *desc)
 		return 0;
 	if (desc->data_size != desc->num_subbuf * desc->subbuf_size ||
 	    desc->data_size >= 1ull << 37)
+		return 0;
+	if (desc->gap && (desc->mode != LTT_RING_DISCARD || desc->gap > desc->data_size / 2))
 		return 0;
 	return desc->max_record > LTT_HDR_EXTENDED &&
 	       desc->max_record <= ltt_ring_max_record(desc->data_size);
@@ -183,7 +186,9 @@ static void set_geometry(struct ring_set *set, const struct ltt_ring_desc *desc)
 	set->stride = stride(desc);
 	set->data_mask = desc->data_size - 1;
 	set->limit =
-		desc->mode == LTT_RING_OVERWRITE ? UINT64_MAX : desc->data_size - LTT_RING_SLACK;
+		desc->mode == LTT_RING_OVERWRITE ?
+			UINT64_MAX :
+			desc->data_size - LTT_RING_SLACK - desc->gap;
 	set->subbuf_mask = ~(desc->subbuf_size - 1);
 	set->step_mask = set->subbuf_mask | ~(uint64_t)(POPULATE_STEP - 1);
 	__atomic_store_n(&ring_clock_is_given, desc->clock != LTT_CLOCK_CYCLES, __ATOMIC_RELAXED);
@@ -311,7 +316,8 @@ int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 		return -ENOMEM;
 	set->bytes = bytes;
 	set->doorbell = doorbell;
-	set->populating = populating_new(desc.nr_rings);
+	if (!desc.gap) /* pages that were given back are to stay away until they are needed */
+		set->populating = populating_new(desc.nr_rings);
 	ret = set_fill(set, &desc, data_fd, ctl_fd, exclusive);
 	if (ret) {
 		ring_set_unmap(set);

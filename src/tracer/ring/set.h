@@ -46,7 +46,8 @@
  * @bytes: size of the memory range (place.h) of the set.
  * @lock: the fallback producer's try-locks, one for each ring, 0 or the mark of the owner
  *        (fallback.c), shared with unreported children; exclusive sets only.
- * @populating: for populate.h, one for each ring; NULL: pages are populated by their first record.
+ * @populating: for populate.h, one for each ring; NULL: pages are populated by their first
+ *              record, as those of rings that give memory back.
  * @blocking_us: longest time that a thread waits in a full ring; 0: none does, and the sequence
  *               counts the loss.
  * @wait_until_ns: of CLOCK_MONOTONIC: no thread waits longer; 0: no limit.

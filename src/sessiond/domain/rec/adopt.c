@@ -106,6 +106,8 @@ void ring_describe(const struct ring *ring, struct req_con_ring *ret)
 			trace_channel->trace->rec->session->snapshots ? RING_KEPT :
 									RING_WRITTEN,
 		.blocking_us = channel->blocking_us,
+		.on_demand = channel->on_demand,
+		.reclaim = channel->reclaim,
 	};
 }
 
