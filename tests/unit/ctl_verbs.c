@@ -319,8 +319,13 @@ static void lists(void)
 	ctl_model.more_points = 0;
 #endif
 	EXPECT("lttctl list --no-truncate | wc -l", 0, "2\n", NULL);
-	EXPECT("lttctl list demo --mem-usage=total", 5, "", "always shows the memory");
-	EXPECT("lttctl list --style=compact", 5, "", "--json");
+	EXPECT("lttctl list demo --mem-usage=total | tail -1", 0, "Memory of all buffers: 4 MiB\n",
+	       NULL);
+	EXPECT("lttctl list demo --mem-usage=most", 1, "", "'total', 'compact' or 'full'");
+	EXPECT("lttctl list --mem-usage=full", 1, "", "missing session");
+	EXPECT("lttctl list demo --style=wide", 1, "", "'compact' or 'breathe'");
+	EXPECT("lttctl list demo --style=compact | grep -c '^$'", 1, "0\n", NULL);
+	EXPECT("lttctl list --style=compact", 1, "", "missing session");
 	EXPECT("lttctl --relayd-path=/x/y create rl --live", 1, "", "'/x/y' can't be started");
 	EXPECT("lttctl show-maps -s demo | tail -n 2 | head -n 1", 0,
 	       "  it's\\x09  -2147483647 (wrapped)\n", NULL);

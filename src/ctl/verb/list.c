@@ -23,7 +23,7 @@
 
 static struct {
 	struct domain_options domain;
-	char *channel, *map;
+	char *channel, *map, *usage, *style;
 	int fields, active, domains, no_truncate, syscall;
 } opt;
 
@@ -36,10 +36,9 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("map-channel", 0, &opt.map, "only this map channel of the session", "NAME"),
 	OPTION_FLAG("domain", 'd', &opt.domains, "only the domains of the session"),
 	OPTION_FLAG("no-truncate", 0, &opt.no_truncate, "no effect: text is never truncated"),
-	OPTION_NOT_YET("mem-usage", 0, POPT_ARG_STRING, 2,
-		       "'lttctl list SESSION' always shows the memory of each channel"),
-	OPTION_NOT_YET("style", 0, POPT_ARG_STRING, 3,
-		       "no effect: text has one style; programs use --json"),
+	OPTION_TEXT("mem-usage", 0, &opt.usage,
+		    "memory of the session's buffers: total, compact (default), full", "KIND"),
+	OPTION_TEXT("style", 0, &opt.style, "of a session: compact, breathe (default)", "STYLE"),
 	OPTION_FLAG("syscall", 'S', &opt.syscall, "with -k: system calls only"),
 	POPT_TABLEEND,
 };
@@ -317,9 +316,29 @@ static enum status list_each(struct ctl *ctl, const char *name)
 	return status;
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return !word || strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
+static int check_style(struct ctl *ctl)
+{
+	if (!is_one_of(opt.usage, "total", "compact", "full"))
+		err_set(&ctl->err, ERR_INVALID,
+			"--mem-usage=%s: this is not 'total', 'compact' or 'full'", opt.usage);
+	else if (!is_one_of(opt.style, "compact", "breathe", "breathe"))
+		err_set(&ctl->err, ERR_INVALID, "--style=%s: this is not 'compact' or 'breathe'",
+			opt.style);
+	else if ((opt.usage || opt.style) && !operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID, "missing session: use lttctl list SESSION --%s=%s",
+			opt.usage ? "mem-usage" : "style", opt.usage ? opt.usage : opt.style);
+	return ctl->err.code;
+}
+
 static enum status list_verb_check(struct ctl *ctl)
 {
-	enum status status = domain_any(&opt.domain) ? domain_check_any(ctl, &opt.domain) :
+	enum status status = check_style(ctl)	      ? STATUS_ERROR :
+			     domain_any(&opt.domain) ? domain_check_any(ctl, &opt.domain) :
 						      STATUS_OK;
 
 	if (status == STATUS_OK && operand(ctl, 0) && opt.active) {
@@ -394,6 +413,51 @@ static void sessions_text(FILE *out, struct json_object *record)
 	table_print(out, &table);
 }
 
+static void usage_text(FILE *out, struct json_object *session)
+{
+	uint64_t memory = 0;
+	char buf[TEXT_BYTES];
+
+	for (size_t i = 0; i < json_len(session, "channels"); i++)
+		memory += json_num(json_at(session, "channels", i), "memory");
+	fprintf(out, "\nMemory of all buffers: %s\n", text_size(buf, memory));
+	if (strcmp(opt.usage, "full") == 0)
+		text_forms(out, session, "channels",
+			   "  {name}: {memory:b} for {num_subbuf} x {subbuf_size:b} a CPU, per "
+			   "{ownership}; {used:b} of the fullest {size:b} in use\n");
+}
+
+static void details_text(FILE *out, struct json_object *session)
+{
+	show_details(out, session);
+	if (opt.usage && strcmp(opt.usage, "compact") != 0)
+		usage_text(out, session);
+}
+
+/* Without empty lines. */
+static void compact_text(FILE *out, struct json_object *session)
+{
+	char *text = NULL, *rest, *line;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to)
+		return;
+	details_text(to, session);
+	if (fclose(to) == 0)
+		for (rest = text; (line = strsep(&rest, "\n"));)
+			if (*line)
+				fprintf(out, "%s\n", line);
+	free(text);
+}
+
+static void list_session_text(FILE *out, struct json_object *session)
+{
+	bool compact = opt.style && strcmp(opt.style, "compact") == 0;
+
+	(compact ? compact_text : details_text)(out, session);
+}
+
 static void several_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < json_len(record, "sessions"); i++) {
@@ -401,7 +465,7 @@ static void several_text(FILE *out, struct json_object *record)
 
 		fputs(i ? "\n" : "", out);
 		if (!opt.domains) {
-			show_details(out, o);
+			list_session_text(out, o);
 			continue;
 		}
 		text_form(out, o, "{session}:\n");
@@ -433,7 +497,7 @@ static void list_verb_text(FILE *out, struct json_object *record)
 	else if (json_get(record, "domains"))
 		text_forms(out, record, "domains", "{}\n");
 	else
-		show_details(out, record);
+		list_session_text(out, record);
 }
 
 const struct verb verb_list = {
