@@ -745,8 +745,38 @@ static void points(void)
 	CHECK(shapes.nr == 0 && app.nr_points == 0 && app.bytes == 0);
 }
 
+/* Rules for several loggers are rules of one event that coexist. */
+static void loggers(void)
+{
+	struct rule_spec spec = { .pattern = "lttng_python:event",
+				  .exclude = "",
+				  .filter = "l == 1",
+				  .logger = "one" };
+	const struct channel_attr attr = { 0 };
+	struct channel *channel = channel_new("c", DOMAIN_USER, &attr);
+	struct rule *first = channel_add_rule(channel, &spec), *second;
+	struct err err = { 0 };
+
+	CHECK_IS(rule_spec_check(&spec, &err), ==, 0);
+	spec.filter = "l == 2";
+	CHECK_IS(channel_find_rule(channel, &spec), ==, first);
+	spec.logger = "two";
+	CHECK(!channel_find_rule(channel, &spec));
+	second = channel_add_rule(channel, &spec);
+	CHECK_IS(strcmp(rule_handle(second), "two"), ==, 0);
+	spec.logger = "";
+	CHECK(!channel_find_rule(channel, &spec));
+	spec.logger = "a\nb";
+	CHECK_IS(rule_spec_check(&spec, &err), ==, ERR_INVALID);
+	spec.logger = "two";
+	spec.pattern = "*";
+	CHECK_IS(rule_spec_check(&spec, &err), ==, ERR_INVALID);
+	channel_free(channel);
+}
+
 int main(void)
 {
+	loggers();
 	patterns_meet();
 	rules();
 	places();
