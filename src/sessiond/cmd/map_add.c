@@ -40,17 +40,13 @@ int cmd_map_add(struct command *cmd, struct req_map_add *req, struct rep_map_add
 #include "model/map.def"
 	};
 	const char *name = *req->name ? req->name : CHANNEL_DEFAULT_NAME;
+	const struct domain_tracer *tracer = domains_find(&cmd->sd->domains, req->domain);
 	struct map_added *added;
 	struct map *map;
 
-	if (command_domain(cmd, req->domain) != CMD_DONE)
-		return CMD_FAILED;
-	if (!command_tracer(cmd, req->domain)->ops->maps)
-		return command_error(cmd, ERR_UNSUPPORTED,
-				     "map channels of the kernel are not there yet, as its module "
-				     "does not keep counts for a session daemon that is started "
-				     "again; use 'lttctl enable-event --kernel --count'");
-	if (map_attr_resolve(&attr, (enum domain_id)req->domain, &cmd->err) ||
+	if ((tracer && increments_check(tracer, &cmd->err)) ||
+	    command_domain(cmd, req->domain) != CMD_DONE ||
+	    map_attr_resolve(&attr, (enum domain_id)req->domain, &cmd->err) ||
 	    session_add_map(cmd->session, name, (enum domain_id)req->domain, &attr, &map,
 			    &cmd->err))
 		return CMD_FAILED;

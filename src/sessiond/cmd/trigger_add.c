@@ -96,6 +96,17 @@ static enum cmd_now trigger_add_check_outputs(struct command *cmd,
 	return CMD_DONE;
 }
 
+static enum cmd_now trigger_add_check_increments(struct command *cmd,
+						 const struct trigger_spec *spec,
+						 const struct action_spec *actions, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (actions[i].kind == ACTION_INCR_MAP &&
+		    increments_check(command_tracer(cmd, (uint8_t)spec->domain), &cmd->err))
+			return CMD_FAILED;
+	return CMD_DONE;
+}
+
 /* A trigger that is not saved would be lost with the daemon. */
 static enum cmd_now trigger_add_save(struct command *cmd, struct trigger *trigger)
 {
@@ -130,12 +141,23 @@ static void trigger_add_first(void *data)
 	free(added);
 }
 
+/* Maps are incremented; other actions may wait for more. */
+static void trigger_add_incremented(void *data)
+{
+	struct added *added = data;
+	struct sessiond *sd = added->cmd->sd;
+	struct trigger *trigger = trigger_by_id(&sd->triggers, added->trigger);
+
+	if (!trigger || !conditions_first(&sd->conditions, trigger, trigger_add_first, added))
+		trigger_add_first(added);
+}
+
 static int trigger_add_await(struct command *cmd, struct trigger *trigger, uint32_t points)
 {
 	struct added *added = xalloc(sizeof(*added));
 
 	*added = (struct added){ cmd, trigger->id, points };
-	if (increments_refresh(cmd->sd, trigger_add_first, added))
+	if (increments_refresh(cmd->sd, trigger_add_incremented, added))
 		return CMD_WAIT;
 	if (conditions_first(&cmd->sd->conditions, trigger, trigger_add_first, added))
 		return CMD_WAIT;
@@ -160,6 +182,7 @@ int cmd_trigger_add(struct command *cmd, struct req_trigger_add *req, struct rep
 	if (trigger_add_owner(cmd, req, &owner) != CMD_DONE ||
 	    trigger_check(&spec, actions, nr, &cmd->err) ||
 	    trigger_add_check_outputs(cmd, actions, nr) != CMD_DONE ||
+	    trigger_add_check_increments(cmd, &spec, actions, nr) != CMD_DONE ||
 	    trigger_add_check_events(cmd, &spec, owner.uid, &text) != CMD_DONE ||
 	    trigger_add(&cmd->sd->triggers, &owner, req->name, &spec, actions, nr, &trigger,
 			&cmd->err))

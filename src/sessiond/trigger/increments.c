@@ -8,6 +8,16 @@
 #include "base/mem.h"
 #include "sessiond/sessiond.h"
 
+int increments_check(const struct domain_tracer *tracer, struct err *err)
+{
+	if (tracer->ops->maps)
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "map channels of the kernel are not there yet, as its module does not keep "
+		       "counts for a session daemon that is started again; use 'lttctl enable-event "
+		       "--kernel --count'");
+}
+
 static struct map *increments_map(struct sessiond *sd, const struct trigger *trigger,
 				  const struct trigger_action *action, struct session **ret_session)
 {

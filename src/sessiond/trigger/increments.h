@@ -12,8 +12,11 @@
 
 #include "sessiond/core/trigger.h"
 
+struct domain_tracer;
 struct sessiond;
 
+/** Whether the domain has map channels. Return: 0 or the code set in @err. */
+int increments_check(const struct domain_tracer *tracer, struct err *err) MUST_CHECK;
 /** Triggers or maps have changed: find the rules of each map. Where they have changed and @done is
  *  not NULL, the domain's tracer applies them; @done is called when they are in force. Return:
  *  false: none has changed, and @done is not called. */
