@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "syscall_probe.h"
 
-#include <linux/jump_label.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
@@ -86,12 +85,12 @@ static notrace void narrow(const struct event *event, unsigned long *args)
 				  (long)(s32)args[i] : (u32)args[i];
 }
 
-/* Exits are recorded that need their entries. */
-static DEFINE_STATIC_KEY_FALSE(syscall_probe_keeps);
-static unsigned int nr_keeping; /* of them */
+static unsigned int nr_keeping; /* exits are recorded that need their entries */
 
-static noinline notrace void syscall_probe_keep(struct pt_regs *regs, bool compat, long nr)
+/* A probe of its own, so that it costs nothing else. */
+static notrace void on_entry_keep(void *unused, struct pt_regs *regs, long nr)
 {
+	bool compat = compat_is_compat_syscall();
 	const struct event *event = syscalls_event(SYSCALL_EXIT, compat, nr);
 	const struct call *call = container_of(event, struct call, event);
 	unsigned long args[SYSCALL_ARGS];
@@ -113,8 +112,6 @@ static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
 	unsigned long args[NR_ARGS];
 	bool has_number = syscalls_is_unknown(event);
 
-	if (static_branch_unlikely(&syscall_probe_keeps))
-		syscall_probe_keep(regs, compat, nr);
 	if (likely(list_empty(&event->hooks)))
 		return;
 	args[0] = nr;
@@ -214,18 +211,17 @@ static int syscall_probe_attach_keep(void)
 {
 	int ret = nr_keeping ? 0 : kept_begin();
 
+	if (!ret && !nr_keeping)
+		ret = tracepoint_probe_register(tracepoints[SYSCALL_ENTRY], on_entry_keep, NULL);
 	if (!ret)
-		ret = syscall_probe_attach(SYSCALL_ENTRY);
-	if (!ret && !nr_keeping++)
-		static_branch_enable(&syscall_probe_keeps);
+		nr_keeping++;
 	return ret;
 }
 
 static void syscall_probe_detach_keep(void)
 {
 	if (!--nr_keeping)
-		static_branch_disable(&syscall_probe_keeps);
-	syscall_probe_detach(SYSCALL_ENTRY);
+		tracepoint_probe_unregister(tracepoints[SYSCALL_ENTRY], on_entry_keep, NULL);
 }
 
 static int attach_exit(struct hook *hook)
