@@ -10,6 +10,7 @@ import contextlib
 import glob
 import os
 import random
+import re
 import signal
 import socket
 import struct
@@ -278,7 +279,17 @@ def load(t, *options, counters="load"):
     return t.spawn(f"{ltt.PROG}/rapp", "-a", "-c", counters, *options)
 
 
+def catches(app, number):
+    """Whether the program has got so far that it handles this signal; or has ended."""
+    if app.poll() is not None:
+        return True
+    with open(f"/proc/{app.pid}/status", encoding="utf-8", errors="replace") as f:
+        caught, = re.findall(r"^SigCgt:\s*(\w+)$", f.read(), re.M)
+    return int(caught, 16) >> number - 1 & 1
+
+
 def end_load(t, app):
+    ltt.until(lambda: catches(app, signal.SIGTERM), 20, "the handler of the program")
     app.terminate()
     ltt.equal("exit status of the program", app.wait(20 * ltt.PATIENCE), 0)
     t.running.remove(app)
