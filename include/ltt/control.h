@@ -304,6 +304,7 @@ struct ltt_ctl_totals {
  * @undurable: bytes in the spool of data that the relay has, until its store has it, too.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
  * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
+ * @live_url: at which viewers see it, as the relay has it since the last connection began; "": it is not known.
  * @clock_change: the last jump of the traces' clock, or change of its rate; "": none.
  * @snapshot_path, @snapshot_name, @snapshot_max_size: as set by ltt_ctl_set_snapshot_output(); "", "",
  *	0: none.
@@ -351,6 +352,7 @@ struct ltt_ctl_session {
 	uint32_t chunk, archives;
 	int own_daemons;
 	uint64_t undurable;
+	const char *live_url;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. @loading: not 0: the

@@ -718,14 +718,17 @@ static bool is_adopting(const struct output *output)
 static void answer_stats(const struct request *rq, const struct output *output,
 			 const struct err *err)
 {
+	const struct relay_facts relay = worker_relay(output->worker);
 	struct rep_con_stats rep = {
 		.spooled = worker_spooled(output->worker),
+		.clock_offset_ns = relay.clock_offset_ns,
+		.clock_error_ns = relay.clock_error_ns,
 		.undurable = worker_undurable(output->worker),
+		.live_url = relay.live_url,
 	};
 	struct encoder enc;
-	uint8_t buf[64];
+	uint8_t buf[64 + RELAY_CONN_LIVE_BYTES];
 
-	worker_clock(output->worker, &rep.clock_offset_ns, &rep.clock_error_ns);
 	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_stats, rq->header->serial, err);
 	rep_con_stats_encode(&enc, &rep);
 	control_send(rq->control, &enc);

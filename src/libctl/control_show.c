@@ -39,6 +39,7 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 		.undurable = m->undurable,
 		.clock_offset_ns = m->clock_offset_ns,
 		.clock_error_ns = m->clock_error_ns,
+		.live_url = m->live_url,
 		.clock_change = m->clock_change,
 		.chunk = m->chunk,
 		.archives = m->archives,

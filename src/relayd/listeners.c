@@ -151,6 +151,8 @@ int listeners_open(const struct listen_config *config, struct relay *relay, stru
 
 	if (ret == 0)
 		ret = listen_at_urls(&for_viewers);
+	relay->live_port = viewers_port(viewers, false);
+	relay->live_tls_port = viewers_port(viewers, true);
 	relay->keyring = viewers->keyring = ring->keys ? ring : NULL;
 	return ret;
 }

@@ -60,6 +60,7 @@ struct relay {
 	pthread_mutex_t output_lock; /* held while the directory is created again */
 	struct relay_listener listeners[RELAY_MAX_LISTENERS];
 	unsigned int nr_listeners;
+	uint16_t live_port, live_tls_port; /* as viewers_port() */
 	struct relpeers peers;	 /* the sending hosts and their use of resources */
 	struct live live;	 /* state for the viewers' thread */
 	struct keyring *keyring; /* owned by main(); NULL: there are no keys */

@@ -107,6 +107,14 @@ const char *tcp_parse_port(const char *at, uint16_t *ret)
 	return at + len;
 }
 
+uint16_t tcp_port(const struct tcp_addr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&addr->sa;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&addr->sa;
+
+	return ntohs(addr->sa.ss_family == AF_INET6 ? in6->sin6_port : in->sin_port);
+}
+
 bool tcp_is_local(const struct tcp_addr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&addr->sa;

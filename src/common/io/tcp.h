@@ -22,6 +22,7 @@ struct tcp_addr {
 /** Return: 0 or -EINVAL. */
 int tcp_parse(const char *text, struct tcp_addr *ret) MUST_CHECK;
 void tcp_text(const struct tcp_addr *addr, char ret[TCP_TEXT_BYTES]);
+uint16_t tcp_port(const struct tcp_addr *addr);
 /** Whether it is a loopback address. */
 bool tcp_is_local(const struct tcp_addr *addr);
 

@@ -57,9 +57,8 @@ struct relay_conn {
 	struct wire wire;
 	uint32_t epoch;
 	struct zpacker *packer; /* NULL: nothing is compressed */
-	pthread_mutex_t clock_lock;
-	int64_t clock_offset_ns;
-	uint64_t clock_error_ns;
+	pthread_mutex_t facts_lock;
+	struct relay_facts facts;
 	uint64_t idle_ns; /* a sender that is silent for so long is disconnected; 0: none is */
 	uint64_t last_reply_ns; /* time of the relay's last message */
 	uint32_t next_stream;
@@ -119,7 +118,7 @@ struct relay_conn *relay_conn_new(struct relay_conn_config *config, const struct
 	if (link->config.compress)
 		link->packer = zpacker_new();
 	wire_init(&link->wire);
-	pthread_mutex_init(&link->clock_lock, NULL);
+	pthread_mutex_init(&link->facts_lock, NULL);
 	return link;
 }
 
@@ -131,7 +130,7 @@ struct relay_conn *relay_conn_free(struct relay_conn *link)
 	zpacker_free(link->packer);
 	relay_conn_config_fini(&link->config);
 	relay_conn_names_leave(link->lookup);
-	pthread_mutex_destroy(&link->clock_lock);
+	pthread_mutex_destroy(&link->facts_lock);
 	free(link);
 	return NULL;
 }
@@ -370,6 +369,27 @@ static int send_hello(struct relay_conn *link)
 	return relay_conn_fail(link, -EREMOTEIO, &err);
 }
 
+static void note_live_url(struct relay_conn *link, const struct rep_rel_session *rep)
+{
+	char text[TCP_TEXT_BYTES], *end;
+	const char *host = link->url.host;
+
+	tcp_text(&link->addr, text);
+	if (!link->named && (end = strrchr(text, ':'))) {
+		*end = '\0';
+		host = text;
+	}
+	pthread_mutex_lock(&link->facts_lock);
+	*link->facts.live_url = '\0';
+	if (rep->live_port && *rep->live_name)
+		snprintf(link->facts.live_url, sizeof(link->facts.live_url),
+			 link->named && strchr(host, ':') ? "%s[%s]:%u/host/%s" :
+							    "%s%s:%u/host/%s",
+			 link->wire.chan.tls ? "tls://" : "net://", host, rep->live_port,
+			 rep->live_name);
+	pthread_mutex_unlock(&link->facts_lock);
+}
+
 static int send_session(struct relay_conn *link)
 {
 	struct utsname host = { .nodename = "host" };
@@ -398,6 +418,7 @@ static int send_session(struct relay_conn *link)
 	if (rep_rel_session_decode(&dec, &rep) < 0)
 		return relay_conn_fail(link, -EBADMSG, NULL);
 	link->idle_ns = MIN(rep.idle_us, UINT64_MAX / 1000) * 1000;
+	note_live_url(link, &rep);
 	return 0;
 }
 
@@ -465,19 +486,21 @@ static int compare_clocks(struct relay_conn *link)
 			best = (struct req_rel_clock){ (int64_t)(now - begin - took / 2),
 						       took / 2 + 1 };
 	}
-	pthread_mutex_lock(&link->clock_lock);
-	link->clock_offset_ns = best.offset_ns;
-	link->clock_error_ns = best.error_ns;
-	pthread_mutex_unlock(&link->clock_lock);
+	pthread_mutex_lock(&link->facts_lock);
+	link->facts.clock_offset_ns = best.offset_ns;
+	link->facts.clock_error_ns = best.error_ns;
+	pthread_mutex_unlock(&link->facts_lock);
 	return request_clock(link, &best, &now);
 }
 
-void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+struct relay_facts relay_conn_facts(struct relay_conn *link)
 {
-	pthread_mutex_lock(&link->clock_lock);
-	*ret_offset_ns = link->clock_offset_ns;
-	*ret_error_ns = link->clock_error_ns;
-	pthread_mutex_unlock(&link->clock_lock);
+	struct relay_facts facts;
+
+	pthread_mutex_lock(&link->facts_lock);
+	facts = link->facts;
+	pthread_mutex_unlock(&link->facts_lock);
+	return facts;
 }
 
 /* --- where it is ------------------------------------------------------------------- */

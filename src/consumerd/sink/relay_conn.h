@@ -9,6 +9,7 @@
 #define CONSUMERD_SINK_RELAY_CONN_H
 
 #include "base/err.h"
+#include "io/relayurl.h"
 #include "proto/enums.h"
 #include "store/chunk_stream.h"
 #include "wire.h"
@@ -16,6 +17,7 @@
 #define RELAY_CONN_ID_BYTES 16
 #define RELAY_CONN_MAX_POSTED 8u /* packets in flight */
 #define RELAY_CONN_PROBLEM_BYTES 200u
+#define RELAY_CONN_LIVE_BYTES 900u
 
 /** The relay, as the session daemon describes it; owns its strings. */
 struct relay_conn_config {
@@ -53,9 +55,20 @@ void relay_conn_choose(struct relay_conn *link, const char *url);
 const struct relay_conn_config *relay_conn_config(const struct relay_conn *link);
 /** Connect unless the connection is open. Return: 0 or negative errno. */
 int relay_conn_open(struct relay_conn *link) MUST_CHECK;
-/** Difference between the relay's CLOCK_REALTIME and this host's when the last connection began.
- *  Any thread. @ret_error_ns: its uncertainty; 0: the difference is unknown. */
-void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
+/**
+ * struct relay_facts - of the relay when the last connection began; all 0: nothing is known.
+ * @clock_offset_ns: its CLOCK_REALTIME minus this host's.
+ * @clock_error_ns: uncertainty of that; 0: the difference is unknown.
+ * @live_url: at which viewers see the session.
+ */
+struct relay_facts {
+	int64_t clock_offset_ns;
+	uint64_t clock_error_ns;
+	char live_url[RELAY_CONN_LIVE_BYTES];
+};
+
+/** Any thread. */
+struct relay_facts relay_conn_facts(struct relay_conn *link) MUST_CHECK;
 /** Whether it sends a snapshot, which the relay drops if the connection ends before
  *  relay_conn_end(). */
 bool relay_conn_is_snapshot(const struct relay_conn *link);

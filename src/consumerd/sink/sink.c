@@ -98,12 +98,9 @@ int sink_check(struct sink *sink)
 	return error < 0 && ret == 0 ? 1 : ret;
 }
 
-void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+struct relay_facts sink_relay(const struct sink *sink)
 {
-	*ret_offset_ns = 0;
-	*ret_error_ns = 0;
-	if (sink->link)
-		relay_conn_clock(sink->link, ret_offset_ns, ret_error_ns);
+	return sink->link ? relay_conn_facts(sink->link) : (struct relay_facts){ 0 };
 }
 
 void sink_note_gap(struct sink *sink)

@@ -246,8 +246,8 @@ int sink_check(struct sink *sink) MUST_CHECK;
 /** Send some stored data. Return: enum sink_drained, or negative errno: the relay failed. */
 int sink_drain(struct sink *sink, uint64_t now) MUST_CHECK;
 struct sink_state sink_state(const struct sink *sink);
-/** See relay_conn_clock(). Any thread. */
-void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
+/** See relay_conn_facts(); all 0 without a relay. Any thread. */
+struct relay_facts sink_relay(const struct sink *sink) MUST_CHECK;
 /** Bytes that wait for the relay; likewise copies of those that it has, until they are in its
  *  store. Any thread. */
 static inline uint64_t sink_waiting(const struct sink *sink)

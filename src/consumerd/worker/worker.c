@@ -660,9 +660,9 @@ uint64_t worker_undurable(const struct worker *w)
 	return sink_kept(w->sink);
 }
 
-void worker_clock(const struct worker *w, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+struct relay_facts worker_relay(const struct worker *w)
 {
-	sink_clock(w->sink, ret_offset_ns, ret_error_ns);
+	return sink_relay(w->sink);
 }
 
 int worker_listen(struct worker *w)

@@ -52,8 +52,8 @@ void worker_post(struct worker *worker, struct job *job);
 /** Whether the worker has made no progress for so long that the file system seems to hang. Main
  *  thread. */
 bool worker_hangs(const struct worker *worker);
-/** See relay_conn_clock(); without a relay the difference is unknown. */
-void worker_clock(const struct worker *worker, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
+/** See sink_relay(). */
+struct relay_facts worker_relay(const struct worker *worker) MUST_CHECK;
 /** Bytes of data in the spool that the relay has not received. Any thread. */
 uint64_t worker_spooled(const struct worker *worker);
 /** Bytes of data in the spool that the relay has, and its store does not have yet. Any thread. */

@@ -298,7 +298,7 @@ struct json_object *json_session(const struct ltt_ctl_session *session)
 #include "model/session.def"
 	JSON_COPY(o, session, spooled, undurable);
 	json_set(o, "clock_offset_ns", json_object_new_int64(session->clock_offset_ns));
-	JSON_COPY(o, session, clock_error_ns, clock_change, chunk, archives);
+	JSON_COPY(o, session, clock_error_ns, live_url, clock_change, chunk, archives);
 	json_set(o, "totals", json_totals(session->totals));
 	return o;
 }

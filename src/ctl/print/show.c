@@ -107,7 +107,7 @@ static const char disk_form[] =
 	"[{sync=period}Synced to the disk: every {sync_us:u}\n]";
 
 static const char link_form[] =
-	"[Live: viewers see events within {live_us:u?}\n]"
+	"[Live: viewers see events within {live_us:u?}[, at {live_url?}]\n]"
 	"[{?compress}Compressed on its way to the relay\n]"
 	"[{link=up}Link to the relay: up\n]"
 	"[{link=down}Link to the relay: down[{state=recording}; recorded data "

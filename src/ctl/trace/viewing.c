@@ -214,20 +214,21 @@ void viewing_note_snapshots(struct ctl *ctl, const char *path)
 			   snapshots, snapshots == 1 ? " is" : "s are");
 }
 
-/* net://RELAY:PORT is where the trace is sent to; viewers come by another port. */
-static char *live_url(const char *output, const char *session)
+/* Of a relay of an earlier version, and of one that was never reached. */
+static char *viewing_default_url(struct json_object *session)
 {
-	const char *host = strstr(output, "://");
+	const char *output = json_str(session, "output"), *host = strstr(output, "://");
 	struct utsname own = { .nodename = "" };
 	const char *end;
 
 	if (!host)
 		return NULL;
 	host += 3;
-	end = strrchr(host, ':');
+	end = *host == '[' ? host + strcspn(host, "]") : host;
+	end += strcspn(end, ":,");
 	uname(&own);
 	return xasprintf("%s%.*s/host/%s/%s", strncmp(output, TLS, 3) == 0 ? TLS : NET,
-			 end ? (int)(end - host) : (int)strlen(host), host, own.nodename, session);
+			 (int)(end - host), host, own.nodename, json_str(session, "name"));
 }
 
 /* A relay on another machine wants TLS, unless both sides are configured otherwise. @url is
@@ -270,8 +271,12 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	else if (!json_num(found, "live_us"))
 		err_set(&ctl->err, ERR_STATE, "session '%s' is not live (create --live)", name);
 	else
-		url = live_url(json_str(found, "output"), name);
-	return as_it_is_reached(url, clear_text);
+		url = xstrdup(json_str(found, "live_url"));
+	if (!url || *url)
+		return url;
+	free(url);
+	return as_it_is_reached(viewing_default_url(found),
+				clear_text || json_flag(found, "relay_clear"));
 }
 
 /* @more: room for two entries, for the trace. Return: their number. */

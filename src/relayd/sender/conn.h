@@ -18,7 +18,7 @@ struct relsession;
 struct relstream;
 struct chunk_trace;
 
-#define RELCONN_ANSWER_BYTES 1024u
+#define RELCONN_ANSWER_BYTES 1280u
 #define RELCONN_MAX_UNSYNCED 16u
 #define RELCONN_SILENT_US 5000000u /* time limit of a connection to name its session */
 

@@ -56,6 +56,8 @@ static uint32_t sync_period(const struct relconn *conn, const struct req_rel_ses
 static int on_rel_session(const struct relconn_request *rq, struct req_rel_session *req,
 			  struct err *err)
 {
+	const struct relay *relay = rq->conn->relay;
+	AUTO_FREE char *live_name = NULL;
 	struct rep_rel_session rep;
 	int ret;
 
@@ -72,7 +74,9 @@ static int on_rel_session(const struct relconn_request *rq, struct req_rel_sessi
 		return err->code;
 	}
 	rep.path = rq->conn->session->path;
-	rep.idle_us = rq->conn->relay->peers.quotas.idle_us;
+	rep.idle_us = relay->peers.quotas.idle_us;
+	rep.live_name = live_name = live_session_name(rq->conn->session->live);
+	rep.live_port = rq->conn->chan.tls ? relay->live_tls_port : relay->live_port;
 	begin_answer(rq);
 	rep_rel_session_encode(rq->enc, &rep);
 	return 0;

@@ -296,6 +296,11 @@ struct live_session *live_session_open(struct live *live, const char *base, cons
 	return session;
 }
 
+char *live_session_name(const struct live_session *session)
+{
+	return session ? xasprintf("%s/%s", session->host, session->name) : xstrdup("");
+}
+
 bool live_knows(struct live *live, const char *path)
 {
 	LOCKED(&live->lock);

@@ -129,6 +129,8 @@ void live_fini(struct live *live);
 struct live_session *live_session_open(struct live *live, const char *base, const char *path,
 				       int dir_fd, const char *host, const char *name,
 				       uint32_t period_us, bool open_to_all, bool is_old);
+/** HOST/SESSION, as viewers see it; allocated; empty without @session. */
+char *live_session_name(const struct live_session *session) MUST_CHECK;
 /** Report that the sender has disconnected; @ended: for good. The session may be freed. */
 void live_session_close(struct live_session *session, bool ended);
 /** Number of descriptors of all traces. */

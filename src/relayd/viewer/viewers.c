@@ -171,12 +171,30 @@ int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr, enum re
 		return fd;
 	listener->viewers = viewers;
 	listener->link = link;
+	listener->addr.len = sizeof(listener->addr.sa);
+	getsockname(fd, (struct sockaddr *)&listener->addr.sa, &listener->addr.len);
 	ret = listener_init(&listener->listener, viewers->loop, fd, viewers_accept);
 	if (ret < 0)
 		close(fd);
 	else
 		viewers->nr_listeners++;
 	return ret;
+}
+
+uint16_t viewers_port(const struct viewers *viewers, bool tls)
+{
+	const struct viewers_listener *its = viewers->listeners, *end = its + viewers->nr_listeners;
+	uint16_t other = 0;
+
+	for (; its < end; its++) {
+		uint16_t port = tcp_port(&its->addr);
+		bool remote = its->link == RELAY_LINK_DEFAULT && !tcp_is_local(&its->addr);
+
+		if (tls ? its->link == RELAY_LINK_TLS || remote : its->link != RELAY_LINK_TLS)
+			return port;
+		other = other ? other : port;
+	}
+	return other;
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */

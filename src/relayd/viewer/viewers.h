@@ -26,6 +26,7 @@ struct viewers_listener {
 	struct listener listener; /* owns its descriptor */
 	struct viewers *viewers;
 	enum relay_link link;
+	struct tcp_addr addr; /* with the port that the kernel chose */
 };
 
 struct viewers {
@@ -55,6 +56,8 @@ void viewers_fini(struct viewers *viewers);
 /** Open an address, before the thread runs. Return: 0 or negative errno. */
 int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr,
 		   enum relay_link link) MUST_CHECK;
+/** The first port for viewers that connect with TLS, or without; else any; 0: there is none. */
+uint16_t viewers_port(const struct viewers *viewers, bool tls) MUST_CHECK;
 /** Return: 0 or negative errno. */
 int viewers_start(struct viewers *viewers) MUST_CHECK;
 

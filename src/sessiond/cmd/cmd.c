@@ -471,6 +471,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 		.undurable = stats ? stats->undurable : 0,
 		.clock_offset_ns = stats ? stats->clock_offset_ns : 0,
 		.clock_error_ns = stats ? stats->clock_error_ns : 0,
+		.live_url = stats ? stats->live_url : "",
 		.clock_change = clock_change,
 		.chunk = session->chunk.number,
 		.archives = session->chunk.archives,

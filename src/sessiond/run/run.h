@@ -25,6 +25,7 @@ struct stats {
 	uint64_t undurable;	 /* the same until the relay's store has them */
 	int64_t clock_offset_ns; /* the relay's clock minus this host's */
 	uint64_t clock_error_ns; /* uncertainty of that; 0: the offset is unknown */
+	char live_url[900];	 /* at which viewers see the session; "": not known */
 	uint64_t unrecorded;	 /* programs of the session that recorded nothing */
 };
 

@@ -193,6 +193,7 @@ static void stats_there(void *data, const struct con_answer *answer)
 		op->stats.undurable = rep.undurable;
 		op->stats.clock_offset_ns = rep.clock_offset_ns;
 		op->stats.clock_error_ns = rep.clock_error_ns;
+		snprintf(op->stats.live_url, sizeof(op->stats.live_url), "%s", rep.live_url);
 	}
 	/* figures of an output that failed are figures, too, also if it has no streams any more, as
 	 * the programs that had them have ended */
