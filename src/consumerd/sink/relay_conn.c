@@ -493,6 +493,11 @@ static int compare_clocks(struct relay_conn *link)
 	return request_clock(link, &best, &now);
 }
 
+uint32_t relay_conn_epoch(const struct relay_conn *link)
+{
+	return link->epoch;
+}
+
 struct relay_facts relay_conn_facts(struct relay_conn *link)
 {
 	struct relay_facts facts;

@@ -67,6 +67,8 @@ struct relay_facts {
 	char live_url[RELAY_CONN_LIVE_BYTES];
 };
 
+/** Number of connections so far. */
+uint32_t relay_conn_epoch(const struct relay_conn *link) MUST_CHECK;
 /** Any thread. */
 struct relay_facts relay_conn_facts(struct relay_conn *link) MUST_CHECK;
 /** Whether it sends a snapshot, which the relay drops if the connection ends before

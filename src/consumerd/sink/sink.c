@@ -98,6 +98,11 @@ int sink_check(struct sink *sink)
 	return error < 0 && ret == 0 ? 1 : ret;
 }
 
+uint32_t sink_epoch(const struct sink *sink)
+{
+	return sink->link ? relay_conn_epoch(sink->link) : 0;
+}
+
 struct relay_facts sink_relay(const struct sink *sink)
 {
 	return sink->link ? relay_conn_facts(sink->link) : (struct relay_facts){ 0 };

@@ -246,6 +246,8 @@ int sink_check(struct sink *sink) MUST_CHECK;
 /** Send some stored data. Return: enum sink_drained, or negative errno: the relay failed. */
 int sink_drain(struct sink *sink, uint64_t now) MUST_CHECK;
 struct sink_state sink_state(const struct sink *sink);
+/** See relay_conn_epoch(); 0 without a relay. */
+uint32_t sink_epoch(const struct sink *sink) MUST_CHECK;
 /** See relay_conn_facts(); all 0 without a relay. Any thread. */
 struct relay_facts sink_relay(const struct sink *sink) MUST_CHECK;
 /** Bytes that wait for the relay; likewise copies of those that it has, until they are in its

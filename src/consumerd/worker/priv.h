@@ -60,6 +60,7 @@ struct worker {
 		uint64_t ts, ns; /* the same time on the rings' clock and on CLOCK_MONOTONIC */
 		uint64_t margin; /* 0: not known yet */
 	} base;
+	uint32_t marked_epoch; /* the relay's connection for which a round was made */
 	struct disk disk;
 	uint64_t closed_bytes; /* bytes of traces that are closed */
 	bool measure;	       /* disk.used is not known */

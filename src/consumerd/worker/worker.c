@@ -261,9 +261,20 @@ static bool beat_flowing(struct worker *w, uint64_t now)
 	return true;
 }
 
+/* The relay may have been replaced: it knows no beacon, and no event may come that sends one. */
+static bool worker_lacks_beacon(struct worker *w)
+{
+	uint32_t epoch = sink_epoch(w->sink);
+	bool lacks = w->sink->live && epoch != w->marked_epoch && !sink_state(w->sink).behind;
+
+	if (lacks)
+		w->marked_epoch = epoch;
+	return lacks;
+}
+
 static bool beat_quiet(struct worker *w, uint64_t now)
 {
-	if (any(w, ringset_has_data)) {
+	if (any(w, ringset_has_data) || worker_lacks_beacon(w)) {
 		flow(w, now);
 		return true;
 	}
