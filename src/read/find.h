@@ -5,16 +5,27 @@
 
 #include "report.h"
 
+/** struct find_names - names of files, each with its end, in @len bytes. All zero: none. */
+struct find_names {
+	char *text;
+	size_t len, size;
+};
+
+void find_names_add(struct find_names *names, const char *name);
+/** The name behind @name; NULL: the first one. Return: NULL: there are no more. */
+const char *find_names_next(const struct find_names *names, const char *name);
+void find_names_fini(struct find_names *names);
+
 /**
  * struct find_ops - callbacks for the found traces. Each returns 0, or negative errno to stop.
- * @trace: called for a trace, with ownership of @dir_fd.
+ * @trace: called for a trace, with ownership of @dir_fd. @files: those that may be streams.
  * @list: called for a directory with a list of its traces (trace/streamlist.h); may be NULL.
  *        @dir_fd is owned by the caller.
  * @empty: called for the directory of a snapshot without traces: the buffers had no events, or were
  *         not made yet; may be NULL.
  */
 struct find_ops {
-	int (*trace)(void *priv, int dir_fd, const char *label);
+	int (*trace)(void *priv, int dir_fd, const char *label, const struct find_names *files);
 	int (*list)(void *priv, int dir_fd, const char *label);
 	void (*empty)(void *priv);
 };

@@ -27,27 +27,19 @@ static int view_source_by_name(const void *a, const void *b)
 }
 
 /* Every regular file but metadata and hidden ones is a stream. */
-static int find_feeds(struct source *s)
+static void add_feeds(struct source *s, const struct find_names *files)
 {
-	AUTO_DIR DIR *dir = dir_open(s->dir_fd, ".");
-	struct dirent *entry;
+	const char *name = NULL;
 	struct stat st;
 
-	if (!dir)
-		return -errno;
-	while ((entry = dir_next(dir))) {
-		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata") ||
-		    entry->d_type == DT_DIR)
-			continue;
-		if (!fstatat(s->dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISREG(st.st_mode) && st.st_size)
-			feed_add(s, entry->d_name, st.st_size);
-	}
+	while ((name = find_names_next(files, name)))
+		if (!fstatat(s->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+		    st.st_size)
+			feed_add(s, name, st.st_size);
 	if (s->nr_feeds)
 		qsort(s->feeds, s->nr_feeds, sizeof(*s->feeds), view_source_by_name);
 	for (uint32_t i = 0; i < s->nr_feeds; i++)
 		source_tally(s, s->feeds[i]);
-	return 0;
 }
 
 /* host[:program[:(process)]], as babeltrace2 prints it. */
@@ -212,16 +204,25 @@ struct feed *source_add_growing_feed(struct source *s, const char *name, uint64_
 	return feed;
 }
 
-int source_open(int dir_fd, const char *label, struct reporter *reporter,
-		struct source **ret_source)
+struct feed *source_feed(const struct source *s, const char *name)
+{
+	struct feed sought = { .name = (char *)name }, *key = &sought;
+	struct feed **found = s->nr_feeds && !s->live ?
+				      bsearch(&key, s->feeds, s->nr_feeds, sizeof(*s->feeds),
+					      view_source_by_name) :
+				      NULL;
+
+	return found ? *found : NULL;
+}
+
+int source_open(int dir_fd, const char *label, const struct find_names *files,
+		struct reporter *reporter, struct source **ret_source)
 {
 	struct source *s = source_new(dir_fd, label, reporter);
-	int r = find_feeds(s);
+	int r;
 
-	if (r < 0)
-		report(reporter, "%s can't be listed: %s", label, strerror(-r));
-	else
-		r = read_metadata(s);
+	add_feeds(s, files);
+	r = read_metadata(s);
 	if (r < 0) {
 		source_free(s);
 		return r;

@@ -8,6 +8,7 @@
 
 #include "read/feed/feed.h"
 #include "read/clock/guest.h"
+#include "find.h"
 #include "metadata.h"
 #include "report.h"
 #include "read/decode/type.h"
@@ -58,12 +59,15 @@ struct source {
 /**
  * source_open() - open a trace. The sizes of the files are read before the metadata: as events are
  * declared before they are written, the metadata declares all events within these sizes.
- * @dir_fd: owned by the source, also on failure.
+ * @dir_fd: owned by the source, also on failure. @files: those that may be streams.
  * Return: 0; -EPROTO: its metadata can't be read (reported); other negative errno.
  */
-int source_open(int dir_fd, const char *label, struct reporter *reporter,
-		struct source **ret_source) MUST_CHECK;
+int source_open(int dir_fd, const char *label, const struct find_names *files,
+		struct reporter *reporter, struct source **ret_source) MUST_CHECK;
 struct source *source_free(struct source *source);
+
+/** The stream of this name in a trace that does not grow; NULL: it had none. */
+struct feed *source_feed(const struct source *source, const char *name);
 
 /** A live trace, without metadata and streams yet. @path: as the relay names it. */
 struct source *source_new_live(struct live *live, uint64_t id, const char *path,

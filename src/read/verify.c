@@ -155,6 +155,14 @@ void verify_index_end(struct verify_index *index, struct feed *f)
 
 #define NOT_A_FILE "%s/%s is missing: something that is no file has its place"
 
+/* It was there when the trace was opened: it isn't searched for again. */
+static bool had_bytes(const struct source *s, const char *name, uint64_t bytes)
+{
+	const struct feed *feed = source_feed(s, name);
+
+	return feed && feed->window.limit >= bytes;
+}
+
 /* Each file in index/ belongs to a stream, which is made before its index. */
 static void check_stream_of(struct source *s, int index_fd, const char *file)
 {
@@ -162,11 +170,12 @@ static void check_stream_of(struct source *s, int index_fd, const char *file)
 	char name[NAME_MAX + 1];
 	struct stat st, stream;
 
-	if (len < 5 || len > NAME_MAX || strcmp(file + len - 4, ".idx") != 0 ||
-	    fstatat(index_fd, file, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    (uint64_t)st.st_size <= sizeof(struct index_header))
+	if (len < 5 || len > NAME_MAX || strcmp(file + len - 4, ".idx") != 0)
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)len - 4, file);
+	if (had_bytes(s, name, 1) || fstatat(index_fd, file, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (uint64_t)st.st_size <= sizeof(struct index_header))
+		return;
 	if (fstatat(s->dir_fd, name, &stream, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT && fstatat(index_fd, file, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			report(s->reporter, "%s/%s is missing: there is only its index", s->label,
@@ -242,6 +251,8 @@ static void view_verify_check_file(struct source *s, const char *name, uint64_t 
 	char index[NAME_MAX + sizeof("index/.idx")];
 	struct stat st;
 
+	if (had_bytes(s, name, MAX(bytes, (uint64_t)1)))
+		return;
 	snprintf(index, sizeof(index), "index/%s.idx", name);
 	if (fstatat(s->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (!S_ISREG(st.st_mode))
@@ -526,13 +537,49 @@ int verify_list(void *priv, int dir_fd, const char *label)
 	};
 	char *rest = NULL, *e = text ? next_entry(text, &rest) : NULL;
 
-	for (; e; e = next_entry(NULL, &rest)) {
+	for (; e; e = next_entry(NULL, &rest))
 		note_state(e, &session.open);
-		if (is_path(e, strlen(e)))
-			view_verify_check_trace(view, dir_fd, label, e);
-	}
 	add_session(view, &session);
 	return 0;
+}
+
+static int verify_by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Only those that were not found are searched for. @labels: of the others, sorted. */
+static void verify_session_list(struct view *view, const struct view_session *session,
+				const char **labels)
+{
+	AUTO_FREE char *text = xstrdup(session->list);
+	AUTO_FD int fd = -1;
+	char *rest = NULL;
+
+	for (char *e = next_entry(text, &rest); e; e = next_entry(NULL, &rest)) {
+		AUTO_FREE char *label = xasprintf(
+			"%s%s%s", session->label, *session->label ? "/" : "", e);
+
+		if (!is_path(e, strlen(e)) || bsearch(&label, labels, view->nr_sources,
+						      sizeof(*labels), verify_by_text))
+			continue;
+		if (fd < 0)
+			fd = open(session->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		view_verify_check_trace(view, fd, session->label, e);
+	}
+}
+
+void verify_lists(struct view *view)
+{
+	AUTO_FREE const char **labels = xalloc((view->nr_sources + 1) * sizeof(*labels));
+
+	for (size_t i = 0; i < view->nr_sources; i++)
+		labels[i] = view->sources[i]->label;
+	if (view->nr_sources)
+		qsort(labels, view->nr_sources, sizeof(*labels), verify_by_text);
+	for (size_t i = 0; i < view->nr_sessions; i++)
+		if (view->sessions[i].list)
+			verify_session_list(view, &view->sessions[i], labels);
 }
 
 #define PATH_DEPTH 8u /* directories of a trace's path below its session's, at most */

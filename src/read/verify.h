@@ -18,9 +18,10 @@ struct verify_index {
 	bool has_hole;	 /* behind the last entry */
 };
 
-/** find_ops.list() of a view: store the traces of the list that do not exist, and whether the
- *  session has ended. */
+/** find_ops.list() of a view: store the list, and whether the session has ended. */
 int verify_list(void *view, int dir_fd, const char *label);
+/** When all are found: store the traces of all lists that do not exist. */
+void verify_lists(struct view *view);
 /** The same for a part of a session, whose list is in a directory above. */
 void verify_find_session(struct view *view);
 /** When all are found. */

@@ -81,12 +81,12 @@ struct source *view_add_source(struct view *view, struct source *source)
 	return source;
 }
 
-static int add_source(void *priv, int dir_fd, const char *label)
+static int add_source(void *priv, int dir_fd, const char *label, const struct find_names *files)
 {
 	struct view *view = priv;
 	char *below AUTO_FREE = view->guest ? guest_label(view->guest, label) : NULL;
 	struct source *source;
-	int r = source_open(dir_fd, below ? below : label, &view->reporter, &source);
+	int r = source_open(dir_fd, below ? below : label, files, &view->reporter, &source);
 
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
@@ -274,6 +274,8 @@ static int find_all(struct view *view, uint64_t *ret_found)
 		view->reporter.fn = view_hold;
 		view->reporter.priv = &held;
 		r = find_traces(view->dir, &view->reporter, &ops, view, ret_found);
+		if (r == 0)
+			verify_lists(view);
 		view->reporter.fn = reporter.fn;
 		view->reporter.priv = reporter.priv;
 		last = r < 0 || tries == SEARCHES || changed_ns(view->dir) == before;

@@ -419,11 +419,11 @@ static struct {
 } moved;
 
 /* As a rotation does, to a directory that is searched later. */
-static int move_trace(void *priv, int dir_fd, const char *label)
+static int move_trace(void *priv, int dir_fd, const char *label, const struct find_names *files)
 {
 	char from[64], to[64];
 
-	(void)priv, (void)label;
+	(void)priv, (void)label, (void)files;
 	close(dir_fd);
 	snprintf(from, sizeof(from), "places/%s/ust", moved.first);
 	snprintf(to, sizeof(to), "places/%s/ust", moved.last);

@@ -152,35 +152,32 @@ static void tail_add_file(struct tail *tail, struct source *source, const char *
 }
 
 /* A trace that was found: its new streams are added. */
-static int tail_visit(void *priv, int dir_fd, const char *label)
+static int tail_visit(void *priv, int dir_fd, const char *label, const struct find_names *files)
 {
 	AUTO_FD int owned = dir_fd;
-	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
 	struct tail *tail = priv;
 	struct source *source = NULL;
-	struct dirent *entry;
+	const char *name = NULL;
 	int r = 0;
 
 	(void)owned;
-	while ((entry = dir_next(dir)) && !r) {
+	while ((name = find_names_next(files, name)) && !r) {
 		struct tail_file key = { 0 };
 		struct stat st;
 
-		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "metadata") == 0 ||
-		    fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode) || !st.st_size)
+		if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+		    !st.st_size)
 			continue;
 		key.dev = st.st_dev;
 		key.ino = st.st_ino;
-		if (tfind(&key, &tail->by_inode, tail_order) ||
-		    !tail_is_begun(dir_fd, entry->d_name))
+		if (tfind(&key, &tail->by_inode, tail_order) || !tail_is_begun(dir_fd, name))
 			continue;
 		if (!source)
 			source = tail_known_source(tail, dir_fd);
 		if (!source)
 			source = tail_source(tail, dir_fd, label, &r);
 		if (source)
-			tail_add_file(tail, source, entry->d_name, &st);
+			tail_add_file(tail, source, name, &st);
 	}
 	return r == -ENOMEM ? r : 0;
 }
