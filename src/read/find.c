@@ -28,7 +28,7 @@ struct search {
 	alignas(struct dirent64) char entries[LIST_BYTES];
 };
 
-/* The contents of a directory, which is read once: of hundreds of traces each system call counts. */
+/* The contents of a directory, which is read once: system calls of hundreds of traces add up. */
 struct find_dir {
 	struct find_names dirs, files; /* to be searched; that may be streams */
 	bool has_traces, has_streams, has_metadata, has_index, has_parts;

@@ -16,6 +16,7 @@
 #include "read/live/live.h"
 #include "pairs.h"
 #include "read/decode/plan.h"
+#include "skim.h"
 #include "verify.h"
 #include "view_priv.h"
 
@@ -389,6 +390,11 @@ static bool has_selected_name(const struct view_select *select, struct ctf_event
 	return ec->selected != SELECTED_NOT;
 }
 
+bool view_shows(const struct view_select *select, struct ctf_event_class *ec)
+{
+	return has_selected_name(select, ec) && ec->selected == SELECTED_SHOWN;
+}
+
 static bool has_no_name(const struct view_select *select, const struct feed *feed)
 {
 	struct ctf_event_class *ec = feed->sc ? feed->sc->events : NULL;
@@ -411,8 +417,7 @@ struct ahead *view_read_ahead(struct view *view, const struct view_select *selec
 	return ahead;
 }
 
-/* Move the feed with the earliest event to its next one. Return: 0 or negative errno. */
-static int view_advance(struct view *view, const struct view_select *select)
+int view_advance(struct view *view, const struct view_select *select)
 {
 	static const int64_t never = INT64_MAX;
 	struct feed *feed = merge_first(&view->merge);
@@ -764,8 +769,11 @@ int view_scan(struct view *view, const struct view_select *select)
 {
 	int r;
 
+	select = select ?: &everything;
+	if (skim_can_be(view, select))
+		return skim_scan(view, select);
 	do
-		r = event_next(view, select ? select : &everything, NULL);
+		r = event_next(view, select, NULL);
 	while (r > 0);
 	return r;
 }

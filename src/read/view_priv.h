@@ -80,6 +80,11 @@ struct source *view_add_source(struct view *view, struct source *source);
  *  be there; NULL: all have to. Return: 0 or negative errno. */
 int view_peek(struct view *view, const int64_t *begin_ns) MUST_CHECK;
 
+/** Move the feed with the earliest event to its next one. Return: 0 or negative errno. */
+int view_advance(struct view *view, const struct view_select *select) MUST_CHECK;
+/** Whether events of a class are shown, by their name. */
+bool view_shows(const struct view_select *select, struct ctf_event_class *ec);
+
 struct ahead;
 struct ahead_threads;
 

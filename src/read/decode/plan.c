@@ -744,18 +744,29 @@ static uint64_t bits_of(uint64_t word, unsigned int at, unsigned int bits)
 	return word >> at & (UINT64_MAX >> (WORD_BITS - bits));
 }
 
+/* NULL: none has the tag. */
+static inline const struct header_form *find_form(const struct header_plan *plan, uint64_t tag)
+{
+	const struct header_form *form = plan->forms;
+
+	while (tag < form->first || tag > form->last)
+		if (++form == plan->forms + plan->nr_forms)
+			return NULL;
+	return form;
+}
+
 static inline bool read_header(struct reader *r, const struct header_plan *plan)
 {
 	uint64_t pos = align_up(r->pos, plan->align), word, tag;
-	const struct header_form *form = plan->forms;
+	const struct header_form *form;
 
 	if (pos > r->end || r->end - pos < WORD_BITS)
 		return false;
 	word = load64(r->bytes + (pos >> 3) - r->base);
 	tag = bits_of(word, 0, plan->tag_bits);
-	while (tag < form->first || tag > form->last)
-		if (++form == plan->forms + plan->nr_forms)
-			return false;
+	form = find_form(plan, tag);
+	if (!form)
+		return false;
 	r->slots[plan->slot] = tag;
 	r->event_id = bits_of(word, form->id_at, form->id_bits);
 	r->clock = clock_extend(r->clock, bits_of(word, form->clock_at, form->clock_bits),
@@ -785,4 +796,60 @@ struct ctf_event_class *plan_pass(struct reader *r, const struct ctf_stream_clas
 	r->pos = pos;
 	r->clock = clock;
 	return NULL;
+}
+
+/* Return: behind the event; NULL: not all of it is there. */
+static inline const uint8_t *pass_steps(struct reader *r, const struct plan_step *step,
+					const uint8_t *at, const uint8_t *end)
+{
+	for (;; step++) {
+		size_t size;
+
+		if (at > end || (size_t)(end - at) < step->bytes)
+			return NULL;
+		at += step->bytes;
+		if (!step->op)
+			return at;
+		size = skip_value(r, step->op, at, (size_t)(end - at));
+		if (size == SIZE_MAX)
+			return NULL;
+		at += size;
+	}
+}
+
+/* Headers and events begin at bytes. */
+void plan_count(struct reader *r, const struct ctf_stream_class *sc, struct plan_counts *counts)
+{
+	const struct header_plan *plan = sc->header_plan;
+	const uint8_t *at = r->bytes + (r->pos >> 3) - r->base;
+	const uint8_t *end = r->bytes + (r->end >> 3) - r->base;
+	uint64_t clock = r->clock;
+
+	if (!plan || plan->align != 8 || (r->pos & 7) || at > end)
+		return;
+	while ((size_t)(end - at) >= sizeof(uint64_t)) {
+		uint64_t word = load64(at), tag = bits_of(word, 0, plan->tag_bits), id, now;
+		const struct header_form *form = find_form(plan, tag);
+		const struct ctf_event_class *ec;
+		const uint8_t *behind;
+
+		if (!form)
+			break;
+		id = bits_of(word, form->id_at, form->id_bits);
+		now = clock_extend(clock, bits_of(word, form->clock_at, form->clock_bits),
+				   form->clock_bits);
+		ec = id < sc->nr_by_id ? sc->by_id[id] : NULL;
+		if (!ec || !ec->skipped || (form->size & 7 && !ec->skipped->is_aligned) ||
+		    now < counts->last || now > counts->until)
+			break;
+		r->slots[plan->slot] = tag;
+		behind = pass_steps(r, ec->skipped->steps, at + (form->size + 7u) / 8, end);
+		if (!behind)
+			break;
+		plan_count_one(counts, ec->number, now);
+		clock = now;
+		at = behind;
+	}
+	r->clock = clock;
+	r->pos = (r->base + (uint64_t)(at - r->bytes)) * 8;
 }

@@ -194,4 +194,28 @@ bool plan_read_header(struct reader *reader, const struct header_plan *plan);
 struct ctf_event_class *plan_pass(struct reader *reader, const struct ctf_stream_class *sc,
 				  uint64_t *ret_payload);
 
+/** struct plan_counts - counted events: @nr, and those of each class, by its number. @first, @last:
+ *  their times, and @first_of, @last_of: their classes' numbers. @until: none is later. */
+struct plan_counts {
+	uint64_t *of;
+	uint64_t nr, first, last, until;
+	uint32_t first_of, last_of;
+};
+
+static inline void plan_count_one(struct plan_counts *counts, uint32_t number, uint64_t clock)
+{
+	if (!counts->nr++) {
+		counts->first = clock;
+		counts->first_of = number;
+	}
+	counts->last = clock;
+	counts->last_of = number;
+	counts->of[number]++;
+}
+
+/** plan_count() - as plan_pass(), of all events from @reader->pos on up to one that can't be passed
+ *  so, or whose time is before @counts->last or behind @counts->until. */
+void plan_count(struct reader *reader, const struct ctf_stream_class *sc,
+		struct plan_counts *counts);
+
 #endif

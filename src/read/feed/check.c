@@ -145,6 +145,54 @@ static int check_sum(struct feed *f)
 	return feed_damaged(f, "its checksum is wrong");
 }
 
+static void begin_counts(struct skim *skim, const struct feed *f)
+{
+	uint32_t nr = f->packet.sc->nr_sorted;
+
+	if (skim->size < nr) {
+		skim->size = nr;
+		skim->counts.of = xrealloc(skim->counts.of, nr * sizeof(*skim->counts.of));
+	}
+	skim->counts.nr = 0;
+	skim->counts.last = MAX(f->reader.clock, f->last_clock);
+	skim->counts.until = packet_has(&f->packet, ROLE_END) ? f->packet.end : UINT64_MAX;
+	if (nr)
+		memset(skim->counts.of, 0, nr * sizeof(*skim->counts.of));
+}
+
+#define COUNTED_CLASSES 4096u /* of a small packet */
+
+/* Hostile metadata may have a million classes, and packets without events. */
+static bool is_counted(const struct feed *f)
+{
+	return f->skim && f->packet.sc->nr_sorted <= COUNTED_CLASSES + f->packet.size;
+}
+
+/* The events from @at on are counted. Those of a packet that is read after all are marked then. */
+static int count_events(struct feed *f, uint64_t at)
+{
+	struct plan_counts *counts = &f->skim->counts;
+	int result = READ_OK;
+
+	begin_counts(f->skim, f);
+	f->walked_at = UINT64_MAX; /* no event is marked */
+	while (!result && at < f->packet.content_bits) {
+		if (at >> 3 >= f->reader.base) {
+			f->reader.pos = at;
+			plan_count(&f->reader, f->packet.sc, counts);
+			f->next_at = at = f->reader.pos;
+			if (at == f->packet.content_bits)
+				break;
+		}
+		result = pass_event(f, at, true);
+		if (!result)
+			plan_count_one(counts, f->ec->number, f->reader.clock);
+		at = f->next_at;
+	}
+	f->walked_at = f->marks_from;
+	return result;
+}
+
 /* All of it at once, if the window is large enough: else its begin is read once more, later. Bytes
  * that can't be read are reported where they are needed. */
 static void load_packet(struct feed *f)
@@ -169,6 +217,13 @@ static int check_bytes(struct feed *f, const char *why, uint64_t *ret_events)
 	result = result ? result : feed_fill(f, 0, FILL_LEAST);
 	f->next_at = at;
 	begin_marks(f, at);
+	if (f->skim)
+		f->skim->counts.nr = 0;
+	if (!result && is_counted(f)) {
+		result = count_events(f, at);
+		*ret_events = f->skim->counts.nr;
+		return result;
+	}
 	while (!result && at < f->packet.content_bits) {
 		result = pass_event(f, at, true);
 		at = f->next_at;

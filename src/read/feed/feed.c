@@ -310,13 +310,16 @@ int feed_next(struct feed *f, const int64_t *begin_ns, size_t preferred)
 	int r = f->open ? 0 : feed_begin(f, begin_ns, preferred);
 
 	while (!r) {
-		if (f->in_packet)
+		if (f->in_packet && !f->skimmed)
 			r = feed_next_in_packet(f);
 		f->in_packet = r == 1;
 		if (r)
 			return r;
 		r = feed_find(f, begin_ns);
 		f->in_packet = r == 1;
+		f->skimmed = r == 1 && f->skim && f->skim->take(f->skim, f);
+		if (f->skimmed)
+			return r;
 		if (!r && f->source->live) {
 			r = feed_await(f);
 			if (r == LIVE_LATER)

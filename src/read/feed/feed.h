@@ -8,12 +8,14 @@
 #define READ_FEED_FEED_H
 
 #include "read/clock/clock.h"
+#include "read/decode/plan.h"
 #include "packet.h"
 #include "seek.h"
 #include "tally.h"
 #include "window.h"
 
 struct ahead_stream;
+struct feed;
 struct source;
 
 #define MARKS_LEAST 1024u
@@ -25,6 +27,17 @@ struct feed_mark {
 	uint64_t clock;
 	uint32_t at;
 	uint32_t number;
+};
+
+/** struct skim - events are only counted, a packet at a time. @take: called with a packet that is
+ *  whole and its events, by their classes. Return: all of them are taken; false: they are read one
+ *  by one. */
+struct skim {
+	bool (*take)(struct skim *skim, struct feed *feed);
+	struct view *view;
+	const struct view_select *select;
+	struct plan_counts counts;
+	uint32_t size; /* of counts.of */
 };
 
 /**
@@ -45,6 +58,7 @@ struct feed_mark {
  *      that size.
  * @last_clock: of the last event of good packets.
  * @rescan_left: bytes of damaged packets that may be searched for more packets.
+ * @skim: NULL: events are not only counted. @skimmed: those of the current packet were.
  * @ahead: its packets that are checked ahead; NULL: none are.
  * @live_id: of a live stream, at the relay; @until_ns: it has no later event before this time.
  */
@@ -70,6 +84,8 @@ struct feed {
 	uint32_t size_marks, marks_most;
 	struct source *source;
 	struct ahead_stream *ahead;
+	struct skim *skim;
+	bool skimmed;
 	char *name;
 	struct window window;
 	struct tally *tally;
