@@ -49,7 +49,7 @@ struct deferred_packet *deferred_packet_new(const struct view *view)
 	packet->source = feed->source;
 	packet->packet = feed->packet;
 	deferred_copy_context(&packet->packet, &feed->packet);
-	packet->packet.shown = xalloc(feed->packet.shown_len + 1);
+	packet->packet.shown = xalloc(feed->packet.shown_len + PACKET_SHOWN_MORE);
 	if (feed->packet.shown)
 		memcpy(packet->packet.shown, feed->packet.shown, feed->packet.shown_len);
 	packet->nr_slots = feed->source->tc->nr_slots;

@@ -101,8 +101,10 @@ struct plan_pick *event_pick_new(const struct event *event, const struct value *
 int event_pick(struct view *view, const struct plan_pick *pick, struct value *values) MUST_CHECK;
 
 /** event_locate() - find the values of the event that event_next() returned last, for
- *  plan_place(). @bases: PLAN_BASES addresses. Return: as event_pick(). */
-int event_locate(struct view *view, const uint8_t **bases) MUST_CHECK;
+ *  plan_place(). @skipped: of its class, or of one that is alike. @bases: PLAN_BASES addresses.
+ *  Return: as event_pick(). */
+int event_locate(struct view *view, const struct plan_pick *skipped, const uint8_t **bases)
+	MUST_CHECK;
 
 /** event_position() - a number of the event that event_next() returned last: the same in each
  *  reading of the same files, whatever is selected. 0: it returned none. */

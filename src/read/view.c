@@ -617,9 +617,9 @@ int event_pick(struct view *view, const struct plan_pick *pick, struct value *va
 	return feed_pick(view->current, pick, values);
 }
 
-int event_locate(struct view *view, const uint8_t **bases)
+int event_locate(struct view *view, const struct plan_pick *skipped, const uint8_t **bases)
 {
-	return feed_locate(view->current, bases);
+	return feed_locate(view->current, skipped, bases);
 }
 
 static void count_event(struct view *view, struct feed *feed)

@@ -247,8 +247,8 @@ static void brief_put_contexts(struct printer *p, const struct event *event)
 
 	print_color(p, PRINT_DIM);
 	if (event->packet->context.nr) {
-		print_packet_once(event->packet, brief_put_packet);
-		pen_bytes(&p->pen, event->packet->shown, event->packet->shown_len);
+		print_packet_once(event->packet, event->source, NULL, brief_put_packet);
+		print_packet_context(&p->pen, event->packet);
 		any = event->packet->shown_len > 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++)

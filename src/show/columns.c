@@ -737,9 +737,9 @@ static void columns_put_packet(struct pen *pen, const struct packet *packet)
 	pen_fini(&cell);
 }
 
-void print_columns_packet(struct packet *packet)
+void print_columns_packet(struct packet *packet, const struct source *source)
 {
-	print_packet_once(packet, columns_put_packet);
+	print_packet_once(packet, source, NULL, columns_put_packet);
 }
 
 /* Return: whether it could be written so. */
@@ -747,7 +747,7 @@ static bool columns_put_molded(struct printer *p, const struct event *event)
 {
 	const struct mold *mold;
 
-	print_columns_packet(event->packet);
+	print_columns_packet(event->packet, event->source);
 	mold = mold_of(p, event, columns_mold_row, NULL);
 	if (mold)
 		mold_write(p, mold, event, NULL);

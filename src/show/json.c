@@ -339,17 +339,23 @@ static void put_object(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
 
-	view_json_put_env(pen, event->source);
 	view_json_put_event_name(pen, event->ec);
 	if (!mold_takes_part(pen, MOLD_PACKET))
-		pen_bytes(pen, event->packet->shown, event->packet->shown_len);
+		print_packet_context(pen, event->packet);
 	put_contexts(pen, event->stream_context, event->context);
 	put_scope(pen, "fields", event->fields);
 }
 
-void print_json_packet(struct packet *packet)
+/* How exactly a guest's times are known changes while its trace is read. */
+static void view_json_put_source(struct pen *pen, const struct source *source)
 {
-	print_packet_once(packet, put_packet);
+	if (!source->guest)
+		view_json_put_env(pen, source);
+}
+
+void print_json_packet(struct packet *packet, const struct source *source)
+{
+	print_packet_once(packet, source, view_json_put_source, put_packet);
 }
 
 void print_json(struct printer *printer, const struct event *event)
@@ -362,7 +368,10 @@ void print_json(struct printer *printer, const struct event *event)
 		pen_text(pen, ",\"delta_ns\":");
 		pen_json_i64(pen, event->ns - printer->last_ns);
 	}
-	print_json_packet(event->packet);
+	print_json_packet(event->packet, event->source);
+	if (event->source->guest)
+		view_json_put_env(pen, event->source);
+	print_packet_source(pen, event->packet);
 	mold = mold_of(printer, event, put_object, view_json_put_value);
 	if (mold)
 		mold_write(printer, mold, event, view_json_put_value);

@@ -179,6 +179,48 @@ static void mold_place(struct printer *printer, struct mold *mold, const struct 
 	}
 }
 
+static bool mold_parts_are_alike(const struct mold *mold, const struct mold *other)
+{
+	size_t len = 0;
+
+	if (mold->nr != other->nr || memcmp(mold->tasks, other->tasks, sizeof(mold->tasks)) != 0)
+		return false;
+	for (uint32_t i = 0; i < mold->nr; i++) {
+		const struct mold_part *part = &mold->parts[i], *of = &other->parts[i];
+
+		if (part->len != of->len || part->part != of->part || part->way != of->way)
+			return false;
+		len += part->len;
+	}
+	return memcmp(mold->text, other->text, len) == 0;
+}
+
+/* Whether one of them writes the events of both. */
+static bool mold_is_alike(const struct mold *mold, const struct mold *other)
+{
+	if (!mold->is_placed || !other->is_placed || !mold_parts_are_alike(mold, other))
+		return false;
+	for (uint32_t i = 0; i < PLAN_SCOPES; i++)
+		if (!plan_is_alike(mold->scopes[i], other->scopes[i]))
+			return false;
+	return true;
+}
+
+/* The same mold, made for another class before, in place of the last one. Classes of a live
+ * session do not stay. */
+static struct mold *mold_share(struct printer *printer)
+{
+	struct mold *last = printer->molds, *mold = last->next;
+
+	while (mold && !mold_is_alike(mold, last))
+		mold = mold->next;
+	if (!mold || printer->is_live)
+		return last;
+	printer->molds = TAKE(last->next);
+	mold_free(last);
+	return mold;
+}
+
 static struct mold *mold_make(struct printer *printer, const struct event *event,
 			      mold_write_fn *write, mold_value_fn *value)
 {
@@ -188,6 +230,10 @@ static struct mold *mold_make(struct printer *printer, const struct event *event
 
 	mold->next = printer->molds;
 	printer->molds = event->ec->mold = mold;
+	mold->skipped = event->ec->skipped;
+	mold->scopes[0] = event->packet->sc->event_context;
+	mold->scopes[1] = event->ec->context;
+	mold->scopes[2] = event->ec->fields;
 	if (!mold_can_be(event))
 		return mold;
 	mold->base = mold_base(event);
@@ -211,7 +257,7 @@ static struct mold *mold_make(struct printer *printer, const struct event *event
 	}
 	pen_fini(&printer->pen);
 	printer->pen = out;
-	return mold;
+	return event->ec->mold = mold_share(printer);
 }
 
 static bool mold_fits(const struct mold *mold, const struct event *event)
@@ -368,7 +414,7 @@ static void mold_put_part(struct printer *printer, const struct mold *mold,
 	else if (part->way == MOLD_TASKS)
 		print_whole_task(printer, &event->task);
 	else if (part->way == MOLD_PACKETS)
-		pen_bytes(&printer->pen, event->packet->shown, event->packet->shown_len);
+		print_packet_context(&printer->pen, event->packet);
 	else if (part->way == MOLD_TIME)
 		print_time(printer, &printer->pen, event->ns);
 	else

@@ -8,7 +8,8 @@
  * known (read/decode/plan.h), and no event of the class is decoded again.
  *
  * Only a class whose events all have the same values, in their types and order, has one: those that
- * are decoded by a plan (read/decode/plan.h).
+ * are decoded by a plan (read/decode/plan.h). Classes of several traces that are alike share one:
+ * those of 50 processes fit into the processor's caches then.
  */
 #ifndef SHOW_MOLD_H
 #define SHOW_MOLD_H
@@ -79,6 +80,7 @@ struct mold_part {
  * @room: for the text and its numbers.
  * @tasks: indices of the values in struct task, -1: it has none.
  * @is_placed: events need not be decoded; @task_places: then, of the values in struct task.
+ * @scopes, @skipped: of its first class: then, how its events are and how they are found.
  * @base: the event's first value, @noted: bytes of text that belong to parts, @given_up: it can't
  *	be made; while it is made.
  */
@@ -90,6 +92,8 @@ struct mold {
 	struct plan_place task_places[3];
 	uint32_t task_forms[3]; /* print_integer_form() */
 	uint32_t nr, noted;
+	const struct plan_pick *skipped;
+	const struct ctf_type *scopes[PLAN_SCOPES];
 	const struct value *base;
 	bool given_up, is_placed;
 	struct mold_part *parts;

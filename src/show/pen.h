@@ -78,6 +78,19 @@ static inline void pen_bytes(struct pen *pen, const char *s, size_t len)
 	pen->used += len;
 }
 
+#define PEN_PADDING 32u
+
+/** pen_bytes(), where PEN_PADDING more bytes can be read. */
+static inline void pen_padded(struct pen *pen, const char *s, size_t len)
+{
+	char *to = pen_room(pen, len + PEN_PADDING);
+
+	memcpy(to, s, PEN_PADDING);
+	if (len > PEN_PADDING)
+		memcpy(to + PEN_PADDING, s + PEN_PADDING, len - PEN_PADDING);
+	pen->used += len;
+}
+
 static inline void pen_text(struct pen *pen, const char *s)
 {
 	pen_bytes(pen, s, strlen(s));

@@ -46,7 +46,8 @@ void print_other_tick(struct printer *p, int64_t ns, const char *format, bool gm
 	p->tick_ns = ns - (int64_t)(behind % PRINT_TICK_NS);
 }
 
-void print_packet_once(struct packet *packet,
+void print_packet_once(struct packet *packet, const struct source *source,
+		       void (*head)(struct pen *pen, const struct source *source),
 		       void (*write)(struct pen *pen, const struct packet *packet))
 {
 	struct pen pen;
@@ -54,9 +55,12 @@ void print_packet_once(struct packet *packet,
 	if (packet->shown)
 		return;
 	pen_init(&pen, NULL);
+	if (head)
+		head(&pen, source);
+	packet->shown_source = pen.used;
 	write(&pen, packet);
 	packet->shown_len = pen.used;
-	packet->shown = xalloc(pen.used + 1);
+	packet->shown = xalloc(pen.used + PACKET_SHOWN_MORE);
 	memcpy(packet->shown, pen.buf, pen.used);
 	pen_fini(&pen);
 }
@@ -96,7 +100,9 @@ static print_packet_fn *print_packet_of(const struct view_style *style)
 static int print_read(struct view *view, const struct view_select *select, struct event *event,
 		      const uint8_t **bases)
 {
-	int r = mold_is_placed(event->ec) ? event_locate(view, bases) : EVENT_UNPLANNED;
+	const struct mold *mold = event->ec->mold;
+	int r = mold && mold->is_placed ? event_locate(view, mold->skipped, bases) :
+					  EVENT_UNPLANNED;
 
 	if (r == 1)
 		event->bases = bases;
@@ -172,6 +178,7 @@ int view_print(struct view *view, const struct view_select *select, const struct
 	if (style)
 		printer.style = *style;
 	printer.several_hosts = has_several_hosts(view);
+	printer.is_live = view->live;
 	pen_init(&printer.pen, out);
 	pen_init(&printer.task, NULL);
 	view->idle = print_idle;

@@ -40,7 +40,7 @@ struct print_task {
  * @task_width: columns of the widest process and thread so far.
  * @tasks: texts of recent ones, by the number of the thread.
  * @molds: of the classes of events so far.
- * @several_hosts: the traces are of more than one.
+ * @several_hosts: the traces are of more than one. @is_live: traces come and go.
  * @second_ns, @second_text, @second_len: the last second that was written as a time of day.
  * @seconds, @seconds_len: the same second as digits; 0: it is none of those that JSON has so.
  * @tick_ns, @tick_text, @tick_len: the last PRINT_TICK_NS of such a second that was written: its
@@ -55,7 +55,7 @@ struct printer {
 	uint32_t task_width;
 	struct print_task tasks[PRINT_TASKS];
 	struct mold *molds;
-	bool several_hosts;
+	bool several_hosts, is_live;
 	int64_t second_ns;
 	char second_text[64];
 	uint32_t second_len, seconds_len;
@@ -68,10 +68,10 @@ struct printer {
 void print_text(struct printer *printer, const struct event *event);
 void print_brief(struct printer *printer, const struct event *event);
 void print_json(struct printer *printer, const struct event *event);
-/** Have the text of a packet's context, for all of its events (print_packet_once()). */
-void print_text_packet(struct packet *packet);
-void print_json_packet(struct packet *packet);
-void print_columns_packet(struct packet *packet);
+/** Have the text of a packet's source and context, for all of its events (print_packet_once()). */
+void print_text_packet(struct packet *packet, const struct source *source);
+void print_json_packet(struct packet *packet, const struct source *source);
+void print_columns_packet(struct packet *packet, const struct source *source);
 /** One value as JSON. */
 void print_json_value(struct pen *pen, const struct value *value);
 /** A row of printer->style.table, and its first line before it, unless rows are sorted. */
@@ -137,9 +137,23 @@ static inline char *print_clock(struct printer *printer, char *to, int64_t ns, c
 	return to + printer->tick_len + 5;
 }
 
-/** Store the output of @write as the packet's context in text form, for all of its events. */
-void print_packet_once(struct packet *packet,
+/** Store the output of @write as the packet's context in text form, for all of its events, and
+ *  that of @head (NULL: none) as its source. */
+void print_packet_once(struct packet *packet, const struct source *source,
+		       void (*head)(struct pen *pen, const struct source *source),
 		       void (*write)(struct pen *pen, const struct packet *packet));
+
+/** Write the first of these texts, the other one. */
+static inline void print_packet_source(struct pen *pen, const struct packet *packet)
+{
+	pen_padded(pen, packet->shown, packet->shown_source);
+}
+
+static inline void print_packet_context(struct pen *pen, const struct packet *packet)
+{
+	pen_padded(pen, packet->shown + packet->shown_source,
+		   packet->shown_len - packet->shown_source);
+}
 
 /** Whether a member of a packet context is not shown, as the reader itself uses it. */
 static inline bool is_hidden_member(const struct value *value)

@@ -356,7 +356,7 @@ static void team_add_part(struct team *team, struct view *view, struct team_stre
 	uint64_t from = feed->payload_at >> 3;
 
 	if (!stream->packet || stream->offset != feed->packet.offset) {
-		packet(&feed->packet);
+		packet(&feed->packet, feed->source);
 		deferred_packet_unref(stream->packet);
 		stream->packet = deferred_packet_new(view);
 		stream->offset = feed->packet.offset;

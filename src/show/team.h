@@ -14,7 +14,7 @@
 struct view;
 
 typedef void print_fn(struct printer *printer, const struct event *event);
-typedef void print_packet_fn(struct packet *packet);
+typedef void print_packet_fn(struct packet *packet, const struct source *source);
 
 /** Whether the events of a view can be printed in this style by a team. */
 bool team_can_print(const struct view *view, const struct view_select *select,

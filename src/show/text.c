@@ -420,10 +420,6 @@ void print_whole_task(struct printer *p, const struct task *task)
 
 static void view_text_put_event_name(struct printer *p, const struct event *event)
 {
-	if (event->source->host[0]) {
-		pen_name(&p->pen, event->source->host);
-		pen_char(&p->pen, ' ');
-	}
 	if (p->style.tasks && !mold_takes_part(&p->pen, MOLD_TASK))
 		print_whole_task(p, &event->task);
 	if (p->style.loglevel && event->ec->loglevel >= 0) {
@@ -447,6 +443,8 @@ static void put_packet_context(struct pen *pen, const struct packet *packet)
 	const struct value *value = packet->context.at, *end = value + packet->context.nr;
 	uint32_t nr = 0;
 
+	if (!packet->context.nr)
+		return;
 	pen_char(pen, '{');
 	for (value = next_shown(value + 1, end); value < end; value = next_shown(value, end)) {
 		pen_text(pen, nr++ ? ", " : " ");
@@ -570,7 +568,7 @@ static void put_event(struct printer *printer, const struct event *event)
 
 	view_text_put_event_name(printer, event);
 	if (comma && !mold_takes_part(pen, MOLD_PACKET))
-		pen_bytes(pen, event->packet->shown, event->packet->shown_len);
+		print_packet_context(pen, event->packet);
 	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++) {
 		if (!scopes[i])
 			continue;
@@ -584,10 +582,17 @@ static void put_event(struct printer *printer, const struct event *event)
 	}
 }
 
-void print_text_packet(struct packet *packet)
+static void view_text_put_source(struct pen *pen, const struct source *source)
 {
-	if (packet->context.nr)
-		print_packet_once(packet, put_packet_context);
+	if (source->host[0]) {
+		pen_name(pen, source->host);
+		pen_char(pen, ' ');
+	}
+}
+
+void print_text_packet(struct packet *packet, const struct source *source)
+{
+	print_packet_once(packet, source, view_text_put_source, put_packet_context);
 }
 
 void print_text(struct printer *printer, const struct event *event)
@@ -596,7 +601,8 @@ void print_text(struct printer *printer, const struct event *event)
 	const struct mold *mold;
 
 	put_times(printer, event->ns);
-	print_text_packet(event->packet);
+	print_text_packet(event->packet, event->source);
+	print_packet_source(pen, event->packet);
 	mold = mold_of(printer, event, put_event, view_text_put_value);
 	if (mold)
 		mold_write(printer, mold, event, view_text_put_value);

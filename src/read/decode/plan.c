@@ -610,6 +610,25 @@ bool plan_place(const struct ctf_stream_class *sc, const struct ctf_event_class 
 	return place.op;
 }
 
+static bool plan_op_is_alike(const struct plan_op *op, const struct plan_op *other)
+{
+	return op->kind == other->kind && op->bytes == other->bytes && op->slot == other->slot &&
+	       op->stride == other->stride && op->value.count == other->value.count &&
+	       type_is_alike(op->value.type, other->value.type);
+}
+
+bool plan_is_alike(const struct ctf_type *scope, const struct ctf_type *other)
+{
+	if (!scope || !other)
+		return scope == other;
+	if (!scope->plan || !other->plan || scope->plan->nr != other->plan->nr)
+		return false;
+	for (uint32_t i = 0; i < scope->plan->nr; i++)
+		if (!plan_op_is_alike(&scope->plan->ops[i], &other->plan->ops[i]))
+			return false;
+	return true;
+}
+
 int plan_locate(struct reader *r, const struct plan_pick *pick, const uint8_t **bases)
 {
 	uint64_t pos = align_up(r->pos, 8);

@@ -102,6 +102,9 @@ struct plan_place {
 bool plan_place(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
 		uint32_t number, struct plan_place *ret);
 
+/** Whether events of both scopes (NULL: none) are read alike by their plans, and shown alike. */
+bool plan_is_alike(const struct ctf_type *scope, const struct ctf_type *other);
+
 /** plan_locate() - find an event that is skipped by @pick. @bases: PLAN_BASES addresses, for
  *  plan_place(). Return: READ_*. */
 int plan_locate(struct reader *reader, const struct plan_pick *pick, const uint8_t **bases);

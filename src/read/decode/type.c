@@ -98,6 +98,35 @@ struct ctf_event_class *stream_class_event_slow(const struct ctf_stream_class *s
 	return NULL;
 }
 
+static bool mappings_are_alike(const struct ctf_type *type, const struct ctf_type *other)
+{
+	if (type->nr_mappings != other->nr_mappings)
+		return false;
+	for (uint32_t i = 0; i < type->nr_mappings; i++) {
+		const struct ctf_mapping *m = &type->mappings[i], *of = &other->mappings[i];
+
+		if (m->first != of->first || m->last != of->last ||
+		    strcmp(m->label, of->label) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool type_is_alike(const struct ctf_type *type, const struct ctf_type *other)
+{
+	if (type == other)
+		return true;
+	return type->kind == other->kind && type->kind != TYPE_VARIANT &&
+	       type->size_bits == other->size_bits && type->base == other->base &&
+	       type->is_signed == other->is_signed && type->big_endian == other->big_endian &&
+	       type->text == other->text && type->is_set == other->is_set &&
+	       type->mask == other->mask && type->align == other->align &&
+	       type->slot == other->slot && type->nr_fields == other->nr_fields &&
+	       type->length == other->length && mappings_are_alike(type, other) &&
+	       !type->elem == !other->elem &&
+	       (!type->elem || type_is_alike(type->elem, other->elem));
+}
+
 uint32_t enum_find(const struct ctf_type *type, uint64_t value, uint32_t start)
 {
 	for (uint32_t i = start; i < type->nr_mappings; i++) {

@@ -176,6 +176,13 @@ enum ctf_selected {
 };
 
 struct ctf_event_class {
+	/* that each event needs: a line of memory */
+	struct mold *mold;		 /* of its printer (show/mold.h); NULL: not made yet */
+	const struct plan_pick *skipped; /* how an event is, plan.h; NULL: by its types */
+	uint64_t *count;		 /* events of it that were selected */
+	enum ctf_selected selected;
+	uint32_t number; /* in the stream class's @sorted */
+	/* all else */
 	const char *name;
 	uint64_t id;
 	uint64_t stream_id;
@@ -188,19 +195,14 @@ struct ctf_event_class {
 	const struct ctf_type *context;
 	const struct ctf_type *fields;
 	const struct ctf_field *result; /* of a system call: negative ones have names; or NULL */
-	const struct plan_pick *skipped; /* how an event is, plan.h; NULL: by its types */
-	bool uses_slots;		 /* then: values depend on others */
-	uint64_t *count;		 /* events of it that were selected */
-	enum ctf_selected selected;
+	bool uses_slots; /* then: values depend on others */
 	enum ctf_needed needed;
 	bool task_is_known;
 	int16_t task_at[3]; /* of the values of struct task: places among an event's; -1: none */
 	const struct plan_pick *task_pick; /* of these values; NULL: not made yet, or it can't be */
 	int8_t task_picked[3];		   /* their numbers in it; -1: none */
 	uint64_t task_layout;	   /* of event_task_bytes(); 0: places or sizes are not constant */
-	struct mold *mold;	   /* of its printer (show/mold.h); NULL: not made yet */
 	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
-	uint32_t number;	   /* in the stream class's @sorted */
 	uint32_t name_len;
 	bool name_is_plain; /* it is shown without escapes */
 	struct ctf_event_class *next;
@@ -261,6 +263,10 @@ static inline struct ctf_event_class *stream_class_event(const struct ctf_stream
 {
 	return id < sc->nr_by_id ? sc->by_id[id] : stream_class_event_slow(sc, id);
 }
+
+/** Whether values of both types are read and shown alike. Of a struct its members are not compared;
+ *  a variant is never alike. */
+bool type_is_alike(const struct ctf_type *type, const struct ctf_type *other);
 
 /** The first mapping, from @start on, that contains @value. Return: its index, or nr_mappings. */
 uint32_t enum_find(const struct ctf_type *type, uint64_t value, uint32_t start);

@@ -389,16 +389,16 @@ int feed_pick(struct feed *f, const struct plan_pick *pick, struct value *values
 	return feed_decoded(f, at, r);
 }
 
-int feed_locate(struct feed *f, const uint8_t **bases)
+int feed_locate(struct feed *f, const struct plan_pick *skipped, const uint8_t **bases)
 {
 	uint64_t at = f->payload_at;
 
-	if (f->packet.sc->header_is_referred || !f->ec->skipped)
+	if (f->packet.sc->header_is_referred)
 		return FEED_UNPLANNED;
 	f->reader.pos = at;
-	if (at >> 3 >= f->reader.base && plan_locate(&f->reader, f->ec->skipped, bases) == READ_OK)
+	if (at >> 3 >= f->reader.base && plan_locate(&f->reader, skipped, bases) == READ_OK)
 		return 1;
-	return feed_decoded(f, at, feed_payload_locate(f, at, bases));
+	return feed_decoded(f, at, feed_payload_locate(f, at, skipped, bases));
 }
 
 const uint8_t *feed_pick_bytes(const struct feed *f, const struct plan_pick *pick, size_t *ret_len)

@@ -193,7 +193,8 @@ const uint8_t *feed_pick_bytes(const struct feed *feed, const struct plan_pick *
 			       size_t *ret_len);
 
 /** feed_locate() - find the values of the current event (plan_locate()). Return: as feed_pick(). */
-int feed_locate(struct feed *feed, const uint8_t **bases) MUST_CHECK;
+int feed_locate(struct feed *feed, const struct plan_pick *skipped, const uint8_t **bases)
+	MUST_CHECK;
 
 /**
  * feed_decode() - decode the current event.

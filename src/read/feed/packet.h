@@ -13,6 +13,8 @@
 /* No packet header and context is larger than this. */
 #define PACKET_MAX_HEAD (64u << 10)
 
+#define PACKET_SHOWN_MORE 32u
+
 /** Outcomes of packet_parse(). */
 enum {
 	PACKET_OK = 0,
@@ -28,7 +30,8 @@ enum {
  * @cpu: value of a field cpu_id, which stays with @context for display.
  * @lost: cumulative, by cause; a tracer that does not distinguish causes uses OTHER.
  * @context: its values; texts in it point into @head, a copy of the bytes.
- * @shown: the context as text, made by a printer, for all events of the packet.
+ * @shown: the context as text, made by a printer, for all events of the packet; @shown_source:
+ *	bytes before it that describe its source. PACKET_SHOWN_MORE more bytes can be read.
  */
 struct packet {
 	uint64_t offset;
@@ -51,7 +54,7 @@ struct packet {
 	uint8_t *head;
 	size_t head_size;
 	char *shown;
-	size_t shown_len;
+	size_t shown_len, shown_source;
 	const char *why;
 };
 

@@ -20,7 +20,8 @@ int feed_payload(struct feed *feed, uint64_t at, struct values *values, bool has
 int feed_payload_some(struct feed *feed, uint64_t at, const struct plan_pick *pick,
 		      struct value *values) MUST_CHECK;
 /** The same, but values are only found. */
-int feed_payload_locate(struct feed *feed, uint64_t at, const uint8_t **bases) MUST_CHECK;
+int feed_payload_locate(struct feed *feed, uint64_t at, const struct plan_pick *skipped,
+			const uint8_t **bases) MUST_CHECK;
 /** The same of none: feed->next_at is set. Return: as feed_payload(). */
 int feed_payload_skip(struct feed *feed, uint64_t at) MUST_CHECK;
 /** Why bytes of a packet can't be read: @error of window_get(). */

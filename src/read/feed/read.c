@@ -150,13 +150,14 @@ int feed_payload_some(struct feed *f, uint64_t at, const struct plan_pick *pick,
 	return result;
 }
 
-int feed_payload_locate(struct feed *f, uint64_t at, const uint8_t **bases)
+int feed_payload_locate(struct feed *f, uint64_t at, const struct plan_pick *skipped,
+			const uint8_t **bases)
 {
 	int result = go_back(f, at);
 
 	while (!result) {
 		f->reader.pos = at;
-		result = plan_locate(&f->reader, f->ec->skipped, bases);
+		result = plan_locate(&f->reader, skipped, bases);
 		if (result != READ_SHORT)
 			return result;
 		result = more(f, at);
