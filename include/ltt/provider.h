@@ -98,6 +98,10 @@ int ltt_provider_listened(const struct ltt_provider *provider, uint32_t event);
  *  while the event has a listener, else 0. */
 void ltt_provider_flag(void *data, int listened);
 
+/** Wait until the int at @data, which ltt_provider_flag() sets, is another one than @listened; not
+ *  for signal handlers. Return: the int. */
+int ltt_provider_flag_wait(void *data, int listened);
+
 /**
  * ltt_provider_emit() - emit an event, whose payload is serialised already: the fields one behind
  * the other without padding, numbers in the machine's byte order (or as LTT_FIELD_BIG_ENDIAN has

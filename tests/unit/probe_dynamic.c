@@ -92,9 +92,19 @@ static const unsigned char wanted[] = { 0xfe, 0xff, 1,	 2, 3,	 4,   1, 0, 0, 0xc
 					'b',  0,    7,	 0, 8,	 0,   'x', 'y', 0, 0, 3,    '1',
 					'2',  '3',  9,	 0, 0,	 0,   0, 0, 0, 0 };
 
+/* Until it is 1, and returns at once where it is another one already. */
+static void *await_flag(void *arg)
+{
+	(void)arg;
+	CHECK_IS(ltt_provider_flag_wait(&flag, -1), !=, -1);
+	return ltt_provider_flag_wait(&flag, 0) == 1 ? &flag : NULL;
+}
+
 static void test_emissions(struct ltt_provider *provider)
 {
 	struct ltt_probe *probe;
+	pthread_t thread;
+	void *value;
 
 	CHECK(!ltt_provider_listened(provider, 0) && !nr_changes);
 	CHECK_IS(end_after(provider, write_values), ==, 0);
@@ -115,10 +125,15 @@ static void test_emissions(struct ltt_provider *provider)
 	ltt_probe_unregister(probe);
 	CHECK_IS(nr_changes, ==, 2);
 	CHECK_IS(flag, ==, 0);
+	CHECK_IS(pthread_create(&thread, NULL, await_flag, NULL), ==, 0);
 	probe = listen_to("dynamic:empty");
 	CHECK_IS(flag, ==, 1);
 	ltt_probe_unregister(probe);
 	CHECK_IS(flag, ==, 0);
+	probe = listen_to("dynamic:empty");
+	CHECK_IS(pthread_join(thread, &value), ==, 0);
+	CHECK(value == &flag);
+	ltt_probe_unregister(probe);
 }
 
 static void too_few(struct ltt_pieces *pieces)

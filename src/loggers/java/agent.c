@@ -41,12 +41,15 @@ static const struct ltt_field log4j_fields[] = {
 	TEXT("thread_name"),
 };
 
-#define LIBRARY(name, fields)                                                                    \
+/* 1 while the event of a library has a listener. Java reads them without a call. */
+static int flags[3];
+
+#define LIBRARY(name, fields, flag)                                                              \
 	{                                                                                        \
 		name,                                                                            \
 		{                                                                                \
 			sizeof(struct ltt_provider_event), sizeof(fields) / sizeof((fields)[0]), \
-				LTT_DEBUG, 0, "event", fields, NULL, NULL                        \
+				LTT_DEBUG, 0, "event", fields, ltt_provider_flag, flag           \
 		}                                                                                \
 	}
 
@@ -55,9 +58,9 @@ static const struct {
 	const char *name;
 	struct ltt_provider_event event;
 } libraries[] = {
-	LIBRARY("lttng_jul", jul_fields),
-	LIBRARY("lttng_log4j", log4j_fields),
-	LIBRARY("lttng_log4j2", log4j_fields),
+	LIBRARY("lttng_jul", jul_fields, &flags[0]),
+	LIBRARY("lttng_log4j", log4j_fields, &flags[1]),
+	LIBRARY("lttng_log4j2", log4j_fields, &flags[2]),
 };
 
 static struct ltt_provider *provider_of(jlong handle)
@@ -75,11 +78,10 @@ JNIEXPORT jlong JNICALL Java_org_ltt_agent_Events_add(JNIEnv *env, jclass class,
 	return (jlong)(intptr_t)provider;
 }
 
-JNIEXPORT jboolean JNICALL Java_org_ltt_agent_Events_listened(JNIEnv *env, jclass class,
-							      jlong handle)
+JNIEXPORT jobject JNICALL Java_org_ltt_agent_Events_flag(JNIEnv *env, jclass class, jint library)
 {
-	(void)env, (void)class;
-	return ltt_provider_listened(provider_of(handle), 0) != 0;
+	(void)class;
+	return (*env)->NewDirectByteBuffer(env, &flags[library], sizeof(flags[0]));
 }
 
 JNIEXPORT void JNICALL Java_org_ltt_agent_Events_emit(JNIEnv *env, jclass class, jlong handle,

@@ -16,12 +16,15 @@ Or without a change of the program:
 The handlers of the program, its levels and its output stay as they are, and no error of the
 recording reaches it. Without libltt nothing is recorded, with one warning.
 """
+import _thread
 import ctypes
 import logging
 import os
+import signal
 import struct
 import sys
 import time
+import types
 import warnings
 
 _MOST = 60000  # bytes of a message; events are smaller than sub-buffers
@@ -105,11 +108,12 @@ def _payload(record):
         _bytes(record.threadName)))
 
 
-def _install(lib, provider):
-    flag, emit, handle = _flag, lib.ltt_provider_emit, logging.Logger.callHandlers
+def _switch(lib, provider):
+    """A function that has messages recorded from now on, or no longer."""
+    flag, emit, handle, there = _flag, lib.ltt_provider_emit, None, False
 
     def call_handlers(self, record):
-        if flag.value:
+        if flag:
             try:
                 payload = _payload(record)
                 emit(provider, 0, payload, len(payload))
@@ -119,13 +123,50 @@ def _install(lib, provider):
 
     # A handler of the root logger would miss loggers that do not propagate, switch basicConfig() off,
     # and be removed by dictConfig().
-    call_handlers.is_ltt = True
-    logging.Logger.callHandlers = call_handlers
+    def switch(on):
+        nonlocal handle, there
+        if on and not there:
+            handle = logging.Logger.callHandlers
+            logging.Logger.callHandlers, there = call_handlers, True
+        elif not on and logging.Logger.callHandlers is call_handlers:  # else another module's is in front of it
+            logging.Logger.callHandlers, there = handle, False
+
+    return switch
+
+
+def _follow(wait, switch, lock):
+    """Without a listener nothing is in the way of a message: a thread awaits the first one and the last one."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    listened = False
+    while True:
+        listened = bool(wait(ctypes.addressof(_flag), listened))
+        with lock:
+            switch(listened)
+
+
+def _install(lib, provider):
+    switch, lock = _switch(lib, provider), _thread.allocate_lock()
+    switch(bool(_flag))  # the first messages are recorded, too
+
+    def continue_in_child():  # which has no such thread
+        lock.release()
+        switch(True)
+
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=continue_in_child)
+    wait = ctypes.CDLL(lib._name).ltt_provider_flag_wait  # releases the interpreter's lock
+    wait.argtypes = (ctypes.c_void_p, ctypes.c_int)
+    try:
+        if not isinstance(_thread.start_new_thread, types.BuiltinFunctionType):
+            raise RuntimeError("a library has replaced threads by coroutines, which would all wait")
+        _thread.start_new_thread(_follow, (wait, switch, lock))
+    except RuntimeError:
+        switch(True)
 
 
 def _start():
-    if hasattr(logging.Logger.callHandlers, "is_ltt"):
+    if hasattr(logging, "has_ltt_agent"):
         return  # the module was loaded again
+    logging.has_ltt_agent = True
     patient = "LTT_REGISTER_TIMEOUT" in os.environ
     try:
         if not patient:  # as LTTng's agent: the first messages are recorded, too

@@ -13,11 +13,13 @@
 #include "emit.h"
 #include "ltt_ring.h"
 #include "tracer/ring/ring.h"
+#include "tracer/ring/sys.h"
 #include "tracer/site/describe.h"
 #include "tracer/site/registry.h"
 #include "view.h"
 
 #define IDLE 1 /* result: there is no listener */
+#define FLAG_WAIT_NS 3600000000000u /* then the flag is read again */
 
 struct dynamic {
 	struct ltt_site site;
@@ -240,7 +242,20 @@ int ltt_provider_listened(const struct ltt_provider *provider, uint32_t event)
 
 void ltt_provider_flag(void *data, int listened)
 {
-	__atomic_store_n((int *)data, listened, __ATOMIC_RELAXED);
+	__atomic_store_n((uint32_t *)data, (uint32_t)listened, __ATOMIC_RELEASE);
+	ring_futex_wake(data);
+}
+
+int ltt_provider_flag_wait(void *data, int listened)
+{
+	uint32_t value;
+
+	do {
+		value = __atomic_load_n((uint32_t *)data, __ATOMIC_ACQUIRE);
+		if (value != (uint32_t)listened)
+			return (int)value;
+		ring_futex_wait(data, value, FLAG_WAIT_NS);
+	} while (true);
 }
 
 /* --- emitting ------------------------------------------------------------------------------- */

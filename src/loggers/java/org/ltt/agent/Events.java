@@ -6,6 +6,9 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.IntBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -17,15 +20,19 @@ public final class Events {
 	public static final Events LOG4J = new Events(1);
 	public static final Events LOG4J2 = new Events(2);
 
-	private final long handle; // 0: it can't be recorded
+	private final long handle;
+	private final IntBuffer flag; // 1 while it has a listener
 
 	private Events(int library) {
+		ByteBuffer bytes = Library.LOADED ? flag(library) : ByteBuffer.allocateDirect(Integer.BYTES);
+
+		flag = bytes.order(ByteOrder.nativeOrder()).asIntBuffer();
 		handle = Library.LOADED ? add(library) : 0;
 	}
 
 	/** Whether a session records it now. */
 	public boolean isListened() {
-		return handle != 0 && listened(handle);
+		return flag.get(0) != 0;
 	}
 
 	public void emit(Payload payload) {
@@ -34,7 +41,7 @@ public final class Events {
 
 	private static native long add(int library);
 
-	private static native boolean listened(long handle);
+	private static native ByteBuffer flag(int library);
 
 	private static native void emit(long handle, byte[] payload, int length);
 
