@@ -95,6 +95,7 @@ struct ctl {
 	bool no_pager;
 	bool quiet;
 	bool json;
+	bool mi; /* with json: the answer is a document of LTTng's machine interface */
 	bool answers; /* a verb that prints its results has printed none: it failed */
 	bool printed; /* the verb has printed its results */
 	bool loading; /* the daemon was loading saved sessions when it listed them */

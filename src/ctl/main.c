@@ -13,6 +13,7 @@
 #include "base/stdfds.h"
 #include "connect.h"
 #include "help.h"
+#include "ctl/mi/mi.h"
 #include "options.h"
 #include "ctl/print/json.h"
 #include "ctl/print/print.h"
@@ -43,7 +44,7 @@ const struct poptOption options_general[] = {
 	  .argInfo = POPT_ARG_STRING,
 	  .arg = &opt.mi,
 	  .val = OPTION_MI,
-	  .descrip = "output for programs; TYPE is json",
+	  .descrip = "output for programs; TYPE is xml, as of LTTng, or json",
 	  .argDescrip = "TYPE" },
 	{ .longName = "version",
 	  .shortName = 'V',
@@ -77,13 +78,13 @@ static void list_missing(void)
 
 static enum status take_mi(struct ctl *ctl)
 {
-	if (strcmp(opt.mi, "json") == 0) {
+	ctl->mi = strcmp(opt.mi, "xml") == 0;
+	if (ctl->mi || strcmp(opt.mi, "json") == 0) {
 		ctl->json = true;
 		return STATUS_OK;
 	}
-	err_set(&ctl->err, strcmp(opt.mi, "xml") == 0 ? ERR_UNSUPPORTED : ERR_INVALID,
-		"--mi=%s: not supported yet; use --mi=json", opt.mi);
-	return strcmp(opt.mi, "xml") == 0 ? STATUS_UNSUPPORTED : STATUS_UNDEFINED;
+	err_set(&ctl->err, ERR_INVALID, "--mi=%s: this is not xml or json", opt.mi);
+	return STATUS_UNDEFINED;
 }
 
 enum status main_take_option(struct ctl *ctl, int value, bool *ret_done)
@@ -96,6 +97,7 @@ enum status main_take_option(struct ctl *ctl, int value, bool *ret_done)
 		return STATUS_OK;
 	case OPTION_JSON:
 		ctl->json = true;
+		ctl->mi = false;
 		return STATUS_OK;
 	case OPTION_MI:
 		return take_mi(ctl);
@@ -194,12 +196,16 @@ static enum status ctl_run_verb(struct ctl *ctl, const char **words, bool *ret_d
 	if (!ctl->verb)
 		return unknown_verb(ctl, words[0]);
 	status = options_verb(ctl, argc, words, ret_done);
+	if (status == STATUS_OK && !*ret_done && ctl->mi)
+		status = mi_check(ctl);
 	if (status == STATUS_OK && !*ret_done && ctl->verb->check)
 		status = ctl->verb->check(ctl);
 	if (status != STATUS_OK || *ret_done)
 		return status;
 	if (ctl_connect(ctl, ctl->verb->daemon) != 0)
 		return STATUS_ERROR;
+	if (ctl->mi)
+		mi_begin(ctl);
 	return ctl->verb->run(ctl);
 }
 
@@ -261,6 +267,11 @@ static void ctl_print_json(struct ctl *ctl, enum status status)
 	text_json(stdout, answer);
 }
 
+static enum status ctl_print_mi(struct ctl *ctl, enum status status)
+{
+	return mi_print(ctl, status) != 0 && status == STATUS_OK ? STATUS_ERROR : status;
+}
+
 static void ctl_print_text(struct ctl *ctl)
 {
 	struct json_object *printable AUTO_RECORD = NULL;
@@ -319,8 +330,10 @@ int main(int argc, char **argv)
 		status = ctl_run_verb(&ctl, words, &done);
 	status = final_status(&ctl, status);
 	print_waiting_end();
-	if (!done && ctl.json && !ctl.printed &&
-	    (!ctl.verb || !ctl.verb->prints_itself || ctl.answers))
+	if (!done && ctl.mi)
+		status = ctl_print_mi(&ctl, status);
+	else if (!done && ctl.json && !ctl.printed &&
+		 (!ctl.verb || !ctl.verb->prints_itself || ctl.answers))
 		ctl_print_json(&ctl, status);
 	else
 		ctl_print_text(&ctl);

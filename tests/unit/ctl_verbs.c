@@ -360,7 +360,8 @@ static void json(void)
 	EXPECT_PART("lttctl status --json", 0, "\"problem\": \"\"");
 	EXPECT_PART("lttctl --json start nosuch", 1, "\"code\": \"no-session\"");
 	EXPECT_PART("lttctl -m json version", 0, "\"version\": \"9.9\"");
-	EXPECT("lttctl -m xml version | head -c0", 0, "", "--mi=json");
+	EXPECT_PART("lttctl -m xml version", 0, "<name>version</name><output><version>");
+	EXPECT("lttctl -m xml doctor", 5, "", "--mi=xml is for verbs");
 	ctl_model.rule = "tr\033[2Jouble\x7f\xc2\x9b\xff";
 	EXPECT_PART("lttctl status", 0, "tr\\x1b[2Jouble\\x7f\\xc2\\x9b\\xff");
 	EXPECT_PART("lttctl --json status", 0, "\"text\": \"tr\\u001b[2Jouble\\u007f\\u009b\\ufffd\"");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* libxml.h - the functions of libxml2 that saved sessions and object stores need. Any thread. */
+/* libxml.h - the functions of libxml2 for documents of lttctl and of object stores. Any thread. */
 #ifndef XML_LIBXML_H
 #define XML_LIBXML_H
 
@@ -31,7 +31,8 @@
 	X(xmlTextWriterStartElement)    \
 	X(xmlTextWriterWriteAttribute)  \
 	X(xmlTextWriterWriteComment)    \
-	X(xmlTextWriterWriteElement)
+	X(xmlTextWriterWriteElement)    \
+	X(xmlTextWriterWriteString)
 
 struct libxml {
 	LIBXML_FUNCTIONS(LAZY_POINTER)

@@ -109,6 +109,10 @@ static void write_point(const struct ltt_ctl_point *point, void *data)
 	    (output->only_active && !point->active))
 		return;
 	record = json_point(point);
+	if (output->array) {
+		json_object_array_add(output->array, TAKE(record));
+		return;
+	}
 	if (output->json) {
 		text_json_element(output->out, record);
 		output->nr++;

@@ -22,12 +22,14 @@ int points_kernel_probes(struct json_object **ret) MUST_CHECK;
  * @only: the process, or the subsystem of the kernel, whose points are written; NULL: all.
  * @event: only points of this name; NULL: all.
  * @only_active: of these, those that are recorded or counted now.
+ * @array: the points are appended to it instead; NULL: they are written.
  * @nr: number of points written.
  */
 struct points_output {
 	FILE *out;
 	bool json, fields, only_active;
 	const char *only, *event;
+	struct json_object *array;
 	size_t nr;
 	uint32_t pid;  /* of the last point */
 	char *process; /* likewise, if it is the kernel's */

@@ -47,6 +47,8 @@ static enum status disable_event_one(struct ctl *ctl, const char *session,
 		target_suggest(ctl, session, channel, pattern);
 		return STATUS_ERROR;
 	}
+	if (channel)
+		json_set_str(ctl->record, "channel", channel);
 	json_append(ctl->record, "patterns", json_object_new_string(pattern));
 	return STATUS_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "ctl/home.h"
 #include "ctl/map/rows.h"
+#include "ctl/mi/session.h"
 #include "ctl/session/leftover.h"
 #include "ctl/options.h"
 #include "ctl/session/logger.h"
@@ -156,6 +157,7 @@ static enum status list_points(struct ctl *ctl)
 		.only = opt.syscall ? "syscalls" : NULL,
 		.event = loggers ? loggers->event : NULL,
 		.only_active = opt.active,
+		.array = ctl->mi ? json_object_new_array() : NULL,
 	};
 	if (!listed.out)
 		listed.out = fdopen(memfd_create("points", MFD_CLOEXEC), "w+");
@@ -176,7 +178,13 @@ static enum status list_points(struct ctl *ctl)
 			   loggers->name);
 	ctl->record = json_object_new_object();
 	json_set(ctl->record, "points",
-		 ctl->json ? text_json_stored(listed.out) : json_object_new_array());
+		 listed.array ? listed.array :
+		 ctl->json    ? text_json_stored(listed.out) :
+				json_object_new_array());
+	if (ctl->mi)
+		mi_mark_domain(ctl->record, both    ? "" :
+					    loggers ? loggers->name :
+						      json_domain(domain_named(&opt.domain)));
 	if (!opt.active) {
 		json_set(ctl->record, "presets", TAKE(presets));
 		return STATUS_OK;
@@ -302,7 +310,9 @@ static enum status list_session(struct ctl *ctl, const char *name, struct json_o
 	    (opt.channel && only_channel(ctl, session, opt.channel) != 0) ||
 	    (!opt.channel && list_add_maps(ctl, session) != 0))
 		return STATUS_ERROR;
-	*ret = opt.domains ? only_domains(session) : TAKE(session);
+	if (opt.domains && ctl->mi)
+		mi_mark_domains_alone(session);
+	*ret = opt.domains && !ctl->mi ? only_domains(session) : TAKE(session);
 	return opt.domains ? STATUS_OK : show_warnings(ctl, *ret);
 }
 
