@@ -59,7 +59,7 @@ function __lttctl_operands -a verb
         case disable-event
             __lttctl_values pattern status (__lttctl_session)
         case regenerate
-            echo statedump
+            printf '%s\n' statedump metadata
         case snapshot
             printf '%s\n' record add-output del-output list-output
         case recorder

@@ -227,7 +227,7 @@ const char *verb_option_elsewhere(const char *verb, const char *option)
 static const struct {
 	const char *name, *sentence;
 } later[] = {
-	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
+	{ "metadata", "'regenerate metadata' does it; it is always complete" },
 	{ "reclaim-memory", "programs may write to the free memory of a buffer at any time; "
 			    "'enable-channel --auto-reclaim-memory=consumed' gives it back before" },
 };

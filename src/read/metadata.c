@@ -405,6 +405,16 @@ static void add_clock_pair(const char *at, const char *end, struct metadata_rema
 	remarks->pairs[remarks->nr_pairs++] = one;
 }
 
+static void take_clock_set(const char *at, const char *end, struct metadata_remarks *remarks)
+{
+	char text[64];
+	int64_t ns;
+
+	if (read_numbers(at, end, METADATA_CLOCK_SET, text, sizeof(text)) &&
+	    sscanf(text, "%" SCNd64, &ns) == 1)
+		remarks->set_ns = ns;
+}
+
 /* Blanks and comments from @at to @end: between two words of the metadata. */
 static void add_remarks(const char *at, const char *end, struct metadata_remarks *found,
 			struct remark **remarks, size_t *nr)
@@ -426,6 +436,7 @@ static void add_remarks(const char *at, const char *end, struct metadata_remarks
 		add_sampling(at, stop ? stop : end, found);
 		add_clock(at, stop ? stop : end, found);
 		add_clock_pair(at, stop ? stop : end, found);
+		take_clock_set(at, stop ? stop : end, found);
 		at = stop ? stop + 2 : end;
 	}
 }
@@ -434,7 +445,8 @@ static bool has_remarks(const char *text, size_t len)
 {
 	static const char *const words[] = { METADATA_BUFFER_LOST, METADATA_MARKER_REFUSED,
 					     METADATA_SAMPLED,	   METADATA_NOT_SAMPLED,
-					     METADATA_CLOCK,	   METADATA_CLOCK_PAIR };
+					     METADATA_CLOCK,	   METADATA_CLOCK_PAIR,
+					     METADATA_CLOCK_SET };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (memmem(text, len, words[i], strlen(words[i])))

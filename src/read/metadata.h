@@ -42,7 +42,7 @@ struct metadata_sampling {
  * @conflicts: markers that were not recorded, @nr_conflicts; one for each name and format.
  * @not_sampled: events that the sampling of rules left out. @sampled: event classes with a
  * sampling, @nr_sampled, sorted. @clocks: later segments of the clock, @nr_clocks. @pairs: readings
- * of the clock and the cycle counter, @nr_pairs.
+ * of the clock and the cycle counter, @nr_pairs. @set_ns: by which the time of day was set.
  */
 struct metadata_remarks {
 	uint64_t lost_buffers;
@@ -55,6 +55,7 @@ struct metadata_remarks {
 	size_t nr_clocks;
 	struct clock_pair *pairs;
 	size_t nr_pairs;
+	int64_t set_ns;
 };
 
 void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret);

@@ -67,9 +67,10 @@ void source_change_clocks(struct source *s, int64_t offset_ns)
 		clock->indirect = false;
 		for (size_t i = 0; i < nr; i++) {
 			struct clock_segment segment = s->remarks.clocks[i];
+			uint64_t set_ns = (uint64_t)s->remarks.set_ns;
 
-			segment.base_ns =
-				(int64_t)((uint64_t)segment.base_ns + (uint64_t)offset_ns);
+			segment.base_ns = (int64_t)((uint64_t)segment.base_ns + set_ns +
+						    (uint64_t)offset_ns);
 			clock_add_change(clock, s->clock_changes, &segment);
 		}
 	}
@@ -87,6 +88,8 @@ static int parse_metadata(struct source *s, const char *text, size_t len, const 
 	metadata_remarks_fini(&s->remarks);
 	metadata_remarks(text, len, &s->remarks);
 	s->clock_changes = NULL;
+	for (struct ctf_clock *clock = s->tc->clocks; clock; clock = clock->next)
+		clock->base_ns = (int64_t)((uint64_t)clock->base_ns + (uint64_t)s->remarks.set_ns);
 	source_change_clocks(s, 0);
 	return 0;
 }

@@ -763,6 +763,17 @@ static void verify_clock(struct view *view, const struct source *source, size_t 
 		    source->label, *source->label ? ": " : "", how, when, unsure);
 }
 
+static void verify_clock_set(struct view *view, const struct source *source)
+{
+	double s = (double)source->remarks.set_ns / 1e9;
+
+	report_note(&view->reporter,
+		    "%s%sthe time of day was set %.3f s %s while it was recorded; the times of all its "
+		    "events follow the clock as it was set last",
+		    source->label, *source->label ? ": " : "", s < 0 ? -s : s,
+		    s < 0 ? "back" : "ahead");
+}
+
 static void verify_clocks(struct view *view)
 {
 	view->clock_changes = 0;
@@ -770,6 +781,8 @@ static void verify_clocks(struct view *view)
 		const struct source *source = view->sources[i];
 		const struct metadata_remarks *remarks = &source->remarks;
 
+		if (remarks->set_ns)
+			verify_clock_set(view, source);
 		for (size_t k = 0; source->tc->clocks && k < remarks->nr_clocks; k++)
 			if (remarks->clocks[k].cause != CLOCK_STOPPED &&
 			    !is_earlier_source(view, i, &remarks->clocks[k]))

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "clock_check.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "trace/metadata.h"
 
 #define CHECK_US 3000000u
+#define SET_LEAST_NS 1000000	   /* less is the error of the readings */
+#define SET_UNSEEN_NS 1000000000 /* less can be NTP's slewing since the session's start */
 #define AGAIN_US (WATCH_AGAIN_NS / 1000 + 100000)
 
 static bool has_counter(const struct session *session)
@@ -120,14 +126,56 @@ static void clock_check_expired(struct loop_timer *timer)
 		clock_check_read(sd);
 }
 
+/* Cancelled, or, in a far future, expired. Return: 0 or -1. */
+static int clock_check_arm(int fd)
+{
+	const struct itimerspec never = { .it_value = { .tv_sec = INT32_MAX } };
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+}
+
+static void clock_check_time_set(struct loop_fd *source, uint32_t events)
+{
+	struct sessiond *sd = container_of(source, struct sessiond, time_set);
+	struct session *session;
+	unsigned int nr = 0;
+	uint64_t times;
+
+	(void)events;
+	(void)!read(source->fd, &times, sizeof(times));
+	(void)!clock_check_arm(source->fd);
+	list_for_each(session, &sd->sessions.list, node)
+		nr += run_clock_set(session->run, SET_LEAST_NS);
+	if (nr)
+		log_info("clock: the time of day was set; it is noted in the traces of %u session%s",
+			 nr, nr == 1 ? "" : "s");
+}
+
+/* Without it, times are those of the clock as it was at the start of a session. */
+static void clock_check_watch_time(struct sessiond *sd)
+{
+	int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 && clock_check_arm(fd) == 0 &&
+	    loop_fd_init(&sd->time_set, sd->loop, fd, EPOLLIN, clock_check_time_set) == 0)
+		return;
+	close_fd(fd);
+	log_warn("clock: a change of the time of day will not be noted");
+}
+
 void clock_check_init(struct sessiond *sd)
 {
 	loop_timer_init(&sd->clock_check, sd->loop, clock_check_expired);
+	clock_check_watch_time(sd);
 }
 
 void clock_check_fini(struct sessiond *sd)
 {
+	int fd = sd->time_set.loop ? sd->time_set.fd : -1;
+
 	loop_timer_cancel(&sd->clock_check);
+	loop_fd_fini(&sd->time_set);
+	close_fd(fd);
 }
 
 void clock_check_begin(struct sessiond *sd)
@@ -150,6 +198,14 @@ void clock_check_restore(struct sessiond *sd, const struct clock_facts *facts,
 	};
 	if (sd->clock.kind == LTT_CLOCK_CYCLES)
 		sd->clock.known_hz = sd->watch.hz;
+}
+
+void clock_check_restored(struct sessiond *sd)
+{
+	struct session *session;
+
+	list_for_each(session, &sd->sessions.list, node)
+		run_clock_set(session->run, SET_UNSEEN_NS);
 }
 
 void clock_check_sentence(const struct clock_facts *facts, char *buf, size_t len)

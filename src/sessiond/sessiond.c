@@ -195,6 +195,7 @@ int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consume
 	keeper_init(&sd->keeper, sd->loop, socket, keeper, rundir, refill);
 	sd->keeper.store = sd->store;
 	state_load(sd, rundir);
+	clock_check_restored(sd);
 	clock_check_begin(sd);
 	keeper_sweep(&sd->keeper, sessiond_is_wanted);
 	report_status(sd, NULL);

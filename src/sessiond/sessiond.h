@@ -59,6 +59,7 @@ struct sessiond {
 	unsigned int nr_sending; /* number of spools that are being sent */
 	unsigned int nr_refused; /* number of refused clients that are still connected */
 	struct admission admission;
+	struct loop_fd time_set; /* a timer that ends when the time of day is set; owned */
 	int proto_log; /* names of commands that were handled; -1: no log */
 
 	void (*quit)(struct sessiond *sd); /* ends the program, like SIGTERM; NULL: tests */

@@ -382,6 +382,33 @@ def test_clock():
         check(f'name = "{("tsc", "monotonic")[number]}"' in declared, declared)
 
 
+def test_time_set():
+    """The time of day is set while a session records: all its events have times of the clock as it was set
+    last, also those of a daemon that takes over, and later traces, too."""
+    day = 86400
+    out = begin("set", ("-k", "cpu_frequency"))
+    began = time.time()
+    emit()
+    for ahead in day, -3 * day, day:
+        time.clock_settime(time.CLOCK_REALTIME, time.time() + ahead)
+        began += ahead
+        before = ctl("view", "--summary", out)["result"]
+        until(lambda: abs(first_ns(out) / 1e9 - began) < 60, f"{before} to follow the clock, {began}")
+        emit()
+        kill("ltt-sessiond")
+    ctl("regenerate", "metadata")
+    emit()
+    finish("set", out, 5 * EMITTED)
+    times = [json.loads(line)["ns"] for line in run("lttctl", "view", "--json", out).stdout.splitlines()]
+    check(began - 60 < int(times[0]) / 1e9 < int(times[-1]) / 1e9 < time.time(), f"{times[0]} {times[-1]} {began}")
+    check("s back while it was recorded" in run("lttctl", "verify", out).stderr, "verify does not name it")
+    time.clock_settime(time.CLOCK_REALTIME, time.time() + day)
+
+
+def first_ns(out):
+    return int(json.loads(run("lttctl", "view", "--json", "--limit=1", out).stdout)["ns"])
+
+
 def test_one_command():
     """A program and its system calls; a program, and all that the kernel does meanwhile."""
     for out in "/dev/shm/recorded", "/dev/shm/whole":
@@ -4349,7 +4376,7 @@ def test_labels():
     check("did you mean 'O_CREAT'?" in shown[0]["why"], shown)
 
 
-TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_clock, test_one_command, test_latency, test_why, test_samples, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_time_set, test_clock, test_one_command, test_latency, test_why, test_samples, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_late_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)

@@ -263,6 +263,14 @@ void clock_facts(struct trace_clock *clock, struct clock_facts *ret)
 	read_line("/proc/sys/kernel/random/boot_id", ret->uuid, sizeof(ret->uuid));
 }
 
+int64_t clock_set_ns(const struct clock_facts *facts)
+{
+	struct clock_sample now = take_sample(facts->kind);
+
+	return (int64_t)(now.real_ns -
+			 (uint64_t)clock_facts_ns(facts, now.cycles + facts->clock_add));
+}
+
 #if defined(__x86_64__)
 static uint64_t spread_cycles;
 

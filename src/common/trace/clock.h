@@ -83,6 +83,7 @@ struct clock_facts {
 	struct clock_segment changed; /* the last segment */
 	uint64_t changed_ns;	      /* when it began, about: ns since 1970 */
 	uint64_t clock_add;
+	int64_t set_ns; /* by which the time of day was set since then */
 	struct clock_pair pair; /* the last one, of a clock that is not the counter */
 };
 
@@ -96,6 +97,8 @@ void clock_init(struct trace_clock *clock);
 bool clock_take(struct trace_clock *clock, enum ltt_clock_kind kind);
 /** Current properties: a measured frequency becomes more exact with time. */
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
+/** CLOCK_REALTIME less the time that follows from @facts, in ns. */
+int64_t clock_set_ns(const struct clock_facts *facts);
 /** The clock's frequency, as exactly as it is known now. */
 uint64_t clock_hz(struct trace_clock *clock);
 
@@ -151,7 +154,8 @@ static inline int64_t clock_facts_ns(const struct clock_facts *facts, uint64_t v
 {
 	const struct clock_line line = clock_facts_line(facts, value);
 
-	return (int64_t)((uint64_t)line.base_ns + (uint64_t)clock_cycles_to_ns(line.hz, value));
+	return (int64_t)((uint64_t)line.base_ns + (uint64_t)clock_cycles_to_ns(line.hz, value) +
+			 (uint64_t)facts->set_ns);
 }
 
 /** Pure parts, for tests. */

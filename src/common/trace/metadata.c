@@ -255,6 +255,21 @@ static void put_clock_pair(FILE *f, const struct clock_pair *pair)
 		pair->counter, pair->width);
 }
 
+static void put_clock_set(FILE *f, int64_t ns)
+{
+	fprintf(f, METADATA_CLOCK_SET "%" PRId64 " */\n", ns);
+}
+
+char *metadata_clock_set(int64_t ns)
+{
+	struct text text;
+
+	if (!text_begin_remark(&text))
+		return NULL;
+	put_clock_set(text.file, ns);
+	return text_end(&text);
+}
+
 char *metadata_clock_pair(const struct clock_pair *pair)
 {
 	struct text text;
@@ -288,6 +303,8 @@ char *metadata_head(const struct metadata_trace *trace)
 	metadata_put_clock(text.file, trace->clock);
 	if (trace->clock->nr_changes)
 		put_clock_segment(text.file, &trace->clock->changed);
+	if (trace->clock->set_ns)
+		put_clock_set(text.file, trace->clock->set_ns);
 	if (trace->clock->pair.width)
 		put_clock_pair(text.file, &trace->clock->pair);
 	put_contexts(text.file);

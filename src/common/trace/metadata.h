@@ -99,6 +99,10 @@ char *metadata_not_sampled(uint64_t id, uint64_t nr) MUST_CHECK;
  *  the segment's from, freq_hz, base_ns, first, last, jump_ns, old_hz, cause. */
 #define METADATA_CLOCK "/* clock: "
 char *metadata_clock(const struct clock_segment *segment) MUST_CHECK;
+/** A comment: the time of day was set, and all times of the trace are later by this number of ns.
+ *  The last one holds. */
+#define METADATA_CLOCK_SET "/* clock set: "
+char *metadata_clock_set(int64_t ns) MUST_CHECK;
 /** A comment: readings of the clock and of the cycle counter at one moment. Its numbers are the
  *  pair's value, counter, width. */
 #define METADATA_CLOCK_PAIR "/* counter: "

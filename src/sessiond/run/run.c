@@ -201,6 +201,19 @@ bool run_clock_changed(struct run *run, const struct clock_change *change)
 	return noted;
 }
 
+bool run_clock_set(struct run *run, int64_t least_ns)
+{
+	int64_t by_ns = run->clock_known && run->clock.freq_hz ? clock_set_ns(&run->clock) : 0;
+
+	if (by_ns < least_ns && by_ns > -least_ns)
+		return false;
+	run->clock.set_ns += by_ns;
+	run_clock_remark(run, metadata_clock_set(run->clock.set_ns));
+	run_save(run);
+	run_changed(run);
+	return true;
+}
+
 void run_clock_pair(struct run *run)
 {
 	struct clock_pair pair;

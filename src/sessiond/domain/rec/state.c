@@ -400,6 +400,8 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg, st
 		trace->next_batch = 2;
 		if (rec->clock->nr_changes) /* its metadata may have been in flight */
 			trace_append(trace, metadata_clock(&rec->clock->changed));
+		if (rec->clock->set_ns)
+			trace_append(trace, metadata_clock_set(rec->clock->set_ns));
 	} else {
 		rec->ops->describe(trace);
 	}
