@@ -404,6 +404,12 @@ static bool has_no_name(const struct view_select *select, const struct feed *fee
 	return feed->sc && !ec;
 }
 
+/* Whether none of its events is read. */
+static bool view_passes(const struct view_select *select, const struct feed *feed)
+{
+	return select->names_only && !feed->open && has_no_name(select, feed);
+}
+
 struct ahead *view_read_ahead(struct view *view, const struct view_select *select,
 			      const struct ahead_threads *threads)
 {
@@ -412,7 +418,8 @@ struct ahead *view_read_ahead(struct view *view, const struct view_select *selec
 		ahead_new(threads, merge->nr, select->has_begin ? &select->begin_ns : NULL);
 
 	for (size_t i = 0; i < merge->nr; i++)
-		ahead_add(ahead, merge->heap[i].feed);
+		if (!view_passes(select, merge->heap[i].feed))
+			ahead_add(ahead, merge->heap[i].feed);
 	ahead_begin(ahead);
 	return ahead;
 }
@@ -424,7 +431,7 @@ int view_advance(struct view *view, const struct view_select *select)
 	const int64_t *begin = select->has_begin ? &select->begin_ns : NULL;
 	int r;
 
-	if (select->names_only && !feed->open && has_no_name(select, feed))
+	if (view_passes(select, feed))
 		begin = &never;
 	/* (all streams may be needed to find one event: little of each is) */
 	r = feed_next(feed, begin, select->limit == 1 ? WINDOW_LEAST : view->preferred);

@@ -19,6 +19,7 @@
 #define TEAM_QUEUED_MOST 64u
 #define TEAM_QUEUED_BYTES (2 * TEAM_BYTES)
 #define TEAM_ALONE_MOST 4096u	       /* then most events are not for a team */
+#define TEAM_LARGE ((uint64_t)4 << 20) /* bytes of a trace whose threads are started at once */
 
 /** An event of a batch. @part: of the batch's; @at: in bits behind its begin. */
 struct team_event {
@@ -296,9 +297,10 @@ static struct team_batch *team_new_batch(struct team *team)
 	if (batch)
 		team->free = batch->next;
 	pthread_mutex_unlock(&team->lock);
-	if (!batch)
-		batch = xalloc(sizeof(*batch));
+	if (!batch) /* most of it is written before it is read */
+		batch = xrealloc(NULL, sizeof(*batch));
 	batch->next = NULL;
+	batch->text = NULL;
 	batch->nr = batch->nr_parts = 0;
 	batch->bytes = 0;
 	batch->last_ns = team->printer->last_ns;
@@ -430,6 +432,21 @@ static bool team_defer(struct team *team, struct view *view, const struct view_s
 	return true;
 }
 
+/* The first packets of many streams are much of a trace: if that is large, they are checked by all
+ * threads, too. */
+static int team_begin(struct team *team, struct view *view, const struct view_select *select)
+{
+	int r = view_peek(view, select->has_begin ? &select->begin_ns : NULL);
+
+	team_grow(team);
+	if (r || select->limit || view->reporter.bytes < TEAM_LARGE)
+		return r;
+	for (uint32_t i = 1; i < team->nr_wanted; i++)
+		team_grow(team);
+	team_read_ahead(team, view, select);
+	return 0;
+}
+
 /* --- all ----------------------------------------------------------------------------------- */
 
 /* By the caller's thread, behind all before it. */
@@ -483,7 +500,7 @@ int team_print(struct view *view, const struct view_select *select, struct print
 	       print_fn *print, print_packet_fn *packet)
 {
 	struct team *team = xalloc(sizeof(*team));
-	int r = 0;
+	int r;
 
 	team->printer = printer;
 	team->print = print;
@@ -491,13 +508,11 @@ int team_print(struct view *view, const struct view_select *select, struct print
 	pthread_mutex_init(&team->lock, NULL);
 	pthread_cond_init(&team->queued, NULL);
 	pthread_cond_init(&team->done, NULL);
-	team_grow(team);
-	while (!team->failed && (r = event_next(view, select, NULL)) > 0) {
-		if (team->nr_alone < TEAM_ALONE_MOST && team_defer(team, view, select, packet))
-			continue;
-		r = team_print_alone(team, view, select);
-		if (r < 0)
-			break;
+	r = team_begin(team, view, select);
+	while (!r && !team->failed && (r = event_next(view, select, NULL)) > 0) {
+		r = 0;
+		if (team->nr_alone >= TEAM_ALONE_MOST || !team_defer(team, view, select, packet))
+			r = team_print_alone(team, view, select);
 	}
 	team_submit(team);
 	team_settle(team, 0);
