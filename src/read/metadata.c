@@ -441,7 +441,7 @@ static void add_remarks(const char *at, const char *end, struct metadata_remarks
 	}
 }
 
-static bool has_remarks(const char *text, size_t len)
+bool metadata_has_remarks(const char *text, size_t len)
 {
 	static const char *const words[] = { METADATA_BUFFER_LOST, METADATA_MARKER_REFUSED,
 					     METADATA_SAMPLED,	   METADATA_NOT_SAMPLED,
@@ -462,7 +462,7 @@ void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret
 	size_t nr = 0;
 
 	*ret = (struct metadata_remarks){ 0 };
-	if (!has_remarks(text, len))
+	if (!metadata_has_remarks(text, len))
 		return;
 	do {
 		const char *from = lex.at;

@@ -59,6 +59,8 @@ struct metadata_remarks {
 };
 
 void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret);
+/** Whether the text may have any. */
+bool metadata_has_remarks(const char *text, size_t len);
 /** The sampling of an event class, or NULL. */
 const struct metadata_sampling *metadata_sampling_of(const struct metadata_remarks *remarks,
 						     uint64_t stream_id, uint64_t id);

@@ -76,6 +76,133 @@ void source_change_clocks(struct source *s, int64_t offset_ns)
 	}
 }
 
+/* --- metadata ------------------------------------------------------------------------------- */
+
+#define UUID_CHARS 36u
+#define SOURCE_FORM_BYTES ((size_t)1 << 20)
+#define CRC_CHARS 24u /* of METADATA's last comment, with its line's end */
+
+void source_forms_fini(struct source_forms *forms)
+{
+	for (size_t i = 0; i < SOURCE_FORMS; i++)
+		free(forms->at[i].text);
+	*forms = (struct source_forms){ .nr = 0 };
+}
+
+/* The checksum of our metadata, a comment at its end, covers UUID and environment. */
+static size_t without_crc(const char *text, size_t len)
+{
+	static const char begin[] = "/* crc32c ";
+	const char *at;
+
+	while (len && text[len - 1] == '\n')
+		len--;
+	at = text + len - MIN(len, (size_t)CRC_CHARS);
+	at = memmem(at, (size_t)(text + len - at), begin, sizeof(begin) - 1);
+	if (!at || text + len - at != sizeof(begin) - 1 + 11 ||
+	    memcmp(text + len - 3, " */", 3) != 0 ||
+	    strspn(at + sizeof(begin) - 1, "0123456789abcdef") != 8)
+		return len;
+	return (size_t)(at - text);
+}
+
+static bool read_uuid(const char *text, uint8_t ret[16])
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t digits = 0;
+
+	for (size_t i = 0; i < UUID_CHARS; i++) {
+		const char *digit = text[i] ? strchr(hex, text[i]) : NULL;
+
+		if (i == 8 || i == 13 || i == 18 || i == 23) {
+			if (text[i] != '-')
+				return false;
+			continue;
+		}
+		if (!digit)
+			return false;
+		ret[digits / 2] = (uint8_t)((unsigned)ret[digits / 2] << 4 | (digit - hex));
+		digits++;
+	}
+	return true;
+}
+
+/* Metadata without problems, of which nothing but comments is beside declarations. */
+static void keep_form(struct source_forms *forms, const char *text, size_t len,
+		      const struct ctf_trace_class *tc)
+{
+	static const char word[] = "uuid = \"";
+	const char *uuid = memmem(text, tc->env_at, word, sizeof(word) - 1);
+	struct source_form *form = &forms->at[forms->nr % SOURCE_FORMS];
+	uint8_t bytes[16];
+
+	if (tc->nr_envs != 1 || !tc->has_uuid || !uuid ||
+	    (size_t)(text + tc->env_at - uuid) < sizeof(word) + UUID_CHARS ||
+	    !read_uuid(uuid + sizeof(word) - 1, bytes) || memcmp(bytes, tc->uuid, 16) != 0 ||
+	    len > SOURCE_FORM_BYTES || metadata_has_remarks(text, len))
+		return;
+	forms->nr++;
+	free(form->text);
+	form->text = xalloc(len + 1);
+	memcpy(form->text, text, len);
+	form->len = without_crc(text, len);
+	form->uuid_at = (size_t)(uuid - text) + sizeof(word) - 1;
+	form->tc = tc;
+}
+
+/* Return: the end of its environment; 0: it differs elsewhere. */
+static size_t compare_form(const struct source_form *form, const char *text, size_t len)
+{
+	static const char end[] = "\n};\n";
+	size_t behind = form->uuid_at + UUID_CHARS, env = form->tc->env_at, at, rest;
+	const char *found;
+
+	if (len < env || memcmp(text, form->text, form->uuid_at) != 0 ||
+	    memcmp(text + behind, form->text + behind, env - behind) != 0)
+		return 0;
+	found = memmem(text + env, len - env, end, sizeof(end) - 1);
+	at = found ? (size_t)(found - text) + 3 : len;
+	rest = form->len - form->tc->env_end;
+	return len - at == rest && memcmp(text + at, form->text + form->tc->env_end, rest) == 0 ?
+		       at :
+		       0;
+}
+
+/* The environment is parsed by itself: it has to be one block, without a problem, from its begin to
+ * its end, and then all else is declared as in the form's text. Return: whether it was set. */
+static bool take_form(struct source *s, const struct source_form *form, const char *text,
+		      size_t len)
+{
+	size_t end = compare_form(form, text, len), env = form->tc->env_at;
+	struct reporter silent = { .count = 0 };
+	struct ctf_trace_class *own;
+	uint8_t uuid[16];
+
+	if (!end || !read_uuid(text + form->uuid_at, uuid) ||
+	    metadata_has_remarks(text + env, end - env) ||
+	    tsdl_parse(text + env, end - env, "", &s->arena, &silent, &own) < 0 || silent.count ||
+	    own->nr_envs != 1 || own->env_at || own->env_end != end - env || own->streams ||
+	    own->events)
+		return false;
+	s->tc = arena_alloc(&s->arena, sizeof(*s->tc));
+	*s->tc = *form->tc;
+	s->tc->env = own->env;
+	s->tc->is_shared = true;
+	memcpy(s->tc->uuid, uuid, sizeof(uuid));
+	s->host = host_text(s->tc);
+	return true;
+}
+
+static bool find_form(struct source *s, const struct source_forms *forms, const char *text,
+		      size_t len)
+{
+	len = without_crc(text, len);
+	for (size_t i = 0; i < MIN(forms->nr, (size_t)SOURCE_FORMS); i++)
+		if (take_form(s, &forms->at[i], text, len))
+			return true;
+	return false;
+}
+
 static int parse_metadata(struct source *s, const char *text, size_t len, const char *where,
 			  struct reporter *reporter)
 {
@@ -94,14 +221,21 @@ static int parse_metadata(struct source *s, const char *text, size_t len, const 
 	return 0;
 }
 
-static int read_metadata(struct source *s)
+/* @forms: NULL: its classes are its own. */
+static int read_metadata(struct source *s, struct source_forms *forms)
 {
+	uint64_t problems = s->reporter->count;
 	char *where AUTO_FREE = xasprintf("%s/metadata", s->label);
 	char *text AUTO_FREE = NULL;
 	size_t len;
 	int r = metadata_read(s->dir_fd, where, s->reporter, &text, &len);
 
-	return r ? r : parse_metadata(s, text, len, where, s->reporter);
+	if (r || (forms && find_form(s, forms, text, len)))
+		return r;
+	r = parse_metadata(s, text, len, where, s->reporter);
+	if (!r && forms && s->reporter->count == problems)
+		keep_form(forms, text, len, s->tc);
+	return r;
 }
 
 static struct source *source_new(int dir_fd, const char *label, struct reporter *reporter)
@@ -173,7 +307,7 @@ int source_open_growing(struct live *live, int dir_fd, const char *label, struct
 
 	s->live = live;
 	s->metadata_size = source_metadata_size(s);
-	r = read_metadata(s);
+	r = read_metadata(s, NULL);
 	if (r < 0)
 		source_free(s);
 	else
@@ -191,7 +325,7 @@ int source_read_growth(struct source *s)
 	if (size <= s->metadata_size)
 		return 0;
 	s->reporter = &again;
-	r = read_metadata(s);
+	r = read_metadata(s, NULL);
 	s->reporter = reporter;
 	if (r == 0)
 		s->metadata_size = size;
@@ -219,13 +353,13 @@ struct feed *source_feed(const struct source *s, const char *name)
 }
 
 int source_open(int dir_fd, const char *label, const struct find_names *files,
-		struct reporter *reporter, struct source **ret_source)
+		struct source_forms *forms, struct reporter *reporter, struct source **ret_source)
 {
 	struct source *s = source_new(dir_fd, label, reporter);
 	int r;
 
 	add_feeds(s, files);
-	r = read_metadata(s);
+	r = read_metadata(s, forms);
 	if (r < 0) {
 		source_free(s);
 		return r;

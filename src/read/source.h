@@ -56,14 +56,36 @@ struct source {
 	struct tally **tail;
 };
 
+#define SOURCE_FORMS 8u
+
+/** struct source_form - the metadata of a trace; others that differ from it in their UUID and
+ *  environment alone share its classes. @tc: in the arena of its source. @uuid_at: offset of the
+ *  UUID in the text. */
+struct source_form {
+	char *text;
+	size_t len, uuid_at;
+	const struct ctf_trace_class *tc;
+};
+
+/** struct source_forms - of the traces of a view that share classes, the last ones that were read.
+ *  @nr: of all. */
+struct source_forms {
+	struct source_form at[SOURCE_FORMS];
+	size_t nr;
+};
+
+void source_forms_fini(struct source_forms *forms);
+
 /**
  * source_open() - open a trace. The sizes of the files are read before the metadata: as events are
  * declared before they are written, the metadata declares all events within these sizes.
  * @dir_fd: owned by the source, also on failure. @files: those that may be streams.
+ * @forms: NULL: its classes are its own.
  * Return: 0; -EPROTO: its metadata can't be read (reported); other negative errno.
  */
 int source_open(int dir_fd, const char *label, const struct find_names *files,
-		struct reporter *reporter, struct source **ret_source) MUST_CHECK;
+		struct source_forms *forms, struct reporter *reporter,
+		struct source **ret_source) MUST_CHECK;
 struct source *source_free(struct source *source);
 
 /** The stream of this name in a trace that does not grow; NULL: it had none. */

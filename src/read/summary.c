@@ -136,7 +136,8 @@ static void collect_names(const struct view *view, struct view_summary *sum)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < view->nr_sources; i++) {
-		const struct ctf_event_class *ec = view->sources[i]->tc->events;
+		const struct ctf_trace_class *tc = view->sources[i]->tc;
+		const struct ctf_event_class *ec = tc->is_shared ? NULL : tc->events;
 
 		for (; ec; ec = ec->next) {
 			if (!*ec->count)

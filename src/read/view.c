@@ -87,7 +87,8 @@ static int add_source(void *priv, int dir_fd, const char *label, const struct fi
 	struct view *view = priv;
 	char *below AUTO_FREE = view->guest ? guest_label(view->guest, label) : NULL;
 	struct source *source;
-	int r = source_open(dir_fd, below ? below : label, files, &view->reporter, &source);
+	int r = source_open(dir_fd, below ? below : label, files, view->forms, &view->reporter,
+			    &source);
 
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
@@ -187,6 +188,8 @@ static int add_guests(struct view *view)
 
 static void view_forget(struct view *view)
 {
+	if (view->forms)
+		source_forms_fini(view->forms);
 	for (size_t i = 0; i < view->nr_sources; i++)
 		source_free(view->sources[i]);
 	free(view->sources);
@@ -315,16 +318,13 @@ static int open_all(struct view *view)
 	return 0;
 }
 
-int view_open_guests(const char *dir, bool relay_clock, struct guests *guests, view_report_fn fn,
-		     void *priv, struct view **ret_view)
+static int view_open_new(struct view *view, const char *dir, view_report_fn fn, void *priv,
+			 struct view **ret_view)
 {
-	struct view *view = xalloc(sizeof(*view));
 	int r;
 
 	view->dir = dir;
 	view->reporter = (struct reporter){ .fn = fn, .priv = priv };
-	view->relay_clock = relay_clock;
-	view->guests = guests;
 	r = open_all(view);
 	if (r < 0) {
 		view_free(view);
@@ -332,6 +332,24 @@ int view_open_guests(const char *dir, bool relay_clock, struct guests *guests, v
 	}
 	*ret_view = view;
 	return 0;
+}
+
+int view_open_guests(const char *dir, bool relay_clock, struct guests *guests, view_report_fn fn,
+		     void *priv, struct view **ret_view)
+{
+	struct view *view = xalloc(sizeof(*view));
+
+	view->relay_clock = relay_clock;
+	view->guests = guests;
+	return view_open_new(view, dir, fn, priv, ret_view);
+}
+
+int view_open_to_print(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
+{
+	struct view *view = xalloc(sizeof(*view));
+
+	view->forms = xalloc(sizeof(*view->forms));
+	return view_open_new(view, dir, fn, priv, ret_view);
 }
 
 int view_open(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
@@ -358,6 +376,7 @@ struct view *view_free(struct view *view)
 	if (!view)
 		return NULL;
 	view_forget(view);
+	free(view->forms);
 	slab_fini(&view->slab);
 	free(view->unended);
 	merge_fini(&view->merge);
@@ -654,9 +673,10 @@ void view_each_class(const struct view *view,
 		     void (*fn)(void *priv, const struct ctf_event_class *ec), void *priv)
 {
 	for (size_t i = 0; i < view->nr_sources; i++) {
-		const struct ctf_event_class *ec = view->sources[i]->tc->events;
+		const struct ctf_trace_class *tc = view->sources[i]->tc;
 
-		for (; ec; ec = ec->next)
+		for (const struct ctf_event_class *ec = tc->is_shared ? NULL : tc->events; ec;
+		     ec = ec->next)
 			fn(priv, ec);
 	}
 }

@@ -53,6 +53,12 @@ int view_open(const char *dir, view_report_fn report, void *priv, struct view **
 int view_open_relay(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
 	__attribute__((warn_unused_result));
 
+/** view_open_to_print() - as view_open(), for view_print() and view_scan() alone: traces whose
+ *  metadata differ in their UUID and environment alone share their classes of events, so hundreds
+ *  of processes of a program take little time and memory. */
+int view_open_to_print(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
+	__attribute__((warn_unused_result));
+
 /** The sentence for @error of these. Return: the code in @err. */
 int view_open_failed(const char *dir, int error, struct err *err);
 

@@ -25,6 +25,7 @@ struct view_session {
  * @missing: traces that a list names and that do not exist; set by view_verify().
  * @relay_clock: times are converted to the relay's clock.
  * @relay_clock_unknown: not those of each trace.
+ * @forms: of the traces that share classes; NULL: none do.
  * @guest: the one whose traces are being added; NULL: the host's are.
  * @preferred: bytes that each feed reads at once, to memory of @slab.
  * @current: the feed whose event was last returned; the next call advances it.
@@ -52,6 +53,7 @@ struct view {
 	bool peeked; /* it has the files whose events are to be read */
 	bool relay_clock;
 	bool relay_clock_unknown;
+	struct source_forms *forms;
 	struct guests *guests;
 	struct guest *guest;
 	size_t preferred;

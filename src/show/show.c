@@ -662,9 +662,12 @@ static int open_with_guests(struct show *show, const char *path, struct err *err
 	const struct view_host *host = show->host;
 	int rc;
 
-	if (!options->guests)
-		return show_open(path, options->relay_clock, host->warn, host->priv, &show->view,
-				 err);
+	if (!options->guests && options->relay_clock)
+		return show_open(path, true, host->warn, host->priv, &show->view, err);
+	if (!options->guests) {
+		rc = view_open_to_print(path, host->warn, host->priv, &show->view);
+		return rc ? view_open_failed(path, rc, err) : 0;
+	}
 	if (guests_open(path, options->relay_clock, options->guests, &show->guests, err) != 0)
 		return err->code;
 	rc = view_open_guests(path, options->relay_clock, show->guests, host->warn, host->priv,

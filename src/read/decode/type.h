@@ -228,6 +228,10 @@ struct ctf_stream_class {
 	struct ctf_stream_class *next;
 };
 
+/** struct ctf_trace_class
+ * @is_shared: its clocks, streams and events are those of another trace, but for its UUID and its
+ *	environment.
+ * @env_at, @env_end: offsets of its block in the text of the metadata; @nr_envs: of such blocks. */
 struct ctf_trace_class {
 	bool has_uuid;
 	bool big_endian;
@@ -241,6 +245,9 @@ struct ctf_trace_class {
 	uint32_t nr_streams;
 	struct ctf_event_class *events;
 	uint32_t nr_slots;
+	bool is_shared;
+	uint32_t nr_envs;
+	size_t env_at, env_end;
 };
 
 /** Memory of one trace's metadata. */

@@ -367,12 +367,23 @@ static int event_block(struct tsdl *p)
 	return 0;
 }
 
+static int env_block(struct tsdl *p)
+{
+	size_t at = (size_t)(p->tok.text - p->text);
+	int r = block(p, p->tc, set_env);
+
+	p->tc->nr_envs++;
+	p->tc->env_at = at;
+	p->tc->env_end = (size_t)(p->passed - p->text);
+	return r;
+}
+
 static int top_level(struct tsdl *p)
 {
 	if (token_is(&p->tok, "trace"))
 		return block(p, p->tc, set_trace);
 	if (token_is(&p->tok, "env"))
-		return block(p, p->tc, set_env);
+		return env_block(p);
 	if (token_is(&p->tok, "clock"))
 		return clock_block(p);
 	if (token_is(&p->tok, "stream"))
