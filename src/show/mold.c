@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "print.h"
 
+#define MOLD_RUN_MORE 2u /* parts: it is between them */
+
 /* The first value of the event: those of its scopes follow each other. */
 static const struct value *mold_base(const struct event *event)
 {
@@ -164,6 +166,126 @@ static void mold_find_hex(struct printer *printer, struct mold_part *part,
 		part->way = MOLD_HEX;
 }
 
+/* What texts of a run are made of. @from, @to: bytes of its values, behind an address of number
+ * @base; @size: of all of them. */
+struct mold_run {
+	uint8_t bytes[MEMO_FORM_MOST];
+	uint32_t len, from, to, size;
+	int32_t base;
+	bool is_none;
+};
+
+static void run_add(struct mold_run *run, const void *bytes, size_t len)
+{
+	run->is_none = run->is_none || len > sizeof(run->bytes) - run->len;
+	if (run->is_none)
+		return;
+	memcpy(&run->bytes[run->len], bytes, len);
+	run->len += (uint32_t)len;
+}
+
+/* A value of a constant size. @form: how it is written. */
+static void run_add_value(struct mold_run *run, const struct plan_place *place,
+			  const struct ctf_type *type, uint32_t form)
+{
+	uint32_t size = place->kind == PLAN_ARRAY ? place->size : type->size_bits / 8u;
+	const uint32_t parts[] = { place->at, size, place->kind, form };
+
+	run->is_none = run->is_none || place->kind > PLAN_ARRAY ||
+		       (place->kind == PLAN_ARRAY && type->elem->size_bits != 8) ||
+		       (run->base >= 0 && run->base != place->base);
+	run->base = place->base;
+	run->from = MIN(run->from, place->at);
+	run->to = MAX(run->to, place->at + size);
+	run->size += size;
+	run_add(run, parts, sizeof(parts));
+}
+
+/* Return: whether texts of it can be kept. No other value is between those of the run. */
+static bool run_end(struct mold_run *run, struct printer *printer, struct mold *mold)
+{
+	if (run->is_none || run->to - run->from != run->size || run->size < MEMO_KEY_LEAST ||
+	    run->size > MEMO_KEY_MOST)
+		return false;
+	mold->key = (struct plan_place){ .at = run->from, .base = (uint8_t)run->base };
+	run_add(run, &run->from, sizeof(run->from));
+	if (!run->is_none)
+		mold->form = memo_form(&printer->memo, run->size, run->bytes, run->len);
+	return mold->form;
+}
+
+static void mold_keep_tasks(struct printer *printer, struct mold *mold, struct mold_part *part)
+{
+	struct mold_run run = { .from = UINT32_MAX, .base = -1 };
+
+	if (printer->style.color && !printer->style.table)
+		return;
+	for (uint32_t i = 0; i < ARRAY_SIZE(mold->tasks); i++) {
+		if (mold->tasks[i] < 0)
+			return;
+		run_add_value(&run, &mold->task_places[i], mold->base[mold->tasks[i]].type,
+			      mold->task_forms[i]);
+	}
+	if (run_end(&run, printer, mold))
+		part->way = MOLD_KEPT_TASKS;
+}
+
+/* A value of struct task that is written in a way that depends on its bytes alone. */
+static bool mold_is_of_run(const struct mold *mold, const struct mold_part *part)
+{
+	bool is_task = false;
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(mold->tasks); i++)
+		is_task = is_task || mold->tasks[i] == part->part;
+	return is_task && part->place.kind <= PLAN_ARRAY && part->way != MOLD_GENERAL &&
+	       part->way != MOLD_LABELED && part->way != MOLD_HEX;
+}
+
+/* @first: of @nr parts that follow each other. @text: behind that before the first one. */
+static void mold_keep_run(struct printer *printer, struct mold *mold, uint32_t first, uint32_t nr,
+			  const char *text)
+{
+	struct mold_run run = { .from = UINT32_MAX, .base = -1 };
+	struct mold_part *parts = &mold->parts[first];
+	uint32_t len = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		len += i ? parts[i].len : 0;
+		run_add_value(&run, &parts[i].place, mold->base[parts[i].part].type,
+			      parts[i].way << 16 | (i ? parts[i].len : 0));
+	}
+	run_add(&run, text, len);
+	if (!run_end(&run, printer, mold))
+		return;
+	memmove(parts + nr + 2, parts + nr, (mold->nr - first - nr) * sizeof(*parts));
+	memmove(parts + 1, parts, nr * sizeof(*parts));
+	parts[nr + 1] = (struct mold_part){ .part = MOLD_RUNS, .way = MOLD_RUN_END };
+	parts[0] = (struct mold_part){ .len = parts[1].len, .part = MOLD_RUNS, .way = MOLD_RUN };
+	parts[1].len = 0;
+	mold->nr += 2;
+	mold->nr_run = nr;
+	mold->run_len = len;
+}
+
+static void mold_find_run(struct printer *printer, struct mold *mold)
+{
+	const char *text = mold->text;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < mold->nr; i++)
+		if (mold->parts[i].way == MOLD_TASKS) {
+			mold_keep_tasks(printer, mold, &mold->parts[i]);
+			return;
+		}
+	for (uint32_t i = 0; i < mold->nr && nr < 2; i++) {
+		text += mold->parts[i].len;
+		for (nr = 0; mold_is_of_run(mold, &mold->parts[i + nr]);)
+			nr++;
+		if (nr >= 2)
+			mold_keep_run(printer, mold, i, nr, text);
+	}
+}
+
 static void mold_place(struct printer *printer, struct mold *mold, const struct event *event,
 		       mold_value_fn *write)
 {
@@ -177,6 +299,8 @@ static void mold_place(struct printer *printer, struct mold *mold, const struct 
 		mold_find_labels(printer, part, &mold->base[part->part], write);
 		mold_find_hex(printer, part, &mold->base[part->part]);
 	}
+	if (mold->is_placed)
+		mold_find_run(printer, mold);
 }
 
 static bool mold_parts_are_alike(const struct mold *mold, const struct mold *other)
@@ -246,13 +370,14 @@ static struct mold *mold_make(struct printer *printer, const struct event *event
 	printer->pen.mold = mold;
 	write(printer, event);
 	mold_takes_part(&printer->pen, MOLD_END);
-	mold->parts = xalloc((mold->nr + 1) * sizeof(*parts));
+	mold->parts = xalloc((mold->nr + 1 + MOLD_RUN_MORE) * sizeof(*parts));
 	memcpy(mold->parts, parts, mold->nr * sizeof(*parts));
 	if (!mold->given_up) {
 		mold->text = xalloc(printer->pen.used + MOLD_COPIED);
 		memcpy(mold->text, printer->pen.buf, printer->pen.used);
 		mold->room = printer->pen.used + MOLD_COPIED +
-			     mold->nr * MAX(PEN_DIGITS_MOST, MOLD_LABEL);
+			     (mold->nr + MOLD_RUN_MORE) * MAX(PEN_DIGITS_MOST, MOLD_LABEL) +
+			     MEMO_TEXT + PRINT_TASK_WIDTH_MAX + 1 + PACKET_SHOWN_MORE;
 		mold_place(printer, mold, event, value);
 	}
 	pen_fini(&printer->pen);
@@ -405,13 +530,28 @@ static void mold_put_placed_task(struct printer *printer, const struct mold *mol
 	print_whole_task(printer, &task);
 }
 
+static void mold_put_new_task(struct printer *printer, const struct mold *mold,
+			      const uint8_t *const *bases)
+{
+	struct value values[3];
+	const struct task task = { &values[0], &values[1], &values[2] };
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(values); i++)
+		plan_placed_value(&mold->task_places[i], bases, &values[i]);
+	print_new_task(printer, &task);
+	memo_add(&printer->memo, mold->form, plan_placed(&mold->key, bases), printer->task.buf,
+		 printer->task.used, print_width(printer->task.buf, printer->task.used));
+}
+
 /* A part that is no value. */
 static void mold_put_part(struct printer *printer, const struct mold *mold,
 			  const struct event *event, const struct mold_part *part)
 {
-	if (part->way == MOLD_TASKS && event->bases)
+	if (part->way == MOLD_KEPT_TASKS && event->bases)
+		mold_put_new_task(printer, mold, event->bases);
+	else if (part->way == MOLD_TASKS && event->bases)
 		mold_put_placed_task(printer, mold, event->bases);
-	else if (part->way == MOLD_TASKS)
+	else if (part->way == MOLD_TASKS || part->way == MOLD_KEPT_TASKS)
 		print_whole_task(printer, &event->task);
 	else if (part->way == MOLD_PACKETS)
 		print_packet_context(&printer->pen, event->packet);
@@ -435,12 +575,36 @@ static void mold_put_general(struct printer *printer, const struct event *event,
 	mold_put_one(printer, value, part, write);
 }
 
+/* The text of an event's process and thread, or of all parts of a run. Return: NULL: none is
+ * kept. */
+static inline char *mold_put_kept(struct printer *printer, const struct mold *mold,
+				  const uint8_t *const *bases, char *to, uint8_t way)
+{
+	const struct memo_text *kept =
+		memo_find(&printer->memo, mold->form, plan_placed(&mold->key, bases));
+
+	if (!kept)
+		return NULL;
+	to = memo_put(to, kept);
+	return way == MOLD_RUN ? to : print_pad_task(printer, to, kept->columns);
+}
+
+/* @run: its begin; NULL: it is not together. */
+static void mold_keep(struct printer *printer, const struct mold *mold, const uint8_t *const *bases,
+		      const char *run, const char *end)
+{
+	if (run)
+		memo_add(&printer->memo, mold->form, plan_placed(&mold->key, bases), run,
+			 (size_t)(end - run), 0);
+}
+
 void mold_write(struct printer *printer, const struct mold *mold, const struct event *event,
 		mold_value_fn *value)
 {
+	const uint8_t *const *bases = event->bases;
 	const struct value *base = mold_base(event);
 	struct pen *pen = &printer->pen;
-	char *to = pen_room(pen, mold->room), *behind;
+	char *to = pen_room(pen, mold->room), *behind, *run = NULL;
 	const char *text = mold->text, *end;
 
 	for (const struct mold_part *part = mold->parts;; part++) {
@@ -456,7 +620,25 @@ void mold_write(struct printer *printer, const struct mold *mold, const struct e
 				to = behind;
 				continue;
 			}
+		} else if (bases && (part->way == MOLD_RUN || part->way == MOLD_KEPT_TASKS)) {
+			behind = mold_put_kept(printer, mold, bases, to, part->way);
+			if (behind && part->way == MOLD_RUN) {
+				text += mold->run_len;
+				part += mold->nr_run + 1;
+			}
+			run = to;
+			to = behind ? behind : to;
+			if (behind || part->way == MOLD_RUN)
+				continue;
+		} else if (part->part == MOLD_RUNS) {
+			if (bases && part->way == MOLD_RUN_END)
+				mold_keep(printer, mold, bases, run, to);
+			continue;
+		} else if (part->way == MOLD_PACKETS && print_has_short_packet(event->packet)) {
+			to = print_put_short_packet(to, event->packet);
+			continue;
 		}
+		run = NULL;
 		pen->used = (size_t)(to - pen->buf);
 		if (part->way == MOLD_LAST)
 			return;

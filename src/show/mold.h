@@ -14,6 +14,7 @@
 #ifndef SHOW_MOLD_H
 #define SHOW_MOLD_H
 
+#include "memo.h"
 #include "pen.h"
 #include "read/event.h"
 #include "read/decode/plan.h"
@@ -28,6 +29,7 @@ enum {
 	MOLD_PACKET = UINT16_MAX - 1,
 	MOLD_END = UINT16_MAX - 2,
 	MOLD_CLOCK = UINT16_MAX - 3, /* the event's time, in a cell */
+	MOLD_RUNS = UINT16_MAX - 4,
 	MOLD_CELLS = UINT16_MAX - 100,
 };
 
@@ -61,6 +63,10 @@ enum mold_way {
 	MOLD_U32,     /* MOLD_NUMBER of such places */
 	MOLD_U64,
 	MOLD_S32,
+	MOLD_KEPT_TASKS, /* MOLD_TASKS whose text may be kept */
+	/* MOLD_RUNS: around parts whose text may be kept as one */
+	MOLD_RUN,
+	MOLD_RUN_END,
 };
 
 /** @part: follows @len bytes of text. @way: enum mold_way. @place: of the value, if the mold is
@@ -81,6 +87,8 @@ struct mold_part {
  * @tasks: indices of the values in struct task, -1: it has none.
  * @is_placed: events need not be decoded; @task_places: then, of the values in struct task.
  * @scopes, @skipped: of its first class: then, how its events are and how they are found.
+ * @form, @key: of the text that may be kept (memo.h), and where its values begin; NULL: none.
+ * @nr_run, @run_len: of a run: its parts, and bytes of text within it.
  * @base: the event's first value, @noted: bytes of text that belong to parts, @given_up: it can't
  *	be made; while it is made.
  */
@@ -92,6 +100,9 @@ struct mold {
 	struct plan_place task_places[3];
 	uint32_t task_forms[3]; /* print_integer_form() */
 	uint32_t nr, noted;
+	const struct memo_form *form;
+	struct plan_place key;
+	uint32_t nr_run, run_len;
 	const struct plan_pick *skipped;
 	const struct ctf_type *scopes[PLAN_SCOPES];
 	const struct value *base;

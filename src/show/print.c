@@ -191,6 +191,7 @@ int view_print(struct view *view, const struct view_select *select, const struct
 	pen_fini(&printer.pen);
 	pen_fini(&printer.task);
 	mold_free(printer.molds);
+	memo_fini(&printer.memo);
 	view->idle = NULL;
 	return r ? r : flushed;
 }

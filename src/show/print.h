@@ -38,7 +38,8 @@ struct print_task {
  * @last_ns: time of the preceding event; @any: there was one.
  * @task: process and thread of the current event, as text.
  * @task_width: columns of the widest process and thread so far.
- * @tasks: texts of recent ones, by the number of the thread.
+ * @tasks: texts of recent ones, by the number of the thread, of events that are decoded. @memo: of
+ *	others.
  * @molds: of the classes of events so far.
  * @several_hosts: the traces are of more than one. @is_live: traces come and go.
  * @second_ns, @second_text, @second_len: the last second that was written as a time of day.
@@ -54,6 +55,7 @@ struct printer {
 	struct pen task;
 	uint32_t task_width;
 	struct print_task tasks[PRINT_TASKS];
+	struct memo memo;
 	struct mold *molds;
 	bool several_hosts, is_live;
 	int64_t second_ns;
@@ -99,10 +101,34 @@ void print_task(struct printer *printer);
 void print_whole_task(struct printer *printer, const struct task *task);
 /** The same, if its text is kept. Return: whether it is. */
 bool print_kept_task(struct printer *printer, const struct print_task_key *key);
+/** The same, without a kept one: printer->task has its text then. */
+void print_new_task(struct printer *printer, const struct task *task);
 /** How print_integer() writes a type; each class of events has types of its own. */
 uint32_t print_integer_form(const struct ctf_type *type);
 /** Write the names of the addresses of an event. */
 void print_names(struct printer *printer, const struct event *event);
+
+#define PRINT_TASK_WIDTH_MAX 48u /* a longer one is not waited for by the others */
+
+/** The space behind a task of @width columns, in memory for PRINT_TASK_WIDTH_MAX + 1. Return: its
+ *  end. */
+static inline char *print_pad_task(struct printer *p, char *to, uint32_t width)
+{
+	static const char spaces[PRINT_TASK_WIDTH_MAX + 1] = "                                "
+							     "                 ";
+	uint32_t left;
+
+	if (p->style.table)
+		return to;
+	if (width > p->task_width)
+		p->task_width = MIN(width, PRINT_TASK_WIDTH_MAX);
+	left = width < p->task_width ? p->task_width - width : 0;
+	left += p->task_width > 0;
+	memcpy(to, spaces, 16);
+	if (left > 16)
+		memcpy(to + 16, spaces, sizeof(spaces) - 16);
+	return to + left;
+}
 
 /** Write the time of an event, without brackets. */
 void print_time(struct printer *printer, struct pen *pen, int64_t ns);
@@ -153,6 +179,19 @@ static inline void print_packet_context(struct pen *pen, const struct packet *pa
 {
 	pen_padded(pen, packet->shown + packet->shown_source,
 		   packet->shown_len - packet->shown_source);
+}
+
+/** print_packet_context() of a text of at most PACKET_SHOWN_MORE bytes, to memory for that. Return:
+ *  its end. */
+static inline bool print_has_short_packet(const struct packet *packet)
+{
+	return packet->shown_len - packet->shown_source <= PACKET_SHOWN_MORE;
+}
+
+static inline char *print_put_short_packet(char *to, const struct packet *packet)
+{
+	memcpy(to, packet->shown + packet->shown_source, PACKET_SHOWN_MORE);
+	return to + packet->shown_len - packet->shown_source;
 }
 
 /** Whether a member of a packet context is not shown, as the reader itself uses it. */

@@ -265,6 +265,7 @@ static void team_hand_init(struct team *team, struct team_hand *hand)
 static void team_hand_fini(struct team_hand *hand)
 {
 	pen_fini(&hand->printer.task);
+	memo_fini(&hand->printer.memo);
 	columns_free(hand->printer.style.table);
 	deferred_decoder_fini(&hand->decoder);
 	ahead_checker_fini(&hand->checker);

@@ -250,8 +250,6 @@ static void put_times(struct printer *p, int64_t ns)
 	pen->used = (size_t)(put_delta(p, to, ns) - pen->buf);
 }
 
-#define TASK_WIDTH_MAX 48u /* a longer one is not waited for by the others */
-
 uint32_t print_width(const char *s, size_t len)
 {
 	uint32_t columns = 0;
@@ -278,25 +276,6 @@ static void put_task_text(struct pen *pen, const struct task *task)
 	pen_char(pen, ']');
 }
 
-/* The space behind a task of @width columns, in memory for TASK_WIDTH_MAX + 1. Return: its end. */
-static inline char *pad_task(struct printer *p, char *to, uint32_t width)
-{
-	static const char spaces[TASK_WIDTH_MAX + 1] = "                                "
-						       "                 ";
-	uint32_t left;
-
-	if (p->style.table)
-		return to;
-	if (width > p->task_width)
-		p->task_width = MIN(width, TASK_WIDTH_MAX);
-	left = width < p->task_width ? p->task_width - width : 0;
-	left += p->task_width > 0;
-	memcpy(to, spaces, 16);
-	if (left > 16)
-		memcpy(to + 16, spaces, sizeof(spaces) - 16);
-	return to + left;
-}
-
 void print_task(struct printer *p)
 {
 	struct pen *pen = &p->pen;
@@ -307,7 +286,7 @@ void print_task(struct printer *p)
 		pen_bytes(pen, p->task.buf, len);
 		print_color(p, PRINT_RESET);
 	}
-	pen->used = (size_t)(pad_task(p, pen_room(pen, TASK_WIDTH_MAX + 1),
+	pen->used = (size_t)(print_pad_task(p, pen_room(pen, PRINT_TASK_WIDTH_MAX + 1),
 				      print_width(p->task.buf, len)) -
 			     pen->buf);
 }
@@ -318,18 +297,18 @@ static void put_kept_task(struct printer *p, const struct print_task *kept)
 	char *to;
 
 	print_color(p, PRINT_GREEN);
-	to = pen_room(pen, PRINT_TASK_TEXT + TASK_WIDTH_MAX + 1);
+	to = pen_room(pen, PRINT_TASK_TEXT + PRINT_TASK_WIDTH_MAX + 1);
 	memcpy(to, kept->text, 32);
 	if (kept->text_len > 32)
 		memcpy(to + 32, kept->text + 32, PRINT_TASK_TEXT - 32);
 	pen->used += kept->text_len;
 	if (has_colors(p)) {
 		print_color(p, PRINT_RESET);
-		to = pen_room(pen, TASK_WIDTH_MAX + 1);
+		to = pen_room(pen, PRINT_TASK_WIDTH_MAX + 1);
 	} else {
 		to += kept->text_len;
 	}
-	pen->used = (size_t)(pad_task(p, to, kept->columns) - pen->buf);
+	pen->used = (size_t)(print_pad_task(p, to, kept->columns) - pen->buf);
 }
 
 uint32_t print_integer_form(const struct ctf_type *type)
@@ -391,6 +370,16 @@ static void keep_task(struct print_task *kept, const struct print_task_key *key,
 	memcpy(kept->text, text->buf, text->used);
 }
 
+void print_new_task(struct printer *p, const struct task *task)
+{
+	p->task.used = 0;
+	if (p->style.table)
+		print_task_cells(p, &p->task, task);
+	else
+		put_task_text(&p->task, task);
+	print_task(p);
+}
+
 void print_whole_task(struct printer *p, const struct task *task)
 {
 	bool is_whole = task->procname && task->pid && task->tid;
@@ -408,14 +397,9 @@ void print_whole_task(struct printer *p, const struct task *task)
 		if (print_kept_task(p, &key))
 			return;
 	}
-	p->task.used = 0;
-	if (p->style.table)
-		print_task_cells(p, &p->task, task);
-	else
-		put_task_text(&p->task, task);
+	print_new_task(p, task);
 	if (is_whole)
 		keep_task(task_slot(p, key.tid), &key, &p->task);
-	print_task(p);
 }
 
 static void view_text_put_event_name(struct printer *p, const struct event *event)
