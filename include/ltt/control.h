@@ -103,6 +103,13 @@ enum ltt_ctl_sync {
 	LTT_CTL_SYNC_PERIOD = 2, /* a period after it was written at the latest */
 };
 
+/** enum ltt_ctl_trace_format - the format of a session's traces. */
+enum ltt_ctl_trace_format {
+	LTT_CTL_TRACE_FORMAT_DEFAULT = 0, /* in a request: that of the daemon */
+	LTT_CTL_TRACE_FORMAT_CTF_1_8 = 1,
+	LTT_CTL_TRACE_FORMAT_CTF_2 = 2,
+};
+
 /** enum ltt_ctl_link - the connection of a session with its relay. */
 enum ltt_ctl_link {
 	LTT_CTL_LINK_NONE = 0, /* the trace does not go to a relay */
@@ -299,7 +306,7 @@ struct ltt_ctl_totals {
  * @applications: number of applications that can record into it.
  * @scoped: not 0: only programs that were started with its scope record into it.
  * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size, @snapshots, @scope,
- *	@relay_clear, @own_daemons: as in struct ltt_ctl_create_options.
+ *	@relay_clear, @own_daemons, @trace_format: as in struct ltt_ctl_create_options.
  * @spooled: bytes in the spool.
  * @undurable: bytes in the spool of data that the relay has, until its store has it, too.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
@@ -353,6 +360,7 @@ struct ltt_ctl_session {
 	int own_daemons;
 	uint64_t undurable;
 	const char *live_url;
+	enum ltt_ctl_trace_format trace_format;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. @loading: not 0: the
@@ -979,6 +987,7 @@ void ltt_ctl_programs_free(struct ltt_ctl_programs *programs);
  * @snapshots: not 0: the buffers keep the last events, and nothing is written but snapshots, see
  *	ltt_ctl_snapshot_record(); excludes @url and @live_us.
  * @own_daemons: not 0: events of the kernel that this tracer's daemons cause are recorded, too.
+ * @trace_format: the form of the metadata.
  */
 struct ltt_ctl_create_options {
 	size_t size;
@@ -1000,6 +1009,7 @@ struct ltt_ctl_create_options {
 	const char *relayd_path;
 	int snapshots;
 	int own_daemons;
+	enum ltt_ctl_trace_format trace_format;
 };
 
 static inline void ltt_ctl_create_options_init(struct ltt_ctl_create_options *create)

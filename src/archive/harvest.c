@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "store/chunk.h"
 #include "trace/kallsyms.h"
-#include "trace/metapacket.h"
 #include "trace/packet.h"
 #include "trace/streamlist.h"
 
@@ -74,16 +73,11 @@ static int unreadable(const struct harvest_dir *dir, const char *name, int error
 static uint64_t metadata_end(int fd, uint64_t at)
 {
 	uint64_t size = fd_bytes(fd);
-	struct metapacket_header head;
+	struct metapacket head;
 
-	while (at < size && read_all(fd, &head, sizeof(head), at) == 0) {
-		uint64_t bytes = head.packet_size / 8;
-
-		if (head.magic != METAPACKET_MAGIC || bytes < sizeof(head) || bytes > size - at ||
-		    head.content_size != head.packet_size)
-			break;
-		at += bytes;
-	}
+	while (at < size && chunk_read_metapacket(fd, at, &head) && head.bytes <= size - at &&
+	       head.bytes == head.head_bytes + head.text_bytes)
+		at += head.bytes;
 	return at;
 }
 
@@ -405,10 +399,9 @@ static struct entries read_entries(int fd)
 static bool is_our_trace(int fd, int *ret_fd, uint8_t ret_uuid[16])
 {
 	AUTO_FD int metadata = chunk_read_file(fd, "metadata");
-	struct metapacket_header head;
+	struct metapacket head;
 
-	if (metadata < 0 || read_all(metadata, &head, sizeof(head), 0) < 0 ||
-	    head.magic != METAPACKET_MAGIC)
+	if (metadata < 0 || !chunk_read_metapacket(metadata, 0, &head) || !head.has_uuid)
 		return false;
 	memcpy(ret_uuid, head.uuid, sizeof(head.uuid));
 	*ret_fd = TAKE_FD(metadata);

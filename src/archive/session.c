@@ -43,13 +43,13 @@ static bool id_of_trace(int fd, uint8_t ret[SEGMENT_ID_BYTES])
 {
 	AUTO_FD int metadata = chunk_read_file(fd, "metadata");
 	uint8_t bytes[4096];
-	struct metapacket_header head;
+	struct metapacket head;
 	ssize_t n = metadata < 0 ? -1 : pread(metadata, bytes, sizeof(bytes), 0);
 
 	if (n <= 0)
 		return false;
-	memcpy(&head, bytes, sizeof(head));
-	if (n >= (ssize_t)sizeof(head) && head.magic == METAPACKET_MAGIC) {
+	if (metapacket_parse(bytes, MIN((size_t)n, METAPACKET_PEEK_BYTES), &head) &&
+	    head.has_uuid) {
 		memcpy(ret, head.uuid, SEGMENT_ID_BYTES);
 		return true;
 	}

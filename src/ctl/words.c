@@ -34,6 +34,11 @@ WORDS(sync, {
 		    [LTT_CTL_SYNC_PACKET] = "packet",
 		    [LTT_CTL_SYNC_PERIOD] = "period",
 	    });
+WORDS(trace_format, {
+			    [LTT_CTL_TRACE_FORMAT_DEFAULT] = "default",
+			    [LTT_CTL_TRACE_FORMAT_CTF_1_8] = "ctf-1.8",
+			    [LTT_CTL_TRACE_FORMAT_CTF_2] = "ctf-2",
+		    });
 WORDS(output_type, {
 			   [LTT_CTL_OUTPUT_TYPE_DEFAULT] = "mmap",
 			   [LTT_CTL_OUTPUT_TYPE_MMAP] = "mmap",

@@ -12,7 +12,7 @@ struct words {
 
 extern const struct words words_domain, words_track_kind, words_owner, words_sync,
 	words_output_type, words_rule_kind, words_level_type, words_condition, words_action,
-	words_map_value, words_map_update, words_map_dead;
+	words_map_value, words_map_update, words_map_dead, words_trace_format;
 
 /** The word of a number; "unknown" if it has none. */
 const char *words_name(const struct words *words, unsigned int number);

@@ -13,7 +13,8 @@
 
 static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *o)
 {
-	if (control_check_enum(ctl, CONTROL_SYNC, o->sync) != 0)
+	if (control_check_enum(ctl, CONTROL_SYNC, o->sync) != 0 ||
+	    control_check_enum(ctl, CONTROL_TRACE_FORMAT, o->trace_format) != 0)
 		return ctl->err.code;
 	if (!!o->output + !!o->url + !!o->no_output > 1)
 		return err_set(&ctl->err, ERR_INVALID,

@@ -33,6 +33,7 @@ static int creation_make_output(struct creation *c, const char *stamp, struct er
 #define CREATION_SET_u32 CREATION_SET_text
 #define CREATION_SET_u64 CREATION_SET_text
 #define CREATION_SET_flag(req, options, name) ((req)->name = (options)->name != 0)
+#define CREATION_SET_trace_format CREATION_SET_sync_mode
 #define CREATION_SET_sync_mode(req, options, name) ((req)->name = (uint8_t)(options)->name)
 
 /* With the name in c->session. */

@@ -88,6 +88,10 @@
 #define MODEL_WIRE_sync_mode u8
 #define MODEL_TYPE_sync_mode enum sync_mode
 
+#define MODEL_CLASS_trace_format NUMBER
+#define MODEL_WIRE_trace_format u8
+#define MODEL_TYPE_trace_format enum trace_format
+
 #define MODEL_CLASS_condition NUMBER
 #define MODEL_WIRE_condition u8
 #define MODEL_TYPE_condition enum condition

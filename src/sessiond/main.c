@@ -212,6 +212,7 @@ static int sessiond_begin(struct program *p, struct err *err)
 		return err_errno(err, ERR_INTERNAL, -ret, "can't create the event loop");
 	exec_init(&p->sd.exec, p->sd.loop, p->runner_fd);
 	options_quotas(&p->options, &p->sd.quotas);
+	p->sd.trace_format = p->options.trace_format;
 	loop_work_init(&p->quit, on_end_request);
 	p->sd.quit = sessiond_request_end;
 	loop_timer_init(&p->idle, p->sd.loop, is_idle);

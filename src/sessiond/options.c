@@ -3,12 +3,21 @@
 
 #include <popt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 
-enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA, OPT_EXIT_IDLE, OPT_LTTNG = 100 };
+enum {
+	OPT_VERBOSE = 1,
+	OPT_VERSION,
+	OPT_HELP,
+	OPT_QUOTA,
+	OPT_EXIT_IDLE,
+	OPT_FORMAT,
+	OPT_LTTNG = 100,
+};
 
 #define CONFIG "there is no configuration file; give the options on the command line"
 #define PROBES "all probes are in one module, ltt"
@@ -20,6 +29,7 @@ enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA, OPT_EXIT_IDLE, OPT_LTT
 #define NOTIFIER "triggers are not there yet"
 #define VERBOSE "use -vv: ltt-consumerd then logs more, too"
 #define LIST "see --help"
+#define FORMAT_VARIABLE "LTT_SESSIOND_DEFAULT_TRACE_FORMAT"
 
 /* clang-format off */
 #define LTTNG(nr, name, letter, sentence)                                                   \
@@ -72,6 +82,8 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		{ "quota", 0, POPT_ARG_STRING, NULL, OPT_QUOTA,
 		  "Limit for each user but root; NUMBER may end in k, M, G; 0: no limit",
 		  "NAME=NUMBER" },
+		{ "default-trace-format", 0, POPT_ARG_STRING, NULL, OPT_FORMAT,
+		  "Of sessions without --trace-format: ctf-1.8 (default) or ctf-2", "FORMAT" },
 		{ "exit-idle", 0, POPT_ARG_STRING, NULL, OPT_EXIT_IDLE,
 		  "End after this time without a session and a client, such as 5m",
 		  "PERIOD" },
@@ -129,6 +141,19 @@ static int take_exit_idle(struct options *options, const char *text)
 	return 2;
 }
 
+/* @given: the option or variable that has it. Return: -1 go on, else the status. */
+static int take_trace_format(struct options *options, const char *given, const char *text)
+{
+	if (strcmp(text, "ctf-1.8") == 0)
+		options->trace_format = TRACE_FORMAT_CTF_1_8;
+	else if (strcmp(text, "ctf-2") == 0)
+		options->trace_format = TRACE_FORMAT_CTF_2;
+	else
+		fprintf(stderr, "ltt-sessiond: %s=%s: unknown trace format; use ctf-1.8 or ctf-2\n",
+			given, text);
+	return options->trace_format == TRACE_FORMAT_DEFAULT ? 2 : -1;
+}
+
 /* Return: -1 go on, else the status. */
 static int sessiond_options_handle(struct options *options, poptContext context, int option)
 {
@@ -145,6 +170,12 @@ static int sessiond_options_handle(struct options *options, poptContext context,
 		AUTO_FREE char *text = poptGetOptArg(context);
 
 		return take_exit_idle(options, text);
+	}
+	case OPT_FORMAT: {
+		AUTO_FREE char *text = poptGetOptArg(context);
+
+		options->trace_format = TRACE_FORMAT_DEFAULT;
+		return take_trace_format(options, "--default-trace-format", text ? text : "");
 	}
 	case OPT_VERSION:
 		printf("ltt-sessiond %s\n", LTT_VERSION);
@@ -170,6 +201,7 @@ int options_parse(struct options *options, int argc, const char **argv)
 {
 	struct poptOption table[20];
 	poptContext context;
+	const char *variable = getenv(FORMAT_VARIABLE);
 	int option, status = -1;
 
 	memset(options, 0, sizeof(*options));
@@ -181,6 +213,9 @@ int options_parse(struct options *options, int argc, const char **argv)
 		status = 2;
 	}
 	poptFreeContext(context);
+	if (status < 0 && options->trace_format == TRACE_FORMAT_DEFAULT)
+		status = take_trace_format(options, FORMAT_VARIABLE,
+					   variable && *variable ? variable : "ctf-1.8");
 	if (status < 0 && options->load && options->no_load) {
 		fprintf(stderr, "ltt-sessiond: --load and --no-load exclude each other\n");
 		status = 2;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "core/quota.h"
+#include "proto/enums.h"
 
 struct options {
 	int daemonize;	/* detach, and close the standard descriptors */
@@ -22,6 +23,7 @@ struct options {
 	int no_load;
 	int on_demand;	/* lttctl starts it: it keeps nothing of that process's state */
 	uint64_t exit_idle_us; /* end after this time without session and client; 0: never */
+	enum trace_format trace_format; /* of sessions whose creation names none */
 	bool has_quota[NR_QUOTAS];
 	uint64_t quotas[NR_QUOTAS];
 };

@@ -273,6 +273,7 @@ int sessiond_init(struct sessiond *sd)
 	sd->proto_log = open_proto_log();
 	sd->limits.nr_cpus = possible_cpus();
 	sd->limits.memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	sd->trace_format = TRACE_FORMAT_CTF_1_8;
 	if (gethostname(sd->hostname, sizeof(sd->hostname) - 1) < 0)
 		strcpy(sd->hostname, "?");
 	clock_init(&sd->clock);

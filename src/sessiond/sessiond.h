@@ -44,6 +44,7 @@ struct sessiond {
 	struct quotas quotas;
 	uint64_t instance; /* number of this instance of the state */
 	bool continued;	   /* the state is that of an earlier daemon */
+	enum trace_format trace_format; /* of sessions whose creation names none */
 	char hostname[65];
 
 	struct list_node clients; /* struct client */

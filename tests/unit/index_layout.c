@@ -59,17 +59,46 @@ static void check_trailer(void)
 	size_t len = strlen(text), end = len + METAPACKET_TRAILER_BYTES;
 
 	CHECK(!metapacket_is_damaged(text, len));
-	metapacket_trailer_make("123456789", 9, text + len);
+	metapacket_trailer_make("123456789", 9, false, text + len);
 	CHECK(!memcmp(text + len, "/* crc32c e3069283 */\n", METAPACKET_TRAILER_BYTES));
 	CHECK(metapacket_is_damaged(text, end));
-	metapacket_trailer_make(text, len, text + len);
+	metapacket_trailer_make(text, len, false, text + len);
 	CHECK(!metapacket_is_damaged(text, end));
 	text[3] ^= 1;
 	CHECK(metapacket_is_damaged(text, end));
 }
 
+/* CTF 2: header and trailer are white space. */
+static void check_spaces(void)
+{
+	static const char fragment[] = "{\"type\":\"preamble\",\"version\":2,\"uuid\":[117,"
+				       "117,117,117,117,117,117,117,117,117,117,117,117,117,117,117]}\n";
+	const uint32_t len = sizeof(fragment) - 1 + METAPACKET_TRAILER_BYTES;
+	struct metapacket_spaces head = metapacket_spaces_make(len);
+	uint8_t bytes[200], uuid[16];
+	char *text = (char *)bytes + sizeof(head);
+	struct metapacket packet;
+
+	memset(uuid, 'u', sizeof(uuid));
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(text, fragment, sizeof(fragment) - 1);
+	metapacket_trailer_make(fragment, sizeof(fragment) - 1, true, text + sizeof(fragment) - 1);
+	CHECK(metapacket_is_ctf_2(bytes, 1) && !metapacket_is_ctf_2(text, len));
+	CHECK(!metapacket_is_damaged(text, len));
+	CHECK(strspn(text + sizeof(fragment) - 1, " \t\n\r") >= METAPACKET_TRAILER_BYTES);
+	CHECK(metapacket_parse(bytes, sizeof(bytes), &packet) && packet.ctf_2 && packet.has_uuid);
+	CHECK(!memcmp(packet.uuid, uuid, sizeof(uuid)));
+	CHECK(packet.bytes == sizeof(head) + len && packet.text_bytes == len);
+	text[3] ^= 1;
+	CHECK(metapacket_is_damaged(text, len));
+	CHECK(metapacket_parse(bytes, sizeof(bytes), &packet) && !packet.has_uuid);
+	bytes[5] = 'x';
+	CHECK(!metapacket_parse(bytes, sizeof(bytes), &packet));
+}
+
 int main(void)
 {
+	check_spaces();
 	check_index();
 	check_metapacket();
 	check_trailer();

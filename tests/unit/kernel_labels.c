@@ -120,13 +120,13 @@ static void check_order(void)
 
 static void check_others(void)
 {
-	char *results = labels_of_results();
+	char *results = labels_of_results(METADATA_CTF_1_8);
 
 	CHECK(!labels_of("syscall_entry_openat", "mode"));
 	CHECK(!labels_of("syscall_exit_poll", "ufds_fd"));
 	CHECK(!labels_of("sched_switch", "flags"));
 	CHECK(!labels_of("syscall_entry_nothing", "flags"));
-	CHECK(results && strstr(results, " ENOENT = -2,") && !strstr(results, "EWOULDBLOCK"));
+	CHECK(results && strstr(results, "\"ENOENT\" = -2,") && !strstr(results, "EWOULDBLOCK"));
 	free(results);
 }
 

@@ -101,7 +101,7 @@ static struct layout *all_kinds(void)
 static void put_head(FILE *f)
 {
 	struct metadata_process process = { 4711, "a \"name\"", 1700000000000000000ull };
-	struct metadata_trace trace = { uuid, "a session", "host", 1700000000000000000ull,
+	struct metadata_trace trace = { METADATA_CTF_1_8, uuid, "a session", "host", 1700000000000000000ull,
 					1000, &process,	   NULL,   &facts };
 	char *text = metadata_head(&trace);
 
@@ -118,17 +118,17 @@ static void write_metadata(void)
 	char *body;
 
 	put_head(f);
-	put_text(f, metadata_stream(3, NULL));
-	body = metadata_event_body(&ev);
-	put_text(f, metadata_event(3, 29, body));
+	put_text(f, metadata_stream(METADATA_CTF_1_8, 3, NULL));
+	body = metadata_event_body(METADATA_CTF_1_8, &ev);
+	put_text(f, metadata_event(METADATA_CTF_1_8, 3, 29, body));
 	free(body);
-	body = metadata_event_body(&marker);
-	put_text(f, metadata_event(3, 30, body));
-	put_text(f, metadata_event(3, 31, body));
-	put_text(f, metadata_event(3, 65536, body));
+	body = metadata_event_body(METADATA_CTF_1_8, &marker);
+	put_text(f, metadata_event(METADATA_CTF_1_8, 3, 30, body));
+	put_text(f, metadata_event(METADATA_CTF_1_8, 3, 31, body));
+	put_text(f, metadata_event(METADATA_CTF_1_8, 3, 65536, body));
 	/* metadata grows while the trace runs: a second channel behind the events */
-	put_text(f, metadata_stream(4, NULL));
-	put_text(f, metadata_event(4, 0, body));
+	put_text(f, metadata_stream(METADATA_CTF_1_8, 4, NULL));
+	put_text(f, metadata_event(METADATA_CTF_1_8, 4, 0, body));
 	free(body);
 	fclose(f);
 	layout_free(all);
@@ -316,11 +316,12 @@ static void identity(void)
 {
 	struct layout *a = all_kinds(), *b = all_kinds();
 	struct metadata_event ea = { "x", 1, NULL, a }, eb = { "x", 1, NULL, b };
-	char *ta = metadata_event_body(&ea), *tb = metadata_event_body(&eb), *tc;
+	char *ta = metadata_event_body(METADATA_CTF_1_8, &ea);
+	char *tb = metadata_event_body(METADATA_CTF_1_8, &eb), *tc;
 
 	CHECK(ta && tb && strcmp(ta, tb) == 0);
 	eb.loglevel = 2;
-	tc = metadata_event_body(&eb);
+	tc = metadata_event_body(METADATA_CTF_1_8, &eb);
 	CHECK_IS(strcmp(ta, tc), !=, 0);
 	free(ta);
 	free(tb);

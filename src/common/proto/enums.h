@@ -65,6 +65,13 @@ enum sync_mode {
 	SYNC_PERIOD = 2, /* a period after it was written at the latest */
 };
 
+/** The form of the metadata of a session's traces. */
+enum trace_format {
+	TRACE_FORMAT_DEFAULT = 0, /* in requests; of a session of an earlier daemon: CTF 1.8 */
+	TRACE_FORMAT_CTF_1_8 = 1,
+	TRACE_FORMAT_CTF_2 = 2,
+};
+
 /** Transport of a connection to a relay. */
 enum relay_link {
 	RELAY_LINK_DEFAULT = 0, /* TLS, but unencrypted on this machine */

@@ -190,7 +190,8 @@ int append_packet(int fd, uint64_t offset, const struct append_packet *packet)
 
 	if (packet->head_bytes > APPEND_HEAD_MAX)
 		return -EINVAL;
-	if (offset / APPEND_PAGE == (end - 1) / APPEND_PAGE || !packet->body_bytes)
+	if (offset / APPEND_PAGE == (end - 1) / APPEND_PAGE || !packet->body_bytes ||
+	    !packet->content_bytes)
 		ret = append_at_once(fd, offset, packet);
 	else
 		ret = append_in_steps(fd, offset, packet);

@@ -35,7 +35,7 @@ struct append_packet {
 	const void *body;
 	size_t body_bytes;
 	size_t content_at;    /* offset in @head of the content size (in bits) */
-	size_t content_bytes; /* bytes of the content size: 4 or 8 */
+	size_t content_bytes; /* bytes of the content size: 4 or 8; 0: it is written at once */
 	bool head_first;      /* write the header before the last byte: for metadata */
 	/* Offset in @head, which is writable then, of the CRC-32C up to @body: it is continued over
 	 * @body while that is in the CPU's cache, and written before the content size. 0: none. */

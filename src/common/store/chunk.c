@@ -16,10 +16,10 @@
 #include "base/str.h"
 #include "store/chunk_turn.h"
 #include "trace/kallsyms.h"
+#include "trace/metadata.h"
 #include "trace/metapacket.h"
 #include "trace/streamlist.h"
 
-#define UUID_TEXT_BYTES 36u
 #define COMPARED_BYTES ((size_t)64 << 10)
 
 /* Copy the component at the front of @*path. Return: false at the end of the path. */
@@ -154,10 +154,10 @@ static int chunk_trace_sync_names(const struct chunk_trace *dir)
 /* The first packet of metadata contains the trace's UUID. */
 static bool chunk_trace_is_ours(const struct chunk_trace *dir)
 {
-	struct metapacket_header head;
+	struct metapacket first;
 
-	return pread(dir->metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	       memcmp(head.uuid, dir->uuid, sizeof(head.uuid)) == 0;
+	return !chunk_read_metapacket(dir->metadata_fd, 0, &first) || !first.has_uuid ||
+	       memcmp(first.uuid, dir->uuid, sizeof(first.uuid)) == 0;
 }
 
 static int make_files(struct chunk_trace *dir, bool adopt, bool may_create)
@@ -377,6 +377,39 @@ static uint32_t padding_of(uint64_t end)
 	return left < sizeof(struct metapacket_header) ? (uint32_t)left : 0;
 }
 
+static int chunk_append_packet(struct chunk_trace *dir, const struct append_packet *packet)
+{
+	uint64_t bytes = packet->head_bytes + packet->body_bytes;
+	int ret = append_packet(dir->metadata_fd, dir->metadata_bytes, packet);
+
+	if (ret == 0 && dir->fd >= 0 && disk_syncs(dir->disk))
+		ret = disk_sync_data(dir->metadata_fd);
+	if (ret < 0) { /* the incomplete packet was truncated, and the reserved space with it */
+		dir->reserved_bytes = 0;
+		return ret;
+	}
+	dir->metadata_bytes += bytes;
+	dir->disk->used += dir->fd < 0 ? 0 : bytes;
+	chunk_trace_reserve(dir);
+	return 0;
+}
+
+/* The text's separator is in the header. A fragment can't be written as an empty one first: a
+ * reader at the wrong moment finds an incomplete one. */
+static int append_fragments(struct chunk_trace *dir, const char *text, uint32_t len)
+{
+	uint32_t bytes = len - 1 + METAPACKET_TRAILER_BYTES;
+	struct metapacket_spaces head = metapacket_spaces_make(bytes);
+	AUTO_FREE char *body = xalloc(bytes);
+	const struct append_packet packet = {
+		.head = &head, .head_bytes = sizeof(head), .body = body, .body_bytes = bytes
+	};
+
+	memcpy(body, text + 1, len - 1);
+	metapacket_trailer_make(body, len - 1, true, body + len - 1);
+	return chunk_append_packet(dir, &packet);
+}
+
 int chunk_append(struct chunk_trace *dir, const void *text, uint32_t len)
 {
 	const uint32_t fixed = sizeof(struct metapacket_header) + METAPACKET_TRAILER_BYTES;
@@ -392,56 +425,48 @@ int chunk_append(struct chunk_trace *dir, const void *text, uint32_t len)
 		.content_bytes = sizeof(head.content_size),
 		.head_first = true,
 	};
-	int ret;
 
 	if (dir->metadata_fd < 0 || !len)
 		return 0;
+	if (metapacket_is_ctf_2(text, len))
+		return append_fragments(dir, text, len);
 	packet.body = body = xalloc(bytes);
 	memset(body, '\n', pad);
 	memcpy(body + pad, text, len);
-	metapacket_trailer_make(body, pad + len, body + pad + len);
-	ret = append_packet(dir->metadata_fd, dir->metadata_bytes, &packet);
-	if (ret == 0 && dir->fd >= 0 && disk_syncs(dir->disk))
-		ret = disk_sync_data(dir->metadata_fd);
-	if (ret < 0) { /* the incomplete packet was truncated, and the reserved space with it */
-		dir->reserved_bytes = 0;
-		return ret;
-	}
-	dir->metadata_bytes += sizeof(head) + bytes;
-	dir->disk->used += dir->fd < 0 ? 0 : sizeof(head) + bytes;
-	chunk_trace_reserve(dir);
-	return 0;
+	metapacket_trailer_make(body, pad + len, false, body + pad + len);
+	return chunk_append_packet(dir, &packet);
+}
+
+bool chunk_read_metapacket(int fd, uint64_t at, struct metapacket *ret)
+{
+	uint8_t bytes[METAPACKET_PEEK_BYTES];
+	ssize_t n = pread(fd, bytes, sizeof(bytes), (off_t)at);
+
+	return n > 0 && metapacket_parse(bytes, (size_t)n, ret);
 }
 
 /* With the empty lines before it, which are then written nowhere else: they serve their purpose
  * there, too. */
 int chunk_trace_text(const struct chunk_trace *dir, uint64_t at, char **ret, uint32_t *ret_len)
 {
-	const uint32_t fixed = sizeof(struct metapacket_header) + METAPACKET_TRAILER_BYTES;
-	struct metapacket_header head;
 	AUTO_FREE char *text = NULL;
-	uint64_t bytes;
+	struct metapacket packet;
+	uint32_t bytes, separator;
 
-	if (pread(dir->metadata_fd, &head, sizeof(head), (off_t)at) != (ssize_t)sizeof(head))
+	if (!chunk_read_metapacket(dir->metadata_fd, at, &packet) ||
+	    packet.text_bytes <= METAPACKET_TRAILER_BYTES ||
+	    packet.bytes > dir->metadata_bytes - at)
 		return -EIO;
-	bytes = head.content_size / 8;
-	if (head.magic != METAPACKET_MAGIC || bytes <= fixed || bytes > dir->metadata_bytes - at)
-		return -EIO;
-	bytes -= fixed;
-	text = xalloc(bytes);
-	if (pread(dir->metadata_fd, text, bytes, (off_t)(at + sizeof(head))) != (ssize_t)bytes)
+	bytes = packet.text_bytes - METAPACKET_TRAILER_BYTES;
+	separator = packet.ctf_2; /* is in the header */
+	text = xalloc(separator + bytes);
+	*text = METAPACKET_SEPARATOR;
+	if (pread(dir->metadata_fd, text + separator, bytes, (off_t)(at + packet.head_bytes)) !=
+	    (ssize_t)bytes)
 		return -EIO;
 	*ret = TAKE(text);
-	*ret_len = (uint32_t)bytes;
+	*ret_len = separator + bytes;
 	return 0;
-}
-
-/* As metadata_head() writes it. */
-static void chunk_trace_uuid_text(const uint8_t uuid[16], char ret[UUID_TEXT_BYTES + 1])
-{
-	for (int i = 0; i < 16; i++)
-		ret += sprintf(ret, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			       uuid[i]);
 }
 
 struct chunk_trace *chunk_find(const struct chunk *chunk, uint64_t id)
@@ -472,21 +497,39 @@ struct chunk_trace *chunk_find_path(const struct chunk *chunk, const char *path)
 	return NULL;
 }
 
-/* The last packet may have lines in front of the text for its place in @from: they do no harm. */
+static void chunk_replace(char *text, size_t len, const char *old, const char *new)
+{
+	char *at = memmem(text, len, old, strlen(old));
+
+	if (at)
+		memcpy(at, new, strlen(new));
+}
+
+/* As metadata_head() writes it: as text, and in CTF 2 as numbers, too. */
+static void chunk_replace_uuid(char *text, size_t len, const uint8_t old[16], const uint8_t new[16])
+{
+	char from[METADATA_UUID_NUMBERS + 1], to[METADATA_UUID_NUMBERS + 1];
+
+	metadata_uuid_text(old, from);
+	metadata_uuid_text(new, to);
+	chunk_replace(text, len, from, to);
+	metadata_uuid_numbers(old, from);
+	metadata_uuid_numbers(new, to);
+	chunk_replace(text, len, from, to);
+}
+
+/* The last packet may have lines beside the text for its place in @from: they do no harm. */
 static int chunk_copy_metadata(const struct chunk_trace *from, struct chunk_trace *to)
 {
-	char old[UUID_TEXT_BYTES + 1], new[UUID_TEXT_BYTES + 1], *at;
 	int ret = 0;
 
-	chunk_trace_uuid_text(from->uuid, old);
-	chunk_trace_uuid_text(to->uuid, new);
 	while (ret == 0 && to->metadata_bytes < from->metadata_bytes) {
 		AUTO_FREE char *text = NULL;
 		uint32_t len = 0;
 
 		ret = chunk_trace_text(from, to->metadata_bytes, &text, &len);
-		if (ret == 0 && (at = memmem(text, len, old, UUID_TEXT_BYTES)))
-			memcpy(at, new, UUID_TEXT_BYTES);
+		if (ret == 0)
+			chunk_replace_uuid(text, len, from->uuid, to->uuid);
 		ret = ret ? ret : chunk_append(to, text, len);
 	}
 	return ret;

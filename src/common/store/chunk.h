@@ -18,6 +18,7 @@
 #include "base/idmap.h"
 #include "base/list.h"
 #include "store/disk.h"
+#include "trace/metapacket.h"
 
 enum chunk_state {
 	CHUNK_OPEN,
@@ -151,6 +152,8 @@ int chunk_trace_set_kallsyms(struct chunk_trace *trace, int fd) MUST_CHECK;
 void chunk_trace_link_kallsyms(const struct chunk_trace *trace, int from_fd, int to_fd);
 /** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
 int chunk_append(struct chunk_trace *trace, const void *text, uint32_t len) MUST_CHECK;
+/** Read the beginning of the metadata packet at offset @at. Return: whether there is one. */
+bool chunk_read_metapacket(int fd, uint64_t at, struct metapacket *ret) MUST_CHECK;
 /**
  * chunk_trace_text() - the text of the metadata packet at offset @at. Appended to another file at
  * the same offset, it produces the same bytes.

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "fragment.h"
+
 /* One growing text; errors show at text_end(). */
 struct text {
 	FILE *file;
@@ -19,17 +21,6 @@ static bool text_begin(struct text *text)
 	text->data = NULL;
 	text->file = open_memstream(&text->data, &text->len);
 	return text->file != NULL;
-}
-
-/* A text of comments alone. Viewers of live sessions parse each text that is appended, and
- * babeltrace2 refuses one without a declaration. */
-static bool text_begin_remark(struct text *text)
-{
-	bool begun = text_begin(text);
-
-	if (begun)
-		fputs("env {};\n", text->file);
-	return begun;
 }
 
 static char *text_end(struct text *text)
@@ -82,6 +73,26 @@ void metadata_datetime(uint64_t real_ns, char *buf, size_t len)
 		buf[0] = '\0';
 }
 
+void metadata_uuid_text(const uint8_t uuid[16], char ret[METADATA_UUID_TEXT + 1])
+{
+	for (int i = 0; i < 16; i++)
+		ret += sprintf(ret, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			       uuid[i]);
+}
+
+void metadata_uuid_numbers(const uint8_t uuid[16], char ret[METADATA_UUID_NUMBERS + 1])
+{
+	for (int i = 0; i < 16; i++)
+		ret += sprintf(ret, "%s%3u", i ? "," : "", uuid[i]);
+}
+
+/* Facts about a trace, for both forms. */
+struct env {
+	FILE *file;
+	enum metadata_form form;
+	unsigned int nr;
+};
+
 /* --- the head ------------------------------------------------------------- */
 
 static void put_scalars(FILE *f)
@@ -116,71 +127,90 @@ static void put_scalars(FILE *f)
 
 static void put_trace(FILE *f, const struct metadata_trace *t)
 {
-	const uint8_t *uuid = t->uuid;
+	char uuid[METADATA_UUID_TEXT + 1];
 
-	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
-	for (int i = 0; i < 16; i++)
-		fprintf(f, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-	fprintf(f, "\";\n\tbyte_order = le;\n"
-		   "\tpacket.header := struct {\n" PACKET_HEADER "\t};\n};\n\n");
+	metadata_uuid_text(t->uuid, uuid);
+	fprintf(f,
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n"
+		"\tbyte_order = le;\n"
+		"\tpacket.header := struct {\n" PACKET_HEADER "\t};\n};\n\n",
+		uuid);
 }
 
-static void put_env_string(FILE *f, const char *name, const char *value)
+static void env_name(struct env *env, const char *name)
 {
-	fprintf(f, "\t%s = ", name);
-	metadata_put_string(f, value);
-	fprintf(f, ";\n");
+	if (env->form == METADATA_CTF_2)
+		fprintf(env->file, "%s\"%s\":", env->nr++ ? "," : "", name);
+	else
+		fprintf(env->file, "\t%s = ", name);
 }
 
-static void put_env_instant(FILE *f, const char *name, uint64_t real_ns)
+static void env_text(struct env *env, const char *name, const char *value)
+{
+	env_name(env, name);
+	if (env->form == METADATA_CTF_2) {
+		fragment_text(env->file, value);
+		return;
+	}
+	metadata_put_string(env->file, value);
+	fputs(";\n", env->file);
+}
+
+static void env_number(struct env *env, const char *name, unsigned int value)
+{
+	env_name(env, name);
+	fprintf(env->file, env->form == METADATA_CTF_2 ? "%u" : "%u;\n", value);
+}
+
+static void env_instant(struct env *env, const char *name, uint64_t real_ns)
 {
 	char when[32];
 
 	metadata_datetime(real_ns, when, sizeof(when));
-	put_env_string(f, name, when);
+	env_text(env, name, when);
 }
 
-static void put_kernel(FILE *f, const struct metadata_kernel *k)
+static void env_owner(struct env *env, const struct metadata_trace *t)
 {
-	put_env_string(f, "sysname", "Linux");
-	put_env_string(f, "kernel_release", k->release);
-	put_env_string(f, "kernel_version", k->version);
+	env_text(env, "tracer_buffering_scheme", t->process ? "pid" : "uid");
+	env_number(env, "tracer_buffering_id", t->process ? t->process->pid : t->uid);
+	env_number(env, "architecture_bit_width", 64);
 }
 
-static void put_owner(FILE *f, const struct metadata_trace *t)
+static void env_kernel(struct env *env, const struct metadata_kernel *k)
 {
-	put_env_string(f, "tracer_buffering_scheme", t->process ? "pid" : "uid");
-	fprintf(f, "\ttracer_buffering_id = %u;\n\tarchitecture_bit_width = 64;\n",
-		t->process ? t->process->pid : t->uid);
+	env_text(env, "sysname", "Linux");
+	env_text(env, "kernel_release", k->release);
+	env_text(env, "kernel_version", k->version);
 }
 
-static void metadata_put_env(FILE *f, const struct metadata_trace *t)
+void metadata_put_env(FILE *f, const struct metadata_trace *t)
 {
 	unsigned int major = 0, minor = 0, patch = 0;
 	const struct metadata_process *p = t->process;
+	struct env env = { f, t->form, 0 };
 
 	sscanf(LTT_VERSION, "%u.%u.%u", &major, &minor, &patch);
-	fprintf(f, "env {\n");
-	put_env_string(f, "domain", t->kernel ? "kernel" : "ust");
-	put_env_string(f, "tracer_name", "ltt");
-	fprintf(f, "\ttracer_major = %u;\n\ttracer_minor = %u;\n\ttracer_patchlevel = %u;\n", major,
-		minor, patch);
+	env_text(&env, "domain", t->kernel ? "kernel" : "ust");
+	env_text(&env, "tracer_name", "ltt");
+	env_number(&env, "tracer_major", major);
+	env_number(&env, "tracer_minor", minor);
+	env_number(&env, "tracer_patchlevel", patch);
 	if (t->kernel)
-		put_kernel(f, t->kernel);
+		env_kernel(&env, t->kernel);
 	else
-		put_owner(f, t);
-	put_env_string(f, "trace_name", t->session);
-	put_env_instant(f, "trace_creation_datetime", t->created_ns);
-	put_env_string(f, "hostname", t->hostname);
+		env_owner(&env, t);
+	env_text(&env, "trace_name", t->session);
+	env_instant(&env, "trace_creation_datetime", t->created_ns);
+	env_text(&env, "hostname", t->hostname);
 	if (p) {
-		fprintf(f, "\tvpid = %u;\n", p->pid);
-		put_env_string(f, "procname", p->name);
-		put_env_instant(f, "vpid_datetime", p->start_ns);
+		env_number(&env, "vpid", p->pid);
+		env_text(&env, "procname", p->name);
+		env_instant(&env, "vpid_datetime", p->start_ns);
 	}
-	fprintf(f, "};\n\n");
 }
 
-static const char *clock_name(const struct clock_facts *c)
+const char *metadata_clock_name(const struct clock_facts *c)
 {
 	if (c->kind == LTT_CLOCK_MONOTONIC)
 		return "monotonic";
@@ -193,12 +223,14 @@ static const char *clock_name(const struct clock_facts *c)
 
 static void metadata_put_clock(FILE *f, const struct clock_facts *c)
 {
-	const char *name = clock_name(c);
+	const char *name = metadata_clock_name(c);
 
 	fprintf(f, "clock {\n\tname = \"%s\";\n", name);
 	if (c->uuid[0])
 		fprintf(f, "\tuuid = \"%s\";\n", c->uuid);
-	put_env_string(f, "description", c->source);
+	fputs("\tdescription = ", f);
+	metadata_put_string(f, c->source);
+	fputs(";\n", f);
 	fprintf(f,
 		"\tfreq = %" PRIu64 ";\n\tprecision = %" PRIu64 ";\n"
 		"\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";\n};\n\n",
@@ -255,18 +287,13 @@ static void put_clock_pair(FILE *f, const struct clock_pair *pair)
 		pair->counter, pair->width);
 }
 
-static void put_clock_set(FILE *f, int64_t ns)
-{
-	fprintf(f, METADATA_CLOCK_SET "%" PRId64 " */\n", ns);
-}
-
 char *metadata_clock_set(int64_t ns)
 {
 	struct text text;
 
-	if (!text_begin_remark(&text))
+	if (!text_begin(&text))
 		return NULL;
-	put_clock_set(text.file, ns);
+	fprintf(text.file, METADATA_CLOCK_SET "%" PRId64 " */\n", ns);
 	return text_end(&text);
 }
 
@@ -274,7 +301,7 @@ char *metadata_clock_pair(const struct clock_pair *pair)
 {
 	struct text text;
 
-	if (!text_begin_remark(&text))
+	if (!text_begin(&text))
 		return NULL;
 	put_clock_pair(text.file, pair);
 	return text_end(&text);
@@ -284,10 +311,45 @@ char *metadata_clock(const struct clock_segment *segment)
 {
 	struct text text;
 
-	if (!text_begin_remark(&text))
+	if (!text_begin(&text))
 		return NULL;
 	put_clock_segment(text.file, segment);
 	return text_end(&text);
+}
+
+/* Viewers of live sessions parse each text that is appended, and babeltrace2 refuses one without a
+ * declaration. In CTF 2 the names of types differ: the time makes them so. */
+static void metadata_put_remark(FILE *f, enum metadata_form form, char *remark)
+{
+	if (remark && form == METADATA_CTF_2)
+		fragment_remark(f, remark, clock_monotonic_ns());
+	else if (remark)
+		fprintf(f, "env {};\n%s", remark);
+	free(remark);
+}
+
+char *metadata_remark(enum metadata_form form, char *remark)
+{
+	struct text text;
+
+	if (!remark || !text_begin(&text)) {
+		free(remark);
+		return NULL;
+	}
+	metadata_put_remark(text.file, form, remark);
+	return text_end(&text);
+}
+
+static void metadata_put_head(FILE *f, const struct metadata_trace *trace)
+{
+	fputs(METADATA_BEGIN, f);
+	put_scalars(f);
+	put_trace(f, trace);
+	fputs("env {\n", f);
+	metadata_put_env(f, trace);
+	fputs("};\n\n", f);
+	metadata_put_clock(f, trace->clock);
+	put_contexts(f);
 }
 
 char *metadata_head(const struct metadata_trace *trace)
@@ -296,18 +358,18 @@ char *metadata_head(const struct metadata_trace *trace)
 
 	if (!text_begin(&text))
 		return NULL;
-	fputs(METADATA_BEGIN, text.file);
-	put_scalars(text.file);
-	put_trace(text.file, trace);
-	metadata_put_env(text.file, trace);
-	metadata_put_clock(text.file, trace->clock);
+	if (trace->form == METADATA_CTF_2)
+		fragment_head(text.file, trace);
+	else
+		metadata_put_head(text.file, trace);
 	if (trace->clock->nr_changes)
-		put_clock_segment(text.file, &trace->clock->changed);
+		metadata_put_remark(text.file, trace->form, metadata_clock(&trace->clock->changed));
 	if (trace->clock->set_ns)
-		put_clock_set(text.file, trace->clock->set_ns);
+		metadata_put_remark(text.file, trace->form,
+				    metadata_clock_set(trace->clock->set_ns));
 	if (trace->clock->pair.width)
-		put_clock_pair(text.file, &trace->clock->pair);
-	put_contexts(text.file);
+		metadata_put_remark(text.file, trace->form,
+				    metadata_clock_pair(&trace->clock->pair));
 	return text_end(&text);
 }
 
@@ -337,17 +399,8 @@ static void metadata_put_value(FILE *f, const struct layout_field *field, int64_
 		fprintf(f, "%" PRIu64, (uint64_t)v);
 }
 
-/* Of a set, the enumeration's name has the mask: METADATA_SET. */
-static void metadata_put_enum(FILE *f, const struct layout_field *field, const char *name)
+static void put_labels(FILE *f, const struct layout_field *field)
 {
-	if (field->nr_labels == 0) {
-		metadata_put_integer(f, field);
-		return;
-	}
-	fprintf(f, "enum ");
-	if (field->is_set)
-		fprintf(f, METADATA_SET "%" PRIx64 "_%s ", field->mask, name);
-	fprintf(f, ": ");
 	metadata_put_integer(f, field);
 	fprintf(f, " {");
 	for (uint32_t i = 0; i < field->nr_labels; i++) {
@@ -363,6 +416,20 @@ static void metadata_put_enum(FILE *f, const struct layout_field *field, const c
 		}
 	}
 	fprintf(f, " }");
+}
+
+/* Of a set, the enumeration's name has the mask: METADATA_SET. */
+static void metadata_put_enum(FILE *f, const struct layout_field *field, const char *name)
+{
+	if (field->nr_labels == 0) {
+		metadata_put_integer(f, field);
+		return;
+	}
+	fprintf(f, "enum ");
+	if (field->is_set)
+		fprintf(f, METADATA_SET "%" PRIx64 "_%s ", field->mask, name);
+	fprintf(f, ": ");
+	put_labels(f, field);
 }
 
 static void put_element(FILE *f, const struct layout_field *field, const char *name)
@@ -439,60 +506,104 @@ static void put_context(FILE *f, const char *attribute, const struct layout *con
 	fprintf(f, "\t};\n");
 }
 
-char *metadata_stream(uint32_t stream_class, const struct layout *contexts)
+static void put_stream(FILE *f, uint32_t stream_class, const struct layout *contexts)
 {
-	struct text text;
-
-	if (!text_begin(&text))
-		return NULL;
-	fprintf(text.file,
+	fprintf(f,
 		"stream {\n\tid = %u;\n"
 		"\tevent.header := struct event_header;\n"
 		"\tpacket.context := struct packet_context;\n",
 		stream_class);
-	put_context(text.file, "event.context", contexts);
-	fprintf(text.file, "};\n\n");
+	put_context(f, "event.context", contexts);
+	fprintf(f, "};\n\n");
+}
+
+char *metadata_stream(enum metadata_form form, uint32_t stream_class, const struct layout *contexts)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	(form == METADATA_CTF_2 ? fragment_stream : put_stream)(text.file, stream_class, contexts);
 	return text_end(&text);
 }
 
-/* The format of a marker, as a URI: the one place that CTF has for such a thing. */
-static void put_format(FILE *f, const char *format)
+/* A URI is the one place that CTF has for such a thing. */
+void metadata_put_format(FILE *f, const char *format)
 {
-	fprintf(f, "\tmodel.emf.uri = \"ltt:marker?format=");
+	fputs("ltt:marker?format=", f);
 	for (; *format; format++)
 		fprintf(f, isalnum((unsigned char)*format) ? "%c" : "%%%02x",
 			(unsigned char)*format);
-	fprintf(f, "\";\n");
 }
 
-char *metadata_event_body(const struct metadata_event *event)
+static void put_event_body(FILE *f, const struct metadata_event *event)
+{
+	fprintf(f, "\tname = ");
+	metadata_put_string(f, event->name);
+	fprintf(f, ";\n");
+	if (event->loglevel >= 0)
+		fprintf(f, "\tloglevel = %d;\n", event->loglevel);
+	if (event->format && event->format[0]) {
+		fputs("\tmodel.emf.uri = \"", f);
+		metadata_put_format(f, event->format);
+		fputs("\";\n", f);
+	}
+	fprintf(f, "\tfields := struct {\n");
+	for (uint32_t i = 0; i < event->layout->nr_fields; i++)
+		if (!(event->layout->fields[i].flags & LTT_FIELD_NOWRITE))
+			put_field(f, &event->layout->fields[i]);
+	fprintf(f, "\t};\n");
+}
+
+char *metadata_event_body(enum metadata_form form, const struct metadata_event *event)
 {
 	struct text text;
 
 	if (!text_begin(&text))
 		return NULL;
-	fprintf(text.file, "\tname = ");
-	metadata_put_string(text.file, event->name);
-	fprintf(text.file, ";\n");
-	if (event->loglevel >= 0)
-		fprintf(text.file, "\tloglevel = %d;\n", event->loglevel);
-	if (event->format && event->format[0])
-		put_format(text.file, event->format);
-	fprintf(text.file, "\tfields := struct {\n");
-	for (uint32_t i = 0; i < event->layout->nr_fields; i++)
-		if (!(event->layout->fields[i].flags & LTT_FIELD_NOWRITE))
-			put_field(text.file, &event->layout->fields[i]);
-	fprintf(text.file, "\t};\n");
+	(form == METADATA_CTF_2 ? fragment_event_body : put_event_body)(text.file, event);
 	return text_end(&text);
 }
 
-char *metadata_event_context(const struct layout *contexts)
+char *metadata_event_context(enum metadata_form form, const struct layout *contexts)
 {
 	struct text text;
 
 	if (!text_begin(&text))
 		return NULL;
-	put_context(text.file, "context", contexts);
+	if (form == METADATA_CTF_2)
+		fragment_event_context(text.file, contexts);
+	else
+		put_context(text.file, "context", contexts);
+	return text_end(&text);
+}
+
+char *metadata_event_note(enum metadata_form form, const char *recorded)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	if (form == METADATA_CTF_2)
+		fragment_event_note(text.file, recorded);
+	else
+		fprintf(text.file, "\t/* recorded: %s */\n", recorded);
+	return text_end(&text);
+}
+
+char *metadata_results(enum metadata_form form, const struct layout_field *field)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	if (form == METADATA_CTF_2) {
+		fragment_type(text.file, METADATA_RESULTS, field);
+	} else {
+		fputs("enum " METADATA_RESULTS " : ", text.file);
+		put_labels(text.file, field);
+		fputs(";\n\n", text.file);
+	}
 	return text_end(&text);
 }
 
@@ -500,7 +611,7 @@ char *metadata_buffer(const char *what, uint64_t id, const char *name)
 {
 	struct text text;
 
-	if (!text_begin_remark(&text))
+	if (!text_begin(&text))
 		return NULL;
 	fprintf(text.file, "%s%" PRIu64 " ", what, id);
 	for (; *name; name++) /* a text that could end the comment is not copied into it */
@@ -526,7 +637,7 @@ char *metadata_marker(const char *name, const char *refused, const char *armed, 
 {
 	struct text text;
 
-	if (!text_begin_remark(&text))
+	if (!text_begin(&text))
 		return NULL;
 	fprintf(text.file, METADATA_MARKER_REFUSED "%" PRIu32 " ", pid);
 	text_in_remark(text.file, name);
@@ -540,7 +651,7 @@ char *metadata_sampled(uint32_t stream_class, uint32_t id, const char *how)
 {
 	struct text text;
 
-	if (!text_begin_remark(&text))
+	if (!text_begin(&text))
 		return NULL;
 	fprintf(text.file, METADATA_SAMPLED "%" PRIu32 " %" PRIu32 " %s */\n", stream_class, id,
 		how);
@@ -551,19 +662,22 @@ char *metadata_not_sampled(uint64_t id, uint64_t nr)
 {
 	struct text text;
 
-	if (!text_begin_remark(&text))
+	if (!text_begin(&text))
 		return NULL;
 	fprintf(text.file, METADATA_NOT_SAMPLED "%" PRIu64 " %" PRIu64 " */\n", id, nr);
 	return text_end(&text);
 }
 
-char *metadata_event(uint32_t stream_class, uint32_t id, const char *body)
+char *metadata_event(enum metadata_form form, uint32_t stream_class, uint32_t id, const char *body)
 {
 	struct text text;
 
 	if (!text_begin(&text))
 		return NULL;
-	fprintf(text.file, "event {\n\tid = %u;\n\tstream_id = %u;\n%s};\n\n", id, stream_class,
-		body);
+	if (form == METADATA_CTF_2)
+		fragment_event(text.file, stream_class, id, body);
+	else
+		fprintf(text.file, "event {\n\tid = %u;\n\tstream_id = %u;\n%s};\n\n", id,
+			stream_class, body);
 	return text_end(&text);
 }

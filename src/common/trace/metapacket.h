@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * metapacket.h - header of a packet in a metadata file (CTF 1.8.3, 7.1): 37
- * bytes, then text. The magic's byte order is the trace's. Pure: bytes only.
+ * metapacket.h - packets of a metadata file: a header, then text, whose end is a checksum, the
+ * trailer. Each is one part that was appended. Pure: bytes only.
+ *
+ * CTF 1.8: the header is that of CTF 1.8.3, 7.1; its magic's byte order is the trace's. Readers
+ * reject a packet whose header has a checksum, so the trailer is a comment.
+ *
+ * CTF 2: readers know no packets, but a sequence of fragments (trace/fragment.h). So header and
+ * trailer are white space in it: the header is the separator of the first fragment and the size of
+ * the packet, the trailer is behind the last one. Each character is two bits, the highest first.
  */
 #ifndef TRACE_METAPACKET_H
 #define TRACE_METAPACKET_H
@@ -10,8 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define METAPACKET_MAGIC 0x75d11d57u
+#include "base/macros.h"
 
+#define METAPACKET_MAGIC 0x75d11d57u
+#define METAPACKET_SEPARATOR '\x1e' /* of fragments */
+
+/** Header in CTF 1.8. */
 struct metapacket_header {
 	uint32_t magic;
 	uint8_t uuid[16];
@@ -25,19 +36,42 @@ struct metapacket_header {
 	uint8_t minor;
 } __attribute__((packed));
 
-/** Header of a packet with @len bytes of text and no padding. */
-struct metapacket_header metapacket_header_make(const uint8_t uuid[16], uint32_t len);
+/** Header in CTF 2. */
+struct metapacket_spaces {
+	char separator;
+	char size[16]; /* bytes of the packet, this header included */
+} __attribute__((packed));
 
-/*
- * Readers reject a packet whose header has a checksum, so the checksum is in a comment at the
- * end of the text: the trailer, which covers all bytes before it.
- */
+/** Header of a packet with @len bytes of text, trailer included, and no padding. */
+struct metapacket_header metapacket_header_make(const uint8_t uuid[16], uint32_t len);
+/** The same in CTF 2. */
+struct metapacket_spaces metapacket_spaces_make(uint32_t len);
+
+/** Whether text has the form of CTF 2: it begins with a separator. */
+bool metapacket_is_ctf_2(const void *text, size_t len);
+
 #define METAPACKET_TRAILER_BYTES 22u
 
-/** Write the trailer of @text, without a NUL. */
-void metapacket_trailer_make(const void *text, size_t len, char ret[METAPACKET_TRAILER_BYTES]);
+/** Write the trailer of @text, all that is between it and the header; without a NUL. */
+void metapacket_trailer_make(const void *text, size_t len, bool ctf_2,
+			     char ret[METAPACKET_TRAILER_BYTES]);
 
 /** Whether @text, the complete text of a packet, ends with a trailer whose checksum is wrong. */
 bool metapacket_is_damaged(const void *text, size_t len);
+
+/** A packet in a file, by its first bytes. */
+struct metapacket {
+	bool ctf_2;
+	bool has_uuid;	     /* of CTF 2, the first one of a file alone has it */
+	uint8_t uuid[16];    /* of the trace */
+	uint32_t head_bytes;
+	uint32_t bytes;	     /* all of it */
+	uint32_t text_bytes; /* behind the header, trailer included */
+};
+#define METAPACKET_PEEK_BYTES 128u
+
+/** metapacket_parse() - @bytes: the first ones of a packet, up to METAPACKET_PEEK_BYTES. Return:
+ *  whether it is a packet. */
+bool metapacket_parse(const uint8_t *bytes, size_t len, struct metapacket *ret) MUST_CHECK;
 
 #endif

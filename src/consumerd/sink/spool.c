@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "consumerd/ring/ringcopy.h"
 #include "io/lockfile.h"
-#include "trace/metapacket.h"
 
 #define PAUSE_MS 20
 #define FOUND_TRACES (1ull << 63) /* no session daemon gives such a number */
@@ -127,15 +126,14 @@ static int spool_claim(struct spool *spool, struct err *err)
 static int adopt_rest(struct spool *spool, const char *path, int metadata_fd, struct err *err)
 {
 	struct chunk_trace_spec spec = { .path = path, .may_be_shorter = true };
-	struct metapacket_header head;
+	struct metapacket head;
 	struct chunk_trace *dir;
 	struct stat st;
 
 	if (chunk_find_path(spool->chunk, path))
 		return 0;
 	if (fstat(metadata_fd, &st) < 0 ||
-	    pread(metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	    head.magic != METAPACKET_MAGIC)
+	    !chunk_read_metapacket(metadata_fd, 0, &head) || !head.has_uuid)
 		return err_set(err, ERR_OUTPUT, "%s: its metadata is invalid", path);
 	spec.id = FOUND_TRACES + ++spool->nr_found_traces;
 	spec.uuid = head.uuid;

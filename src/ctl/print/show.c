@@ -103,6 +103,7 @@ static const char disk_form[] =
 	"[Free space to leave on the file system: {keep_free:b?}\n]"
 	"[Greatest size of the trace: {max_size:b?}\n]"
 	"[{sync=packet}Synced to the disk: each packet\n]"
+	"[{trace_format=ctf-2}Trace format: CTF 2\n]"
 	"[{?own_daemons}The tracer's own daemons are recorded with the kernel\n]"
 	"[{sync=period}Synced to the disk: every {sync_us:u}\n]";
 

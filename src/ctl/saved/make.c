@@ -77,6 +77,7 @@ static int make_part(struct making *m, int code, struct json_object *session, st
 #define REPEAT_ownership(o, to, name) REPEAT_WORD(words_owner, o, to, name)
 #define REPEAT_output_type(o, to, name) REPEAT_WORD(words_output_type, o, to, name)
 #define REPEAT_sync_mode(o, to, name) REPEAT_WORD(words_sync, o, to, name)
+#define REPEAT_trace_format(o, to, name) REPEAT_WORD(words_trace_format, o, to, name)
 #define REPEAT_rule_kind(o, to, name) REPEAT_WORD(words_rule_kind, o, to, name)
 #define REPEAT_loglevel_type(o, to, name) REPEAT_WORD(words_level_type, o, to, name)
 #define REPEAT_condition(o, to, name) REPEAT_WORD(words_condition, o, to, name)

@@ -24,6 +24,9 @@
 #define FIELD_OF_ownership(id, preset, text) FIELD_IN(words_owner, id, preset, text)
 #define FIELD_OF_output_type(id, preset, text) FIELD_IN(words_output_type, id, preset, text)
 #define FIELD_OF_sync_mode(id, preset, text) FIELD_IN(words_sync, id, preset, text)
+#define FIELD_OF_trace_format(id, preset, text) \
+	FIELD_IN(words_trace_format, id, preset, \
+		 "form of the metadata; omitted: that of the daemon that loads it")
 #define FIELD_OF_rule_kind(id, preset, text) FIELD_IN(words_rule_kind, id, preset, text)
 #define FIELD_OF_loglevel_type(id, preset, text) FIELD_IN(words_level_type, id, preset, text)
 #define FIELD_OF_condition(id, preset, text) FIELD_IN(words_condition, id, preset, text)

@@ -8,6 +8,7 @@
 #include "ctl/print/print.h"
 #include "ctl/own.h"
 #include "ctl/trace/viewing.h"
+#include "ctl/words.h"
 
 /* A warning each. */
 static void create_print_warnings(struct ctl *ctl, const char *lines)
@@ -44,4 +45,16 @@ void created_fini(struct created *created)
 {
 	free(created->session);
 	free(created->output);
+}
+
+int create_take_format(struct ctl *ctl, const char *text, struct ltt_ctl_create_options *ret)
+{
+	int number = text ? words_number(&words_trace_format, text) : LTT_CTL_TRACE_FORMAT_DEFAULT;
+
+	if (number < 0)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--trace-format=%s: unknown trace format; use ctf-1.8, ctf-2 or default",
+			       text);
+	ret->trace_format = (enum ltt_ctl_trace_format)number;
+	return 0;
 }

@@ -24,4 +24,9 @@ int create_session(struct ctl *ctl, struct ltt_ctl_create_options *options,
 void create_remember(struct ctl *ctl, const struct created *created);
 void created_fini(struct created *created);
 
+/** The value of --trace-format, to the options of a session. @text: NULL: the option is not given.
+ *  Return: 0 or a code, with ctl->err set. */
+int create_take_format(struct ctl *ctl, const char *text,
+		       struct ltt_ctl_create_options *ret) MUST_CHECK;
+
 #endif

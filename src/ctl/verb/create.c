@@ -48,7 +48,7 @@ static const struct poptOption options[] = {
 	  .descrip = "let viewers follow it; they see events within this time (default: 1 s)",
 	  .argDescrip = "US" },
 	OPTION_FLAG("no-output", 0, &opt.no_output, "write no trace, only count, and snapshots"),
-	OPTION_TEXT("trace-format", 'F', &opt.format, "ctf-1.8 (default)", "FORMAT"),
+	OPTION_TEXT("trace-format", 'F', &opt.format, "ctf-1.8, ctf-2 or default, the daemon's choice", "FORMAT"),
 	OPTION_FLAG("own-daemons", 0, &opt.own_daemons,
 		    "record the tracer's own daemons with the kernel's events, too"),
 	OPTION_TEXT("keep-free", 0, &opt.keep_free, "stop writing before less of the disk is free",
@@ -191,17 +191,9 @@ static enum status create_check(struct ctl *ctl)
 			"--output, --set-url, --ctrl-url and --no-output exclude each other");
 		return STATUS_ERROR;
 	}
-	if (opt.format && strcmp(opt.format, "ctf-2") == 0) {
-		err_set(&ctl->err, ERR_UNSUPPORTED, "CTF 2 is not there yet; ctf-1.8 is");
-		return STATUS_UNSUPPORTED;
-	}
-	if (opt.format && strcmp(opt.format, "ctf-1.8") != 0 &&
-	    strcmp(opt.format, "default") != 0) {
-		err_set(&ctl->err, ERR_INVALID, "unknown trace format '%s'; ctf-1.8 is known",
-			opt.format);
-		return STATUS_ERROR;
-	}
 	ltt_ctl_create_options_init(&wanted);
+	if (create_take_format(ctl, opt.format, &wanted) != 0)
+		return STATUS_ERROR;
 	if (create_take_size(ctl, "keep-free", opt.keep_free, &wanted.keep_free) != 0 ||
 	    create_take_size(ctl, "max-size", opt.max_size, &wanted.max_size) != 0 ||
 	    create_take_sync(ctl) != 0 || take_live(ctl) != 0 || take_spool(ctl) != 0)

@@ -44,7 +44,7 @@
 
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *time;
-	char *flight, *limit, *call_site, *functions, *min_size, *sample, *blocking;
+	char *flight, *limit, *call_site, *functions, *min_size, *sample, *blocking, *format;
 	int kernel, user, no_wait, no_context, no_limit, no_symbols, no_lttng, own_daemons, all;
 	bool whole; /* of the kernel, events of other processes than the program's, too */
 	bool samples_only; /* of the kernel */
@@ -66,6 +66,8 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("all", 'a', &opt.all,
 		    "record all programs of the user (of root: of all users); with -k and a program: "
 		    "the whole kernel, not only the program's events"),
+	OPTION_TEXT("trace-format", 0, &opt.format,
+		    "ctf-1.8, ctf-2 or default, the daemon's choice", "FORMAT"),
 	OPTION_FLAG("own-daemons", 0, &opt.own_daemons,
 		    "with -k: record the tracer's own daemons, too"),
 	OPTION_TEXT("sample", 0, &opt.sample,
@@ -837,6 +839,8 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	o.scope = scope;
 	o.snapshots = opt.flight != NULL;
 	o.own_daemons = opt.own_daemons;
+	if (create_take_format(ctl, opt.format, &o) != 0)
+		return STATUS_ERROR;
 	if (reserve_choose(opt.output, &reserve.bytes, &ctl->err) != 0)
 		return STATUS_ERROR;
 	o.keep_free = reserve.bytes = opt.no_limit ? 0 : reserve.bytes;

@@ -16,7 +16,6 @@
 #include "base/thread.h"
 #include "session.h"
 #include "store/chunk_stream.h"
-#include "trace/metapacket.h"
 #include "turn.h"
 
 #define MAX_DEPTH 12 /* host, session, and a trace's directories below it */
@@ -61,16 +60,12 @@ static bool is_old(const struct repairer *m, int fd, struct stat *ret)
 static uint64_t whole_metadata(int fd, uint8_t ret_uuid[16])
 {
 	uint64_t at = 0, end = fd_bytes(fd);
-	struct metapacket_header head;
+	struct metapacket head;
 
-	while (end - at >= sizeof(head) &&
-	       pread(fd, &head, sizeof(head), (off_t)at) == (ssize_t)sizeof(head)) {
-		uint64_t bytes = head.packet_size / 8;
-
-		if (head.magic != METAPACKET_MAGIC || bytes < sizeof(head) || bytes > end - at)
-			break;
-		memcpy(ret_uuid, head.uuid, sizeof(head.uuid));
-		at += bytes;
+	while (at < end && chunk_read_metapacket(fd, at, &head) && head.bytes <= end - at) {
+		if (head.has_uuid)
+			memcpy(ret_uuid, head.uuid, sizeof(head.uuid));
+		at += head.bytes;
 	}
 	return at;
 }

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "trace/index.h"
-#include "trace/metapacket.h"
 
 /* Files between others that may be missing: each is tried by its name. */
 #define MISSING_MOST 16u
@@ -260,11 +259,11 @@ static void add_streams(struct vsession *vsession, struct pasttrace *trace)
 
 static bool read_metadata(struct chunk_trace *dir)
 {
-	struct metapacket_header head;
+	struct metapacket head;
 
 	dir->metadata_fd = chunk_read_file(dir->fd, "metadata");
-	if (dir->metadata_fd < 0 || !viewpast_read(dir->metadata_fd, &head, sizeof(head), 0) ||
-	    head.magic != METAPACKET_MAGIC)
+	if (dir->metadata_fd < 0 || !chunk_read_metapacket(dir->metadata_fd, 0, &head) ||
+	    !head.has_uuid)
 		return false;
 	memcpy(dir->uuid, head.uuid, sizeof(dir->uuid));
 	dir->metadata_bytes = fd_bytes(dir->metadata_fd);

@@ -160,7 +160,7 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 {
 	AUTO_FREE char *made = NULL;
 	struct session *session;
-	const struct session_settings settings = {
+	struct session_settings settings = {
 #define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)req->name,
 #include "model/session.def"
 	};
@@ -168,6 +168,10 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 	uint64_t now_ns = realtime_ns();
 	int ret;
 
+	if (req->trace_format > TRACE_FORMAT_CTF_2)
+		return command_error(cmd, ERR_INVALID, "unknown trace format %u", req->trace_format);
+	if (settings.trace_format == TRACE_FORMAT_DEFAULT)
+		settings.trace_format = cmd->sd->trace_format;
 	if (session_create_check_output(cmd, req) != CMD_DONE ||
 	    check_scope(cmd, req->scope) != CMD_DONE ||
 	    session_check_disk(&settings, req->outdir >= 0 || req->relay[0], &cmd->err))

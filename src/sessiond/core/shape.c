@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/metadata.h"
 
 static int shape_compare(const void *a, const void *b)
 {
@@ -103,6 +102,7 @@ static void shape_destroy(struct shape *shape)
 {
 	free(shape->key);
 	free(shape->body);
+	free(shape->fragment);
 	free(shape->name);
 	free(shape->format);
 	layout_free(shape->layout);
@@ -133,11 +133,17 @@ static struct shape *shape_make(struct shape_facts *facts, char *key, char *body
 	return shape;
 }
 
+static struct metadata_event shape_event(enum shape_kind kind, const char *name, int loglevel,
+					 const char *format, const struct layout *layout)
+{
+	return (struct metadata_event){ name, loglevel, kind == SHAPE_MARKER ? format : NULL,
+					layout };
+}
+
 struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const char **ret_why)
 {
-	struct metadata_event event = { facts->name, facts->loglevel,
-					facts->kind == SHAPE_MARKER ? facts->format : NULL,
-					facts->layout };
+	struct metadata_event event = shape_event(facts->kind, facts->name, facts->loglevel,
+						  facts->format, facts->layout);
 	AUTO_FREE char *body = NULL;
 	AUTO_FREE char *key = NULL;
 	struct shape probe, *shape;
@@ -146,7 +152,7 @@ struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const 
 	*ret_why = shape_check(facts);
 	if (*ret_why)
 		return NULL;
-	body = metadata_event_body(&event);
+	body = metadata_event_body(METADATA_CTF_1_8, &event);
 	key = body ? shape_make_key(facts, body) : NULL;
 	if (!key || strlen(body) > SHAPE_MAX_BODY) {
 		*ret_why = "has a description that is too long";
@@ -192,13 +198,27 @@ struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int log
 	return shape_ref(shape);
 }
 
-struct shape *shape_extended(struct shapes *shapes, struct shape *shape, const char *text)
+const char *shape_body(struct shape *shape, enum metadata_form form)
 {
+	const struct metadata_event event = shape_event(shape->kind, shape->name, shape->loglevel,
+							shape->format, shape->layout);
+
+	if (form == METADATA_CTF_1_8)
+		return shape->body;
+	if (!shape->fragment)
+		shape->fragment = metadata_event_body(form, &event);
+	return shape->fragment ? shape->fragment : "";
+}
+
+struct shape *shape_extended(struct shapes *shapes, struct shape *shape, enum metadata_form form,
+			     const char *text)
+{
+	const char *bare = shape_body(shape, form);
 	AUTO_FREE char *body = NULL;
 
-	if (!*text)
+	if (bare == shape->body && !*text)
 		return shape_ref(shape);
-	body = xasprintf("%s%s", shape->body, text);
+	body = xasprintf("%s%s", bare, text);
 	return shape_restore(shapes, shape->kind, shape->loglevel, shape->name, shape->format,
 			     body);
 }

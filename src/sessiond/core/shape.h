@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/macros.h"
 #include "trace/layout.h"
+#include "trace/metadata.h"
 
 #define SHAPE_MAX_BODY 49152u /* of TSDL text: fits in one message */
 #define POINT_NAME_MAX 255u
@@ -36,7 +37,8 @@ struct shape_facts {
 struct shape {
 	uint32_t refs;
 	char *key;  /* all facts that distinguish shapes */
-	char *body; /* TSDL of an event class without its ids */
+	char *body; /* of an event class without its ids; of shape_get(): TSDL */
+	char *fragment; /* the same in CTF 2, made when it is needed; else NULL */
 	char *name;
 	char *format;
 	enum shape_kind kind;
@@ -67,9 +69,12 @@ struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const 
  *  classes refer to it. Return: the shape with one more reference. */
 struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int loglevel,
 			    const char *name, const char *format, const char *body);
-/** The shape of a class of its points whose body goes on with @text; "": the same shape. Return: the
- *  shape with one more reference. */
-struct shape *shape_extended(struct shapes *shapes, struct shape *shape, const char *text);
+/** The body of an event class of a shape of shape_get(). */
+const char *shape_body(struct shape *shape, enum metadata_form form);
+/** The shape of a class of its points whose body goes on with @text. Return: the shape with one
+ *  more reference. */
+struct shape *shape_extended(struct shapes *shapes, struct shape *shape, enum metadata_form form,
+			     const char *text);
 struct shape *shape_ref(struct shape *shape);
 void shape_unref(struct shapes *shapes, struct shape *shape);
 

@@ -113,7 +113,8 @@ char *kernel_contexts_added(struct kernel_domain *kernel,
 	const char *names = kernel_context_skip(trace_channel->channel->contexts,
 						trace_channel->nr_contexts);
 	struct layout *layout = *names ? kernel_contexts_of(kernel, names) : NULL;
-	char *text = layout ? metadata_event_context(layout) : xstrdup("");
+	enum metadata_form form = recording_form(trace_channel->trace->rec);
+	char *text = layout ? metadata_event_context(form, layout) : xstrdup("");
 
 	layout_free(layout);
 	return text;

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/metadata.h"
-
 /** struct label_use - a field that has the names of a set. */
 struct label_use {
 	char call[24], field[16];
@@ -15,21 +13,26 @@ struct label_use {
 
 #include "gen/syscall_labels.h"
 
-char *labels_of_results(void)
+char *labels_of_results(enum metadata_form form)
 {
+	struct layout *layout =
+		layout_new(1, label_set_errno.nr, labels_text_bytes(&label_set_errno) + 1);
+	const struct layout_field result = { .name = "",
+					     .kind = LTT_KIND_ENUM,
+					     .size_bits = 64,
+					     .flags = LTT_FIELD_SIGNED };
+	bool fine = layout && layout_add_field(layout, &result);
 	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
 
-	if (!f)
-		return NULL;
-	fprintf(f, "enum " METADATA_RESULTS
-		   " : integer { size = 64; align = 8; signed = true; } {");
-	for (uint32_t i = 0; i < label_set_errno.nr; i++)
-		fprintf(f, "%s %s = -%" PRId64, i ? "," : "", label_set_errno.labels[i].text,
-			label_set_errno.labels[i].value);
-	fprintf(f, " };\n\n");
-	return fclose(f) == 0 ? text : (free(text), NULL);
+	for (uint32_t i = 0; fine && i < label_set_errno.nr; i++) {
+		int64_t value = -label_set_errno.labels[i].value;
+
+		fine = layout_add_label(layout, label_set_errno.labels[i].text, value, value);
+	}
+	if (fine)
+		text = metadata_results(form, &layout->fields[0]);
+	layout_free(layout);
+	return text;
 }
 
 /* Of "[compat_]PREFIX_CALL". NULL: it is no such event. */

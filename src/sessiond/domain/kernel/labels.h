@@ -7,6 +7,7 @@
 #define DOMAIN_KERNEL_LABELS_H
 
 #include "trace/layout.h"
+#include "trace/metadata.h"
 
 /** No pointers: each page of these would be changed when the daemon starts. */
 struct label_value {
@@ -34,6 +35,6 @@ bool labels_add(struct layout *layout, const struct label_set *set);
  *  integer. Return: allocated; NULL: the event is none, or no memory. */
 struct layout *labels_with_results(const char *event, const struct layout *layout);
 /** The declaration of METADATA_RESULTS. Return: allocated, or NULL. */
-char *labels_of_results(void);
+char *labels_of_results(enum metadata_form form);
 
 #endif

@@ -25,6 +25,7 @@ void kernel_describe(struct trace *trace)
 	const struct recording *rec = trace->rec;
 	struct utsname names = { .release = "" };
 	struct metadata_trace facts = {
+		.form = recording_form(rec),
 		.uuid = trace->uuid,
 		.session = rec->session->name,
 		.hostname = rec->recorder->config.hostname,
@@ -37,7 +38,7 @@ void kernel_describe(struct trace *trace)
 	uname(&names);
 	facts.kernel = &kernel;
 	trace_append(trace, metadata_head(&facts));
-	trace_append(trace, labels_of_results());
+	trace_append(trace, labels_of_results(facts.form));
 }
 
 static bool kernel_is_of_root(const struct kernel_session *ks)

@@ -110,7 +110,7 @@ static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
 struct class_walk {
 	struct kernel_session *ks;
 	const struct ring *ring;
-	const struct shape *shape;
+	struct shape *shape;
 	uint32_t id;
 };
 
@@ -118,10 +118,11 @@ static void kernel_walk_visit_class(const void *node, VISIT visit, void *data)
 {
 	const struct event_class *class = *(struct event_class *const *)node;
 	const struct class_walk *walk = data;
+	const char *body = shape_body(walk->shape, recording_form(&walk->ks->rec));
 
 	if ((visit == postorder || visit == leaf) && class->id != walk->id &&
 	    strcmp(class->shape->name, walk->shape->name) == 0 &&
-	    strncmp(class->shape->body, walk->shape->body, strlen(walk->shape->body)) == 0)
+	    strncmp(class->shape->body, body, strlen(body)) == 0)
 		disable_event(walk->ks, walk->ring, class->id);
 }
 
@@ -206,10 +207,11 @@ static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel 
 static struct event_class *get_class(struct kernel_session *ks, struct trace_channel *trace_channel,
 				     struct shape *bare, const struct event_filter *filter)
 {
-	char *remark AUTO_FREE = event_filter_remark(filter);
+	enum metadata_form form = recording_form(&ks->rec);
+	char *remark AUTO_FREE = event_filter_remark(form, filter);
 	char *contexts AUTO_FREE = kernel_contexts_added(ks->kernel, trace_channel);
 	char *text AUTO_FREE = xasprintf("%s%s", contexts ? contexts : "", remark);
-	struct shape *shape = shape_extended(trace_channel->classes.shapes, bare, text);
+	struct shape *shape = shape_extended(trace_channel->classes.shapes, bare, form, text);
 	struct event_class *class = NULL;
 	enum class_outcome outcome = class_get(&trace_channel->classes, shape, &class);
 
@@ -217,7 +219,7 @@ static struct event_class *get_class(struct kernel_session *ks, struct trace_cha
 	if (outcome == CLASS_NEW)
 		class->batch = trace_append(
 			trace_channel->trace,
-			event_filter_describe(trace_channel->channel, class, filter));
+			event_filter_describe(trace_channel, class, filter));
 	return outcome == CLASS_NEW || outcome == CLASS_KNOWN ? class : NULL;
 }
 
@@ -285,10 +287,10 @@ static void kernel_walk_change_filter(struct kernel_session *ks, struct kernel_c
 /* Whether both have one class. */
 static bool kernel_walk_is_same_class(const struct event_filter *a, const struct event_filter *b)
 {
-	char *remark_a AUTO_FREE = event_filter_remark(a), *remark_b AUTO_FREE = NULL;
+	const char *label_a = a && a->label ? a->label : "";
+	const char *label_b = b && b->label ? b->label : "";
 
-	remark_b = event_filter_remark(b);
-	return strcmp(remark_a, remark_b) == 0;
+	return strcmp(label_a, label_b) == 0;
 }
 
 static void kernel_walk_update_slot(struct kernel_session *ks, struct kernel_channel *kc,

@@ -41,7 +41,7 @@ void ring_set_unadopted(struct ring *ring)
 	note->sum.lost_buffers = ring->uncounted;
 	note->final = true;
 	if (ring->uncounted && !was_uncounted)
-		trace_append(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
+		trace_remark(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
 	recording_saved(rec);
 }
 
@@ -132,7 +132,7 @@ static void repaired(void *data, const struct con_answer *answer)
 	note->sum.lost_buffers = ring->uncounted;
 	note->final = true; /* not summed up with others while it may come back */
 	if (ring->uncounted)
-		trace_append(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
+		trace_remark(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
 	if (ring->state == RING_FOUND) {
 		ring_resume(ring);
 		want_ended(ring);
@@ -183,7 +183,7 @@ static void resumed(void *data, const struct con_answer *answer)
 	log_info("session '%s': %s has been recovered with its data", rec->session->name,
 		 ring->name);
 	if (ring->uncounted)
-		trace_append(ring->trace_channel->trace,
+		trace_remark(ring->trace_channel->trace,
 			     metadata_buffer(METADATA_BUFFER_FOUND, ring->id, ring->name));
 	ring->uncounted = false;
 	ring_step(ring, RING_ON_MEMORY); /* applications that want to record into it wait */

@@ -8,11 +8,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "recording.h"
 #include "sessiond/core/channel.h"
 #include "sessiond/core/class.h"
 #include "sessiond/core/sampling.h"
 #include "trace/clock.h"
-#include "trace/metadata.h"
 
 #define FILTER_PROVIDED "$app."
 #define SWEEP_AT 1024u	 /* filters; then at twice those in use */
@@ -510,22 +510,24 @@ struct event_filter *event_filter_get(struct event_filters *filters, struct shap
 	return f;
 }
 
-char *event_filter_remark(const struct event_filter *filter)
+char *event_filter_remark(enum metadata_form form, const struct event_filter *filter)
 {
 	const char *label = filter ? filter->label : NULL;
+	char *note = label ? metadata_event_note(form, label) : NULL;
 
-	return label ? xasprintf("\t/* recorded: %s */\n", label) : xstrdup("");
+	return note ? note : xstrdup("");
 }
 
-char *event_filter_describe(const struct channel *channel, const struct event_class *class,
+char *event_filter_describe(const struct trace_channel *channel, const struct event_class *class,
 			    const struct event_filter *filter)
 {
-	char *event AUTO_FREE = metadata_event(channel->number, class->id, class->shape->body);
-	char *remark AUTO_FREE =
-		filter && filter->label ?
-			metadata_sampled(channel->number, class->id, filter->label) :
-			xstrdup("");
+	enum metadata_form form = recording_form(channel->trace->rec);
+	uint32_t number = channel->channel->number;
+	char *event AUTO_FREE = metadata_event(form, number, class->id, class->shape->body);
+	char *remark AUTO_FREE = NULL;
 
+	if (filter && filter->label)
+		remark = metadata_remark(form, metadata_sampled(number, class->id, filter->label));
 	return xasprintf("%s%s", event ? event : "", remark ? remark : "");
 }
 

@@ -17,11 +17,13 @@
 #include "base/err.h"
 #include "sessiond/core/shape.h"
 #include "expression/filter.h"
+#include "trace/metadata.h"
 
 struct channel;
 struct clock_facts;
 struct event_class;
 struct rule_spec;
+struct trace_channel;
 
 #define FILTER_MAX_CONTEXTS 64u /* LTT_FILTER_CONTEXTS_MAX */
 #define FILTER_CONTEXT_BYTES 112u
@@ -85,9 +87,9 @@ void event_filters_fini(struct event_filters *filters);
 struct event_filter *event_filter_get(struct event_filters *filters, struct shape *shape,
 				      const char *expressions);
 /** How its events are sampled, behind the fields of their class; "": not at all. To be freed. */
-char *event_filter_remark(const struct event_filter *filter);
+char *event_filter_remark(enum metadata_form form, const struct event_filter *filter);
 /** The metadata of a new class of such events. @filter: NULL: none. */
-char *event_filter_describe(const struct channel *channel, const struct event_class *class,
+char *event_filter_describe(const struct trace_channel *channel, const struct event_class *class,
 			    const struct event_filter *filter);
 /** Return: whether there are so many filters that a sweep is due; the `used` marks are then
  *  cleared. */

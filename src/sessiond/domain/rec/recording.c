@@ -166,5 +166,5 @@ void recording_clock_remark(struct domain_tracer *domain, struct session *sessio
 	if (!rec)
 		return;
 	list_for_each(trace, &rec->traces, node)
-		trace_append(trace, xstrdup(remark));
+		trace_remark(trace, xstrdup(remark));
 }

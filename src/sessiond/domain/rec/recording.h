@@ -19,6 +19,7 @@
 #include "life.h"
 #include "recorder.h"
 #include "sessiond/core/class.h"
+#include "trace/metadata.h"
 
 struct recording;
 struct trace;
@@ -56,6 +57,12 @@ struct recording {
 	void *rings;			 /* tsearch by id: struct ring_note */
 	struct list_node finals;	 /* final struct ring_note: one sum for each channel */
 };
+
+/** The form of the metadata of its traces. */
+static inline enum metadata_form recording_form(const struct recording *rec)
+{
+	return rec->session->trace_format == TRACE_FORMAT_CTF_2 ? METADATA_CTF_2 : METADATA_CTF_1_8;
+}
 
 /** Metadata text to be written. Batches are sent in order, one at a time. */
 struct meta_batch {
@@ -212,6 +219,8 @@ void trace_free(struct trace *trace);
 void trace_abandon(struct trace *trace);
 /** Append text that belongs together. Return: the batch that contains it, 0: failed. */
 uint64_t trace_append(struct trace *trace, char *text);
+/** The same for a remark of trace/metadata.h. */
+uint64_t trace_remark(struct trace *trace, char *remark);
 /** Retry failed writes. */
 void trace_retry(struct trace *trace);
 /** Store the functions of the kernel with it (con_trace_kallsyms). @fd: borrowed. */

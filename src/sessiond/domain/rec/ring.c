@@ -276,7 +276,7 @@ static void ring_note_not_sampled(struct ring *ring, uint64_t nr)
 	if (nr <= ring->noted)
 		return;
 	ring->noted = nr;
-	trace_append(ring->trace_channel->trace, metadata_not_sampled(ring->id, nr));
+	trace_remark(ring->trace_channel->trace, metadata_not_sampled(ring->id, nr));
 }
 
 static uint64_t rec_ring_not_sampled(const struct ring *ring, const struct msg_con_stream *streams,

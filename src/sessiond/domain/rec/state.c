@@ -399,9 +399,9 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg, st
 		trace->acked = trace->saved = 1;
 		trace->next_batch = 2;
 		if (rec->clock->nr_changes) /* its metadata may have been in flight */
-			trace_append(trace, metadata_clock(&rec->clock->changed));
+			trace_remark(trace, metadata_clock(&rec->clock->changed));
 		if (rec->clock->set_ns)
-			trace_append(trace, metadata_clock_set(rec->clock->set_ns));
+			trace_remark(trace, metadata_clock_set(rec->clock->set_ns));
 	} else {
 		rec->ops->describe(trace);
 	}

@@ -164,6 +164,11 @@ uint64_t trace_append(struct trace *trace, char *text)
 	return batch->number;
 }
 
+uint64_t trace_remark(struct trace *trace, char *remark)
+{
+	return trace_append(trace, metadata_remark(recording_form(trace->rec), remark));
+}
+
 /* --- open ------------------------------------------------------------------- */
 
 void trace_keep(const struct trace *trace)

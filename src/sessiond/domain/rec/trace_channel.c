@@ -36,7 +36,8 @@ struct trace_channel *trace_channel_get(struct trace *trace, struct channel *cha
 		return trace_channel;
 	trace_channel = trace_channel_new(trace, channel);
 	trace_channel->nr_contexts = contexts ? channel_nr_contexts(channel) : 0;
-	trace_channel->batch = trace_append(trace, metadata_stream(channel->number, contexts));
+	trace_channel->batch = trace_append(trace, metadata_stream(recording_form(trace->rec),
+							     channel->number, contexts));
 	return trace_channel;
 }
 

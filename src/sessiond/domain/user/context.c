@@ -189,7 +189,7 @@ static void user_context_add(struct layout *layout, const struct layout_field *f
 	(void)!layout_add_field(layout, &ids[1]);
 }
 
-char *user_context_text(const char *names)
+char *user_context_text(enum metadata_form form, const char *names)
 {
 	struct layout *layout =
 		layout_new(MAX_CONTEXTS + 1, 0, 2 * strlen(names) + MAX_CONTEXTS + 64);
@@ -208,7 +208,7 @@ char *user_context_text(const char *names)
 		}
 		names += len + (names[len] == ',');
 	}
-	text = layout ? metadata_event_context(layout) : NULL;
+	text = layout ? metadata_event_context(form, layout) : NULL;
 	layout_free(layout);
 	return text ? text : xstrdup("");
 }

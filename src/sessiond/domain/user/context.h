@@ -21,7 +21,7 @@ int user_check_context(const char *type, struct err *err);
 
 /** The declaration of the contexts of an event class. @names: comma-separated. Return: text, to be
  *  freed; "" for no contexts. */
-char *user_context_text(const char *names);
+char *user_context_text(enum metadata_form form, const char *names);
 
 /* Filters of applications' points (rec/filter.h). Runs on the daemon's loop. */
 

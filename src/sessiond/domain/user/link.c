@@ -541,10 +541,11 @@ static bool plan_admits(struct plan *plan, struct shape *shape, struct event_fil
 static struct shape *plan_shape(struct plan *plan, struct shape *shape,
 				const struct event_filter *filter)
 {
-	char *remark AUTO_FREE = event_filter_remark(filter);
+	enum metadata_form form = recording_form(&plan->link->us->rec);
+	char *remark AUTO_FREE = event_filter_remark(form, filter);
 	char *text AUTO_FREE = xasprintf("%s%s", plan->context_text, remark);
 
-	return shape_extended(plan->trace_channel->classes.shapes, shape, text);
+	return shape_extended(plan->trace_channel->classes.shapes, shape, form, text);
 }
 
 static void user_plan_visit_point(struct app_point *point, void *data)
@@ -571,7 +572,7 @@ static void user_plan_visit_point(struct app_point *point, void *data)
 		return;
 	if (outcome == CLASS_NEW)
 		class->batch = trace_append(trace,
-					    event_filter_describe(plan->channel, class, filter));
+					    event_filter_describe(trace_channel, class, filter));
 	if (!class->contexts)
 		class->contexts = xstrdup(plan->contexts);
 	ring = get_ring(plan);
@@ -603,10 +604,12 @@ void link_each_point(struct user_link *link, void (*fn)(struct app_point *point,
 
 static void consider_points(struct plan *plan)
 {
+	enum metadata_form form = recording_form(&plan->link->us->rec);
+
 	plan->trace_channel = NULL;
 	plan->ring = NULL;
 	plan->contexts = plan->channel->contexts;
-	plan->context_text = user_context_text(plan->contexts);
+	plan->context_text = user_context_text(form, plan->contexts);
 	link_each_point(plan->link, user_plan_visit_point, plan);
 	free(plan->context_text);
 }

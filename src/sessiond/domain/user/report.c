@@ -191,7 +191,7 @@ void conflict_note(struct user_link *link, struct trace_channel *trace_channel, 
 	note->refused = shape_ref(refused);
 	note->pid = (uint32_t)link->app->app.pid;
 	list_append(&us->conflicts, &note->node);
-	trace_append(trace_channel->trace,
+	trace_remark(trace_channel->trace,
 		     metadata_marker(refused->name, refused->format, armed->format,
 				     note->pid)); /* for readers elsewhere */
 	log_warn("session '%s': marker '%s' of process %u is not recorded: its format is \"%s\", "

@@ -121,6 +121,7 @@ static void user_trace_describe(struct trace *trace, const struct user_app *proc
 	const struct recording *rec = trace->rec;
 	struct metadata_process facts_of_process = { 0 };
 	struct metadata_trace facts = {
+		.form = recording_form(rec),
 		.uuid = trace->uuid,
 		.session = rec->session->name,
 		.hostname = rec->recorder->config.hostname,
