@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "read/ctf2/ctf2.h"
 #include "read/tsdl/lex.h"
 #include "trace/metadata.h"
 #include "trace/metapacket.h"
@@ -78,8 +79,8 @@ static int unpack(char *text, size_t *len, bool big, const char *where, struct r
 			at = next_packet(text, at + 1, *len, big);
 			continue;
 		}
-		if (head.major != 1) {
-			report(reporter, "%s: it is CTF %u, only CTF 1 can be read", where,
+		if (head.major != 1 && head.major != 2) {
+			report(reporter, "%s: it is CTF %u, only CTF 1 and 2 can be read", where,
 			       head.major);
 			return -EPROTO;
 		}
@@ -104,10 +105,6 @@ int metadata_unpack(char *text, size_t *len, const char *where, struct reporter 
 
 	if (*len >= 4 && is_magic(text, &big))
 		return unpack(text, len, big, where, reporter);
-	if (*len && (*text == 0x1e || *text == '{')) {
-		report(reporter, "%s: it is CTF 2, only CTF 1 can be read", where);
-		return -EPROTO;
-	}
 	return 0;
 }
 
@@ -145,7 +142,7 @@ int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char
 {
 	int fd AUTO_FD = openat(dir_fd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char *text AUTO_FREE = NULL;
-	size_t len;
+	size_t len = 0;
 	int r = fd < 0 ? -errno : slurp(fd, &text, &len);
 
 	if (r < 0) {
@@ -458,11 +455,18 @@ void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret
 {
 	struct lex lex = { text, text + len };
 	struct remark *remarks AUTO_FREE = NULL;
+	char *attributes AUTO_FREE = NULL;
 	struct token token;
 	size_t nr = 0;
 
 	*ret = (struct metadata_remarks){ 0 };
-	if (!metadata_has_remarks(text, len))
+	if (ctf2_is_text(text, len)) {
+		attributes = ctf2_remarks(text, len);
+		text = attributes;
+		len = text ? strlen(text) : 0;
+		lex = (struct lex){ text, text + len };
+	}
+	if (!text || !metadata_has_remarks(text, len))
 		return;
 	do {
 		const char *from = lex.at;

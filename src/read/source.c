@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "read/clock/clock.h"
 #include "metadata.h"
+#include "read/ctf2/ctf2.h"
 #include "read/tsdl/tsdl.h"
 
 static struct feed *feed_add(struct source *s, const char *name, uint64_t size)
@@ -206,7 +207,8 @@ static bool find_form(struct source *s, const struct source_forms *forms, const 
 static int parse_metadata(struct source *s, const char *text, size_t len, const char *where,
 			  struct reporter *reporter)
 {
-	int r = tsdl_parse(text, len, where, &s->arena, reporter, &s->tc);
+	int r = (ctf2_is_text(text, len) ? ctf2_parse : tsdl_parse)(text, len, where, &s->arena,
+								    reporter, &s->tc);
 
 	if (r)
 		return r;

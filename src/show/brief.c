@@ -52,6 +52,8 @@ static void brief_put_scalar(struct pen *pen, const struct value *value)
 		pen_double(pen, value->d, value->type->size_bits);
 	else if (value->type->kind == TYPE_ENUM)
 		brief_put_enum(pen, value->type, value->u);
+	else if (value->type->look == LOOK_BOOL)
+		pen_text(pen, value->u ? "true" : "false");
 	else
 		brief_put_integer(pen, value->type, value->u);
 }
@@ -61,6 +63,10 @@ static const struct value *brief_put_array(struct pen *pen, const struct value *
 {
 	const struct value *next = value + 1;
 
+	if (value->type->look == LOOK_BLOB) {
+		print_hex(pen, value, "");
+		return next;
+	}
 	if (value_is_text(value)) {
 		pen_quoted(pen, value->bytes, value_text_length(value));
 		return next;
@@ -118,6 +124,10 @@ static const struct value *brief_put_value(struct pen *pen, const struct value *
 		pen_char(pen, '}');
 		return value;
 	case TYPE_VARIANT:
+		if (!value->count) {
+			pen_text(pen, "none");
+			return value + 1;
+		}
 		return brief_put_value(pen, value + 1);
 	case TYPE_ARRAY:
 	case TYPE_SEQUENCE:

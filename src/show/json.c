@@ -63,6 +63,8 @@ static void view_json_put_scalar(struct pen *pen, const struct value *value)
 		put_double(pen, value);
 	else if (value->type->kind == TYPE_ENUM)
 		view_json_put_enum(pen, value->type, value->u);
+	else if (value->type->look == LOOK_BOOL)
+		pen_text(pen, value->u ? "true" : "false");
 	else
 		view_json_put_integer(pen, value->type, value->u);
 }
@@ -71,6 +73,12 @@ static const struct value *view_json_put_array(struct pen *pen, const struct val
 {
 	const struct value *next = value + 1;
 
+	if (value->type->look == LOOK_BLOB) {
+		pen_char(pen, '"');
+		print_hex(pen, value, "");
+		pen_char(pen, '"');
+		return next;
+	}
 	if (value_is_text(value)) {
 		pen_json(pen, value->bytes, text_length(value));
 		return next;
@@ -133,6 +141,15 @@ static const struct value *view_json_put_members(struct pen *pen, const struct v
 	return value;
 }
 
+/* An optional field that is not there is null. */
+static const struct value *put_optional(struct pen *pen, const struct value *value)
+{
+	if (value->count)
+		return view_json_put_value(pen, value + 1);
+	pen_text(pen, "null");
+	return value + 1;
+}
+
 static const struct value *view_json_put_value(struct pen *pen, const struct value *value)
 {
 	if (pen->mold && value->type->kind != TYPE_STRUCT) {
@@ -143,8 +160,11 @@ static const struct value *view_json_put_value(struct pen *pen, const struct val
 	case TYPE_STRING:
 		pen_json(pen, value->bytes, value->count);
 		return value + 1;
-	case TYPE_STRUCT:
 	case TYPE_VARIANT:
+		if (value->type->is_optional)
+			return put_optional(pen, value);
+		return view_json_put_members(pen, value);
+	case TYPE_STRUCT:
 		return view_json_put_members(pen, value);
 	case TYPE_ARRAY:
 	case TYPE_SEQUENCE:

@@ -35,6 +35,8 @@ enum mold_way mold_way_of(const struct value *value, bool any_base)
 {
 	const struct ctf_type *type = value->type;
 
+	if (type->look != LOOK_PLAIN)
+		return MOLD_GENERAL;
 	if (type->kind == TYPE_INT)
 		return any_base || (type->base != 16 && type->base != 8 && type->base != 2) ?
 			       MOLD_NUMBER :

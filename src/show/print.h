@@ -103,6 +103,8 @@ void print_whole_task(struct printer *printer, const struct task *task);
 bool print_kept_task(struct printer *printer, const struct print_task_key *key);
 /** The same, without a kept one: printer->task has its text then. */
 void print_new_task(struct printer *printer, const struct task *task);
+/** The bytes of a BLOB, as hexadecimal numbers. */
+void print_hex(struct pen *pen, const struct value *blob, const char *between);
 /** How print_integer() writes a type; each class of events has types of its own. */
 uint32_t print_integer_form(const struct ctf_type *type);
 /** Write the names of the addresses of an event. */

@@ -37,6 +37,17 @@ void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 	}
 }
 
+void print_hex(struct pen *pen, const struct value *blob, const char *between)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (uint32_t i = 0; i < blob->count; i++) {
+		pen_text(pen, i ? between : "");
+		pen_char(pen, digits[blob->bytes[i] >> 4]);
+		pen_char(pen, digits[blob->bytes[i] & 15]);
+	}
+}
+
 static void put_label(struct pen *pen, const char *label)
 {
 	pen_quoted(pen, (const uint8_t *)label, strlen(label));
@@ -61,10 +72,31 @@ static void put_labels(struct pen *pen, const struct ctf_type *type, uint64_t v)
 	}
 }
 
+/* 0x5 { "A", "B" } */
+static void view_text_put_flags(struct pen *pen, const struct ctf_type *type, uint64_t v)
+{
+	struct enum_labels labels;
+	const char *label;
+	bool any = false;
+
+	print_integer(pen, type, v);
+	for (enum_begin(type, v, &labels); (label = enum_next(&labels)); any = true) {
+		pen_text(pen, any ? ", " : " { ");
+		put_label(pen, label);
+	}
+	pen_text(pen, any ? " }" : "");
+}
+
 /* ( "A" : container = 0 ). As in babeltrace2, a value of a set may have a label of its own. */
 static void view_text_put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
-	uint32_t own = type->is_set ? enum_find(type, v, 0) : type->nr_mappings;
+	uint32_t own;
+
+	if (type->look == LOOK_FLAGS) {
+		view_text_put_flags(pen, type, v);
+		return;
+	}
+	own = type->is_set ? enum_find(type, v, 0) : type->nr_mappings;
 
 	pen_text(pen, "( ");
 	if (own < type->nr_mappings)
@@ -82,6 +114,8 @@ static void view_text_put_scalar(struct pen *pen, const struct value *value)
 		pen_double(pen, value->d, value->type->size_bits);
 	else if (value->type->kind == TYPE_ENUM)
 		view_text_put_enum(pen, value->type, value->u);
+	else if (value->type->look == LOOK_BOOL)
+		pen_text(pen, value->u ? "true" : "false");
 	else
 		print_integer(pen, value->type, value->u);
 }
@@ -93,10 +127,22 @@ static void put_index(struct pen *pen, uint64_t i)
 	pen_bytes(pen, "] = ", 4);
 }
 
+/* { 00 ff } */
+static void put_blob(struct pen *pen, const struct value *value)
+{
+	pen_bytes(pen, "{ ", 2);
+	print_hex(pen, value, " ");
+	pen_bytes(pen, value->count ? " }" : "}", value->count ? 2 : 1);
+}
+
 static const struct value *view_text_put_array(struct pen *pen, const struct value *value)
 {
 	const struct value *next = value + 1;
 
+	if (value->type->look == LOOK_BLOB) {
+		put_blob(pen, value);
+		return next;
+	}
 	if (value_is_text(value)) {
 		pen_quoted(pen, value->bytes, text_length(value));
 		return next;
@@ -119,6 +165,10 @@ static const struct value *view_text_put_array(struct pen *pen, const struct val
 /* { 77 }: the tag selects the option. */
 static const struct value *put_option(struct pen *pen, const struct value *value)
 {
+	if (!value->count) {
+		pen_text(pen, "<none>");
+		return value + 1;
+	}
 	pen_bytes(pen, "{ ", 2);
 	value = view_text_put_value(pen, value + 1);
 	pen_bytes(pen, " }", 2);

@@ -516,8 +516,8 @@ static void test_strange_files(const char *dir, const struct maker *m)
 	make_file(make_root, "nothing/here", "", 0);
 	make_path(path, sizeof(path), make_root, "nothing");
 	CHECK(see(&seen, path) == -ENOENT && !seen.problems);
-	make_file(path, "metadata", "\x1e{\"type\":\"preamble\"}", 20);
-	CHECK(see(&seen, path) == -EPROTO && strstr(seen.said, "CTF 2"));
+	make_file(path, "metadata", "\x1e{\"type\":\"preamble\",\"version\":3}", 32);
+	CHECK(see(&seen, path) == -EPROTO && strstr(seen.said, "CTF 3"));
 }
 
 static double now(void)

@@ -343,7 +343,10 @@ static void test_packets(void)
 		b.at[second + 32] = 1; /* compressed */
 		check_unpacked(&b, b.len, "/* CTF 1.8 */ trend", 1);
 		b.len = 0;
-		packet(&b, "{}", 2, 0, 2);
+		packet(&b, "\x1e{}", 3, 0, 2); /* CTF 2 */
+		check_unpacked(&b, b.len, "\x1e{}", 0);
+		b.len = 0;
+		packet(&b, "{}", 2, 0, 3);
 		len = b.len;
 		CHECK_IS(metadata_unpack((char *)b.at, &len, "m", &silent), ==, -EPROTO);
 		bytes_fini(&b);

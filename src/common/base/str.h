@@ -48,4 +48,7 @@ const char *nearest_word(const char *text, const char *const *words);
 int loglevel_parse(const char *text, int *ret_level) MUST_CHECK;
 const char *loglevel_name(int level); /* "INFO"; "?" if unknown */
 
+/** Write a character as UTF-8. Return: its bytes, up to 4. */
+size_t str_put_utf8(char *to, uint32_t code);
+
 #endif

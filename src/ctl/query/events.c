@@ -86,7 +86,7 @@ static void query_events_add_second(struct query_table *table, const char *name,
 /* A field whose name a column has already is field_NAME. */
 static void query_events_add_field(struct query_table *table, const struct ctf_field *field)
 {
-	const struct ctf_type *type = field->type;
+	const struct ctf_type *type = type_of_value(field->type);
 	char *name AUTO_FREE = xasprintf(
 		"%s%s", query_events_has(table, field->shown) ? "field_" : "", field->shown);
 	struct query_column *column;
@@ -95,7 +95,7 @@ static void query_events_add_field(struct query_table *table, const struct ctf_f
 		return;
 	column =
 		query_table_column(table, name, query_events_type(type), QUERY_FIELD, field->shown);
-	column->pushed = query_events_is_plain(field->shown) &&
+	column->pushed = query_events_is_plain(field->shown) && !field->type->is_optional &&
 			 (query_events_is_text(type) ||
 			  (type->kind == TYPE_INT && (type->is_signed || type->size_bits < 64)));
 	if (type->kind == TYPE_ENUM)
@@ -187,8 +187,12 @@ static struct query_cell query_events_error(const struct ctf_type *type, uint64_
 
 struct query_cell query_events_value(const struct value *value, bool number, struct pen *pen)
 {
-	const struct ctf_type *type = value->type;
+	const struct ctf_type *type;
 
+	value = value_inner(value);
+	if (!value)
+		return (struct query_cell){ .type = QUERY_NULL };
+	type = value->type;
 	if (query_events_is_text(type) && !(type->kind != TYPE_STRING && !value_is_text(value)))
 		return query_cell_text((const char *)value->bytes, value_text_length(value));
 	if (type->kind == TYPE_INT || number)

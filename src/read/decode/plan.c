@@ -49,7 +49,8 @@ static bool is_bytes(const struct ctf_type *type)
 
 static uint8_t scalar_kind(const struct ctf_type *type)
 {
-	if (type->kind == TYPE_FLOAT || (type->big_endian && type->size_bits != 8))
+	if (type->kind == TYPE_FLOAT || type->reversed ||
+	    (type->big_endian && type->size_bits != 8))
 		return PLAN_OTHER;
 	switch (type->size_bits) {
 	case 8:
@@ -69,7 +70,8 @@ static bool plan_array(struct plan_op *op, const struct ctf_type *type)
 {
 	const struct ctf_type *elem = type->elem;
 
-	if (!type_is_scalar(elem) || !is_bytes(elem) || type->length > UINT32_MAX)
+	if (!type_is_scalar(elem) || !is_bytes(elem) || type->align > 8 ||
+	    type->length > UINT32_MAX)
 		return false;
 	op->kind = type->kind == TYPE_ARRAY ? PLAN_ARRAY : PLAN_SEQUENCE;
 	op->stride = elem->size_bits / 8;
@@ -92,7 +94,8 @@ static bool plan_field(struct planner *p, const struct ctf_field *field)
 		return false;
 	if (type->kind == TYPE_STRUCT)
 		return plan_struct(p, type, field);
-	if (p->nr == PLAN_MAX_VALUES || type->kind == TYPE_VARIANT)
+	if (p->nr == PLAN_MAX_VALUES || type->kind == TYPE_VARIANT || type->kind == TYPE_LEB128 ||
+	    type->kind == TYPE_WIDE_STRING)
 		return false;
 	op = &p->ops[p->nr++];
 	*op = (struct plan_op){ .value = { .field = field, .type = type },
@@ -681,7 +684,7 @@ static bool is_word_part(const struct ctf_field *field)
 	const struct ctf_type *type = field->type;
 
 	return (type->kind == TYPE_INT || type->kind == TYPE_ENUM) && !type->is_signed &&
-	       !type->big_endian;
+	       !type->big_endian && !type->reversed;
 }
 
 static bool take_part(struct header_form *form, const struct ctf_field *field)

@@ -171,11 +171,27 @@ static const char *enum_next_of_set(struct enum_labels *labels)
 	return NULL;
 }
 
+static const char *enum_next_flag(struct enum_labels *labels)
+{
+	while (labels->at < labels->type->nr_mappings) {
+		const struct ctf_mapping *m = &labels->type->mappings[labels->at++];
+
+		if (!(labels->value & m->first))
+			continue;
+		labels->taken |= m->first;
+		return m->label;
+	}
+	labels->value &= ~labels->taken;
+	return NULL;
+}
+
 const char *enum_next(struct enum_labels *labels)
 {
 	const struct ctf_type *type = labels->type;
 	uint32_t at;
 
+	if (type->look == LOOK_FLAGS)
+		return enum_next_flag(labels);
 	if (type->is_set)
 		return enum_next_of_set(labels);
 	at = enum_find(type, labels->value, labels->at);

@@ -2,7 +2,7 @@
 /*
  * type.h - CTF types, and the declarations of a trace's metadata.
  *
- * All structs are made by the TSDL parser (tsdl.h), allocated in the arena of one trace and
+ * All structs are made by a parser of metadata (model.h), allocated in the arena of one trace and
  * freed together. They are constant once the metadata is resolved, except the counts of
  * events. Sizes and alignments are in bits.
  */
@@ -22,7 +22,19 @@ enum type_kind {
 	TYPE_VARIANT,
 	TYPE_ARRAY,
 	TYPE_SEQUENCE,
+	TYPE_LEB128,
+	TYPE_WIDE_STRING,
 };
+
+/** How a value of a type is shown, apart from its kind. */
+enum type_look {
+	LOOK_PLAIN,
+	LOOK_BOOL,  /* an integer */
+	LOOK_FLAGS, /* an enumeration: each mapping is a mask, any bit of which sets the label */
+	LOOK_BLOB,  /* an array or sequence of bytes */
+};
+
+enum type_encoding { ENCODING_UTF16LE, ENCODING_UTF16BE, ENCODING_UTF32LE, ENCODING_UTF32BE };
 
 enum type_order { ORDER_NATIVE, ORDER_LITTLE, ORDER_BIG };
 
@@ -114,16 +126,32 @@ struct ctf_clock {
 	struct ctf_clock *next;
 };
 
+/** struct ctf_location - the field that a length or tag is. @root: number of its scope
+ *  (model/bind.h), or -1: @parents structs above the innermost one. @path: names of members. */
+struct ctf_location {
+	int root;
+	uint32_t parents;
+	uint32_t nr;
+	const char *const *path;
+};
+
 /**
  * struct ctf_type - one type; which members are used depends on @kind.
  * @align: the start is rounded up to this many bits, a power of two.
  * @fixed_bits: size, if it is constant; else SIZE_VARIES. A struct that sets a slot
  *              always has SIZE_VARIES, as its members must be read.
  * @order: as declared; @big_endian: the resulting byte order.
+ * @reversed: a scalar's first bit is not the one that its byte order makes the first.
  * @text: elements of an array or sequence make up a string.
+ * @look: enum type_look.
+ * @encoding: of a wide string, @is_sized: it has @length or @slot, else it ends with a zero.
+ * @is_optional: a variant of one option, or none where the tag selects none.
+ * @roles: roles of its fields, a bit for each enum field_role, where these are declared.
  * @fields: of a struct or variant. @mappings: of an enumeration, or names of an integer's values.
  * @is_set, @mask: of an enumeration, as in trace/layout.h.
- * @ref: path to the length or tag, as written; @slot: slot of that field.
+ * @ref: path to the length or tag, as written; @location: the same in CTF 2; @slot: slot of that
+ *       field.
+ * @elem: of an array or sequence; of LEB128 numbers and wide strings the type of their values.
  * @option_of: of a variant: for each mapping of its tag the option, or -1.
  * @plan: of a struct that is read by itself, plan.h; NULL: it has none.
  */
@@ -136,6 +164,12 @@ struct ctf_type {
 	bool big_endian;
 	bool text;
 	bool is_set;
+	bool reversed;
+	bool is_optional;
+	bool is_sized;
+	uint8_t look;
+	uint8_t encoding;
+	uint32_t roles;
 	uint32_t align;
 	uint32_t slot;
 	uint32_t nr_fields;
@@ -146,6 +180,7 @@ struct ctf_type {
 	struct ctf_mapping *mappings;
 	uint64_t mask;
 	const char *ref;
+	const struct ctf_location *location;
 	const struct ctf_type *elem;
 	const struct ctf_type *tag;
 	int32_t *option_of;
@@ -297,6 +332,14 @@ void enum_text(char *buf, size_t len, const struct ctf_type *type, uint64_t valu
 static inline uint64_t align_up(uint64_t v, uint64_t align)
 {
 	return (v + align - 1) & ~(align - 1);
+}
+
+/** The type of the values of a field: that of an optional field's content, that of a number. */
+static inline const struct ctf_type *type_of_value(const struct ctf_type *type)
+{
+	while (type->is_optional || type->kind == TYPE_LEB128 || type->kind == TYPE_WIDE_STRING)
+		type = type->is_optional ? type->fields[0].type : type->elem;
+	return type;
 }
 
 static inline bool type_is_scalar(const struct ctf_type *type)

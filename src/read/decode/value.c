@@ -4,16 +4,43 @@
 #include <endian.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "read/clock/clock.h"
 #include "plan.h"
 #include "trace/metadata.h"
 
 static int read_type(struct reader *r, const struct ctf_type *type, const struct ctf_field *field);
 
+struct values_text {
+	struct values_text *next;
+	char text[];
+};
+
+static void texts_free(struct values *values)
+{
+	while (values->texts) {
+		struct values_text *next = values->texts->next;
+
+		free(values->texts);
+		values->texts = next;
+	}
+}
+
 void values_fini(struct values *values)
 {
+	texts_free(values);
 	free(values->at);
-	*values = (struct values){ NULL, 0, 0 };
+	*values = (struct values){ .at = NULL };
+}
+
+/* Memory for a text that is not in the packet, up to the next first value. */
+static char *values_text(struct values *values, size_t size)
+{
+	struct values_text *text = xalloc(sizeof(*text) + size);
+
+	text->next = values->texts;
+	values->texts = text;
+	return text->text;
 }
 
 /* Bounded by READ_MAX_STEPS a struct: each value costs a step. */
@@ -21,6 +48,8 @@ struct value *values_more(struct values *values, uint32_t nr)
 {
 	struct value *more;
 
+	if (!values->nr && values->texts)
+		texts_free(values);
 	if (values->size - values->nr < nr) {
 		values->size = 2 * values->size + MAX(nr, 64u);
 		values->at = xrealloc(values->at, values->size * sizeof(*values->at));
@@ -93,23 +122,35 @@ static uint64_t load_bytes(const uint8_t *bytes, const struct ctf_type *type)
 	}
 }
 
+static uint64_t reversed(uint64_t value, unsigned size)
+{
+	uint64_t result = 0;
+
+	for (; size--; value >>= 1)
+		result = result << 1 | (value & 1);
+	return result;
+}
+
 uint64_t value_load(const uint8_t *bytes, unsigned bit, const struct ctf_type *type)
 {
 	uint64_t value = bit ? load_bits(bytes, bit, type->size_bits, type->big_endian) :
 			       load_bytes(bytes, type);
 
+	if (type->reversed)
+		value = reversed(value, type->size_bits);
 	if (type->is_signed && type->size_bits < 64)
 		value = (uint64_t)((int64_t)(value << (64 - type->size_bits)) >>
 				   (64 - type->size_bits));
 	return value;
 }
 
-static void note_role(struct reader *r, const struct ctf_type *type, uint8_t role, uint64_t value)
+/* @bits: that can differ in the value. */
+static void note_role(struct reader *r, unsigned bits, uint8_t role, uint64_t value)
 {
 	if (role == ROLE_EVENT_ID)
 		r->event_id = value;
 	else if (role == ROLE_CLOCK)
-		r->clock = clock_extend(r->clock, value, type->size_bits);
+		r->clock = clock_extend(r->clock, value, bits);
 }
 
 static inline int read_scalar(struct reader *r, const struct ctf_type *type,
@@ -126,7 +167,7 @@ static inline int read_scalar(struct reader *r, const struct ctf_type *type,
 	if (field && field->slot != NO_SLOT)
 		r->slots[field->slot] = bits;
 	if (field && field->role)
-		note_role(r, type, field->role, bits);
+		note_role(r, type->size_bits, field->role, bits);
 	if (r->values)
 		value_set_number(value_add(r, type, field), type, bits);
 	return READ_OK;
@@ -202,6 +243,132 @@ static int read_string(struct reader *r, const struct ctf_type *type, const stru
 	return READ_OK;
 }
 
+/* --- of CTF 2 ------------------------------------------------------------- */
+
+/* Return: the bytes of a number, 0: they do not end, or > 10: more than one of 64 bits has. */
+static size_t leb128_bits(const uint8_t *at, size_t left, bool is_signed, uint64_t *ret)
+{
+	size_t nr = 0;
+	uint8_t byte;
+
+	*ret = 0;
+	do {
+		if (nr == left)
+			return 0;
+		byte = at[nr];
+		if (nr < 10)
+			*ret |= (uint64_t)(byte & 0x7f) << (7 * nr);
+		nr++;
+	} while (byte & 0x80 && nr <= 10);
+	if (nr == 10 && byte != (is_signed && byte ? 0x7f : byte & 1))
+		return 11;
+	if (is_signed && nr < 10 && byte & 0x40)
+		*ret |= UINT64_MAX << (7 * nr);
+	return nr;
+}
+
+static int read_leb128(struct reader *r, const struct ctf_type *type, const struct ctf_field *field)
+{
+	uint64_t pos = align_up(r->pos, 8), bits;
+	size_t nr;
+
+	if (pos >= r->end)
+		return READ_SHORT;
+	nr = leb128_bits(r->bytes + (pos >> 3) - r->base, (size_t)((r->end - pos) >> 3),
+			 type->elem->is_signed, &bits);
+	if (!nr || nr > 10)
+		return nr ? READ_DAMAGED : READ_SHORT;
+	r->pos = pos + 8 * nr;
+	if (field && field->slot != NO_SLOT)
+		r->slots[field->slot] = bits;
+	if (field && field->role)
+		note_role(r, MIN(7 * (unsigned)nr, 64u), field->role, bits);
+	if (r->values)
+		value_set_number(value_add(r, type->elem, field), type->elem, bits);
+	return READ_OK;
+}
+
+static uint32_t wide_unit(const uint8_t *at, uint8_t encoding)
+{
+	switch (encoding) {
+	case ENCODING_UTF16LE:
+		return (uint32_t)at[0] | (uint32_t)at[1] << 8;
+	case ENCODING_UTF16BE:
+		return (uint32_t)at[0] << 8 | at[1];
+	case ENCODING_UTF32LE:
+		return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+		       (uint32_t)at[3] << 24;
+	default:
+		return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+	}
+}
+
+/* One character of @nr units; they are there. @ret: units. A half of a pair is U+FFFD. */
+static uint32_t wide_character(const uint8_t *at, size_t nr, uint8_t encoding, size_t *ret)
+{
+	uint32_t code = wide_unit(at, encoding), low;
+
+	*ret = 1;
+	if (encoding <= ENCODING_UTF16BE && nr > 1 && code >> 10 == 0xd800 >> 10) {
+		low = wide_unit(at + 2, encoding);
+		if (low >> 10 == 0xdc00 >> 10) {
+			*ret = 2;
+			return 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
+		}
+	}
+	return code > 0x10ffff || code >> 11 == 0xd800 >> 11 ? 0xfffd : code;
+}
+
+/* The value of a string of @nr units is UTF-8: four bytes of each unit are enough. */
+static void add_wide(struct reader *r, const struct ctf_type *type, const struct ctf_field *field,
+		     const uint8_t *at, size_t nr)
+{
+	size_t unit = type->encoding <= ENCODING_UTF16BE ? 2 : 4, used = 0, step;
+	struct value *value = value_add(r, type->elem, field);
+	char *text = values_text(r->values, 4 * nr + 1);
+
+	for (size_t i = 0; i < nr; i += step) {
+		uint32_t c = wide_character(at + i * unit, nr - i, type->encoding, &step);
+
+		used += str_put_utf8(text + used, c);
+	}
+	value->bytes = (const uint8_t *)text;
+	value->count = (uint32_t)used;
+}
+
+/* Units before the first zero. */
+static size_t wide_length(const uint8_t *at, size_t nr, uint8_t encoding)
+{
+	size_t unit = encoding <= ENCODING_UTF16BE ? 2 : 4, i = 0;
+
+	while (i < nr && wide_unit(at + i * unit, encoding))
+		i++;
+	return i;
+}
+
+static int read_wide(struct reader *r, const struct ctf_type *type, const struct ctf_field *field)
+{
+	size_t unit = type->encoding <= ENCODING_UTF16BE ? 2 : 4, nr, left;
+	uint64_t pos = align_up(r->pos, 8), bytes;
+	const uint8_t *at = r->bytes + (pos >> 3) - r->base;
+
+	if (pos > r->end)
+		return READ_SHORT;
+	left = (size_t)((r->end - pos) >> 3);
+	bytes = type->location ? r->slots[type->slot] : type->length;
+	if (type->is_sized && left < bytes)
+		return READ_SHORT;
+	nr = wide_length(at, (type->is_sized ? (size_t)bytes : left) / unit, type->encoding);
+	if (!type->is_sized && nr == left / unit)
+		return READ_SHORT;
+	r->pos = pos + 8 * (type->is_sized ? bytes : (nr + 1) * unit);
+	if (nr > UINT32_MAX / 4)
+		return READ_DAMAGED;
+	if (r->values)
+		add_wide(r, type, field, at, nr);
+	return READ_OK;
+}
+
 /* --- compounds ------------------------------------------------------------ */
 
 /* Past members whose size is known, all at once. */
@@ -259,6 +426,11 @@ static int read_variant(struct reader *r, const struct ctf_type *type,
 
 	while (mapping < type->tag->nr_mappings && type->option_of[mapping] < 0)
 		mapping = enum_find(type->tag, tag, mapping + 1);
+	if (mapping == type->tag->nr_mappings && type->is_optional) {
+		if (r->values)
+			value_add(r, type, field);
+		return READ_OK;
+	}
 	if (mapping == type->tag->nr_mappings)
 		return READ_DAMAGED;
 	if (r->values)
@@ -273,7 +445,7 @@ static int read_packed(struct reader *r, const struct ctf_type *type, const stru
 {
 	const struct ctf_type *elem = type->elem;
 	uint64_t stride = align_up(elem->size_bits, elem->align), size = 0;
-	uint64_t pos = align_up(r->pos, elem->align);
+	uint64_t pos = align_up(r->pos, type->align);
 
 	if (count && (__builtin_mul_overflow(count - 1, stride, &size) ||
 		      __builtin_add_overflow(size, (uint64_t)elem->size_bits, &size)))
@@ -321,6 +493,10 @@ static int read_type(struct reader *r, const struct ctf_type *type, const struct
 	switch (type->kind) {
 	case TYPE_STRING:
 		return read_string(r, type, field);
+	case TYPE_LEB128:
+		return read_leb128(r, type, field);
+	case TYPE_WIDE_STRING:
+		return read_wide(r, type, field);
 	case TYPE_STRUCT:
 		return view_value_read_struct(r, type, field);
 	case TYPE_VARIANT:

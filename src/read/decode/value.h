@@ -42,9 +42,12 @@ struct value {
 	uint8_t bit;
 };
 
+struct values_text;
+
 struct values {
 	struct value *at;
 	uint32_t nr, size;
+	struct values_text *texts; /* that had to be converted */
 };
 
 /**
@@ -120,6 +123,14 @@ static inline bool value_is_packed(const struct value *value)
 {
 	return (value->type->kind == TYPE_ARRAY || value->type->kind == TYPE_SEQUENCE) &&
 	       type_is_scalar(value->type->elem);
+}
+
+/** The value of an optional field, or any other value; NULL: the optional field is not there. */
+static inline const struct value *value_inner(const struct value *value)
+{
+	while (value && value->type->is_optional)
+		value = value->count ? value + 1 : NULL;
+	return value;
 }
 
 /** Whether a value is shown as a string. */

@@ -100,7 +100,9 @@ static int view_packet_read_struct(struct packet *packet, struct reader *reader,
 /* Sizes arrive in bits. */
 static int check_sizes(struct packet *packet, uint64_t file_left)
 {
-	if (!packet_has(packet, ROLE_PACKET_SIZE))
+	if (!packet_has(packet, ROLE_PACKET_SIZE) && packet_has(packet, ROLE_CONTENT_SIZE))
+		packet->size = packet->content_bits;
+	else if (!packet_has(packet, ROLE_PACKET_SIZE))
 		packet->size = file_left > UINT64_MAX / 8 ? UINT64_MAX - 7 : file_left * 8;
 	if (!packet_has(packet, ROLE_CONTENT_SIZE))
 		packet->content_bits = packet->size;

@@ -4,20 +4,6 @@
 
 #include "parser.h"
 
-static struct ctf_mapping *mapping_add(struct tsdl *p, struct ctf_type *type)
-{
-	uint32_t nr = type->nr_mappings;
-
-	if (!(nr & (nr - 1))) { /* full at each power of two */
-		struct ctf_mapping *old = type->mappings;
-
-		type->mappings = arena_alloc(p->arena, (nr ? 2 * nr : 1) * sizeof(*old));
-		for (uint32_t i = 0; i < nr; i++)
-			type->mappings[i] = old[i];
-	}
-	return &type->mappings[type->nr_mappings++];
-}
-
 static int number(struct tsdl *p, uint64_t *ret)
 {
 	struct tsdl_value value;
@@ -54,7 +40,7 @@ static int mapping(struct tsdl *p, struct ctf_type *type, uint64_t *next)
 	}
 	if (r < 0)
 		return r;
-	*mapping_add(p, type) = m;
+	*model_add_mapping(&p->model, type) = m;
 	*next = m.last + 1;
 	return 0;
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * parser.h - state of one run of the TSDL parser, shared by its sources.
- * Functions return 0, or -EPROTO after tsdl_fail() has stored the reason.
+ * Functions return 0, or -EPROTO after model_fail() has stored the reason.
  */
 #ifndef READ_TSDL_PARSER_H
 #define READ_TSDL_PARSER_H
 
 #include "lex.h"
+#include "read/model/model.h"
 #include "tsdl.h"
-
-#define TSDL_MAX_NESTING 48
-#define TSDL_MAX_FIELDS 4096
-#define TSDL_MAX_STREAMS 1024
-/* Limit of copies of types and steps of searches for one metadata file. */
-#define TSDL_BUDGET (64u << 20)
 
 enum tsdl_namespace { NS_ALIAS, NS_STRUCT, NS_VARIANT, NS_ENUM };
 
@@ -25,31 +20,17 @@ struct tsdl_name {
 	struct ctf_type *type;
 };
 
-/* Scalars whose byte order or clock is known only after the whole metadata was parsed. */
-struct tsdl_pending {
-	struct ctf_type *type;
-	struct tsdl_pending *next;
-};
-
 struct tsdl {
 	struct lex lex;
 	struct token tok;
 	const char *text;
 	const char *passed; /* end of the token before @tok */
-	const char *where;
-	struct arena *arena;
-	struct reporter *reporter;
-	struct ctf_trace_class *tc;
-	struct tsdl_pending *pending;
+	struct model model;
 	struct tsdl_name *names[1024];
-	uint32_t scopes[TSDL_MAX_NESTING + 2]; /* open ones, innermost last */
+	uint32_t scopes[MODEL_MAX_NESTING + 2]; /* open ones, innermost last */
 	uint32_t nr_scopes, last_scope;
 	uint32_t nesting;
 	uint32_t braces;
-	uint64_t budget;
-	uint64_t *counts; /* for the next classes of events */
-	uint32_t nr_counts;
-	char error[200];
 };
 
 /** One `key = value;`. Words joined by dots are one text. */
@@ -60,9 +41,7 @@ struct tsdl_value {
 	const char *text;
 };
 
-int tsdl_fail(struct tsdl *p, const char *fmt, ...) PRINTF(2, 3);
-/** Count steps against TSDL_BUDGET, as malicious metadata could use unlimited time. */
-int tsdl_spend(struct tsdl *p, uint64_t steps);
+#define tsdl_fail(p, ...) model_fail(&(p)->model, __VA_ARGS__)
 void tsdl_advance(struct tsdl *p);
 int tsdl_expect(struct tsdl *p, char c);
 bool tsdl_accept(struct tsdl *p, char c);
@@ -94,14 +73,10 @@ int tsdl_declaration(struct tsdl *p);
 int tsdl_integer(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_float(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_string_type(struct tsdl *p, struct ctf_type **ret_type);
-int tsdl_check_align(struct tsdl *p, uint64_t align);
 /** Add a scalar whose byte order and clock are resolved at the end. */
 void tsdl_pend(struct tsdl *p, struct ctf_type *type);
 
 /* enum.c: the part after `enum [NAME]` and its container */
 int tsdl_enum_body(struct tsdl *p, struct ctf_type *type);
-
-/* resolve.c */
-int tsdl_resolve(struct tsdl *p);
 
 #endif

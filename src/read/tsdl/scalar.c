@@ -19,13 +19,6 @@ static bool one_of(const char *word, const char *list)
 	return false;
 }
 
-int tsdl_check_align(struct tsdl *p, uint64_t align)
-{
-	if (!align || align > 1u << 20 || (align & (align - 1)))
-		return tsdl_fail(p, "an alignment must be a power of two");
-	return 0;
-}
-
 static int set_order(struct tsdl *p, struct ctf_type *type, const char *word)
 {
 	if (one_of(word, "le"))
@@ -97,7 +90,7 @@ static int attribute(struct tsdl *p, struct ctf_type *type, struct float_digits 
 		return set_base(p, type, v);
 	if (!strcmp(key, "align")) {
 		type->align = number ? MIN(v->number, UINT32_MAX) : 0;
-		return tsdl_check_align(p, type->align);
+		return model_check_align(&p->model, type->align);
 	}
 	if (!strcmp(key, "size") && number)
 		return set_size(p, type, v->number);
@@ -131,22 +124,21 @@ static int attributes(struct tsdl *p, struct ctf_type *type, struct float_digits
 	return r ? r : tsdl_expect(p, '}');
 }
 
-static struct ctf_type *scalar_new(struct tsdl *p, enum type_kind kind)
+/* Its alignment follows from its size, unless it is given. */
+static struct ctf_type *new_scalar(struct tsdl *p, enum type_kind kind)
 {
-	struct ctf_type *type = arena_alloc(p->arena, sizeof(*type));
+	struct ctf_type *type = model_new_type(&p->model, kind);
 
-	type->kind = kind;
-	type->base = 10;
-	type->slot = NO_SLOT;
+	type->align = 0;
 	return type;
 }
 
 void tsdl_pend(struct tsdl *p, struct ctf_type *type)
 {
-	struct tsdl_pending *pending = arena_alloc(p->arena, sizeof(*pending));
+	struct model_pending *pending = arena_alloc(p->model.arena, sizeof(*pending));
 
-	*pending = (struct tsdl_pending){ type, p->pending };
-	p->pending = pending;
+	*pending = (struct model_pending){ type, p->model.pending };
+	p->model.pending = pending;
 }
 
 static void scalar_finish(struct tsdl *p, struct ctf_type *type)
@@ -159,7 +151,7 @@ static void scalar_finish(struct tsdl *p, struct ctf_type *type)
 
 int tsdl_integer(struct tsdl *p, struct ctf_type **ret_type)
 {
-	struct ctf_type *type = scalar_new(p, TYPE_INT);
+	struct ctf_type *type = new_scalar(p, TYPE_INT);
 	struct float_digits unused = { 0, 0 };
 	int r = attributes(p, type, &unused);
 
@@ -174,7 +166,7 @@ int tsdl_integer(struct tsdl *p, struct ctf_type **ret_type)
 
 int tsdl_float(struct tsdl *p, struct ctf_type **ret_type)
 {
-	struct ctf_type *type = scalar_new(p, TYPE_FLOAT);
+	struct ctf_type *type = new_scalar(p, TYPE_FLOAT);
 	struct float_digits digits = { 0, 0 };
 	int r = attributes(p, type, &digits);
 
@@ -194,7 +186,7 @@ int tsdl_float(struct tsdl *p, struct ctf_type **ret_type)
 
 int tsdl_string_type(struct tsdl *p, struct ctf_type **ret_type)
 {
-	struct ctf_type *type = scalar_new(p, TYPE_STRING);
+	struct ctf_type *type = new_scalar(p, TYPE_STRING);
 	struct float_digits unused = { 0, 0 };
 	int r = tsdl_at(p, '{') ? attributes(p, type, &unused) : 0;
 

@@ -31,7 +31,7 @@ void tsdl_scope_add(struct tsdl *p, enum tsdl_namespace ns, const char *name, st
 {
 	uint32_t scope = p->scopes[p->nr_scopes - 1];
 	struct tsdl_name **head = bucket(p, scope, ns, name);
-	struct tsdl_name *entry = arena_alloc(p->arena, sizeof(*entry));
+	struct tsdl_name *entry = arena_alloc(p->model.arena, sizeof(*entry));
 
 	*entry = (struct tsdl_name){ *head, name, scope, ns, type };
 	*head = entry;
@@ -40,8 +40,8 @@ void tsdl_scope_add(struct tsdl *p, enum tsdl_namespace ns, const char *name, st
 static struct ctf_type *find_in(struct tsdl *p, uint32_t scope, enum tsdl_namespace ns,
 				const char *name)
 {
-	for (struct tsdl_name *n = *bucket(p, scope, ns, name); n && p->budget; n = n->next) {
-		p->budget--;
+	for (struct tsdl_name *n = *bucket(p, scope, ns, name); n && p->model.budget; n = n->next) {
+		p->model.budget--;
 		if (n->scope == scope && n->ns == ns && !strcmp(n->name, name))
 			return n->type;
 	}

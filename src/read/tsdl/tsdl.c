@@ -3,37 +3,13 @@
 #include "tsdl.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "trace/metadata.h"
 #include "parser.h"
 
 /* How many times the end of an unterminated declaration is searched by its form. */
 #define MAX_BLIND_RESYNCS 16
-
-int tsdl_fail(struct tsdl *p, const char *fmt, ...)
-{
-	va_list args;
-
-	if (!p->error[0]) {
-		va_start(args, fmt);
-		vsnprintf(p->error, sizeof(p->error), fmt, args);
-		va_end(args);
-	}
-	return -EPROTO;
-}
-
-int tsdl_spend(struct tsdl *p, uint64_t steps)
-{
-	if (p->budget < steps) {
-		p->budget = 0;
-		return tsdl_fail(p, "too many types, or nested too deeply");
-	}
-	p->budget -= steps;
-	return 0;
-}
 
 void tsdl_advance(struct tsdl *p)
 {
@@ -67,7 +43,7 @@ int tsdl_expect(struct tsdl *p, char c)
 
 const char *tsdl_string(struct tsdl *p)
 {
-	char *text = arena_alloc(p->arena, p->tok.len + 1);
+	char *text = arena_alloc(p->model.arena, p->tok.len + 1);
 
 	if (p->tok.kind == TOKEN_STRING)
 		token_unescape(&p->tok, text);
@@ -95,7 +71,7 @@ int tsdl_path(struct tsdl *p, const char **ret_path)
 		path[len++] = '.';
 		tsdl_advance(p);
 	}
-	*ret_path = arena_strndup(p->arena, path, len);
+	*ret_path = arena_strndup(p->model.arena, path, len);
 	return 0;
 }
 
@@ -154,7 +130,7 @@ static int set_trace(struct tsdl *p, void *object, const char *key, const struct
 		return 0;
 	}
 	if (!strcmp(key, "major") && v->kind == VALUE_NUMBER && v->number != 1)
-		return tsdl_fail(p, "CTF %llu can't be read, only CTF 1",
+		return tsdl_fail(p, "CTF %llu can't be read as TSDL, only CTF 1",
 				 (unsigned long long)v->number);
 	if (!strcmp(key, "byte_order") && v->kind == VALUE_WORD)
 		tc->big_endian = !strcmp(v->text, "be") || !strcmp(v->text, "network");
@@ -175,7 +151,7 @@ static int set_env(struct tsdl *p, void *object, const char *key, const struct t
 
 	if (type)
 		return tsdl_fail(p, "env can't contain types");
-	env = arena_alloc(p->arena, sizeof(*env));
+	env = arena_alloc(p->model.arena, sizeof(*env));
 	*env = (struct ctf_env){ key, v->text, (int64_t)v->number, tc->env };
 	tc->env = env;
 	return 0;
@@ -295,7 +271,7 @@ static int block(struct tsdl *p, void *object, set_fn set)
 
 static int clock_block(struct tsdl *p)
 {
-	struct ctf_clock *clock = arena_alloc(p->arena, sizeof(*clock));
+	struct ctf_clock *clock = arena_alloc(p->model.arena, sizeof(*clock));
 	int r;
 
 	clock->freq = 1000000000;
@@ -304,84 +280,48 @@ static int clock_block(struct tsdl *p)
 		r = tsdl_fail(p, "a clock has no name");
 	if (r < 0)
 		return r;
-	clock->next = p->tc->clocks;
-	p->tc->clocks = clock;
+	clock->next = p->model.tc->clocks;
+	p->model.tc->clocks = clock;
 	return 0;
 }
 
 static int stream_block(struct tsdl *p)
 {
-	struct ctf_stream_class *sc = arena_alloc(p->arena, sizeof(*sc));
+	struct ctf_stream_class *sc = arena_alloc(p->model.arena, sizeof(*sc));
 	int r = block(p, sc, set_stream);
 
-	if (r < 0)
-		return r;
-	if (p->tc->nr_streams == TSDL_MAX_STREAMS)
-		return tsdl_fail(p, "it declares more than %u streams", TSDL_MAX_STREAMS);
-	p->tc->nr_streams++;
-	sc->next = p->tc->streams;
-	p->tc->streams = sc;
-	return 0;
-}
-
-static bool is_plain(const char *name)
-{
-	while (*name && escape_is_plain((uint8_t)*name))
-		name++;
-	return !*name;
-}
-
-#define COUNTS 32u
-#define COUNTS_APART 128u /* bytes between them and all else */
-
-/* It is written at each event, while other threads read the class: not in one line of memory. */
-static uint64_t *new_count(struct tsdl *p)
-{
-	if (!p->nr_counts) {
-		size_t size = COUNTS * sizeof(*p->counts) + 2 * COUNTS_APART;
-
-		p->counts = (uint64_t *)((char *)arena_alloc(p->arena, size) + COUNTS_APART);
-		p->nr_counts = COUNTS;
-	}
-	p->nr_counts--;
-	return p->counts++;
+	return r ? r : model_add_stream(&p->model, sc);
 }
 
 static int event_block(struct tsdl *p)
 {
-	struct ctf_event_class *ec = arena_alloc(p->arena, sizeof(*ec));
+	struct ctf_event_class *ec = model_new_event(&p->model);
 	int r;
 
-	ec->count = new_count(p);
-	ec->loglevel = -1;
-	ec->name = "";
 	ec->text = p->tok.text;
 	r = block(p, ec, set_event);
 	if (r < 0)
 		return r;
 	ec->text_len = (size_t)(p->passed - ec->text);
-	ec->name_len = strlen(ec->name);
-	ec->name_is_plain = is_plain(ec->name);
-	ec->next = p->tc->events;
-	p->tc->events = ec;
+	model_add_event(&p->model, ec);
 	return 0;
 }
 
 static int env_block(struct tsdl *p)
 {
 	size_t at = (size_t)(p->tok.text - p->text);
-	int r = block(p, p->tc, set_env);
+	int r = block(p, p->model.tc, set_env);
 
-	p->tc->nr_envs++;
-	p->tc->env_at = at;
-	p->tc->env_end = (size_t)(p->passed - p->text);
+	p->model.tc->nr_envs++;
+	p->model.tc->env_at = at;
+	p->model.tc->env_end = (size_t)(p->passed - p->text);
 	return r;
 }
 
 static int top_level(struct tsdl *p)
 {
 	if (token_is(&p->tok, "trace"))
-		return block(p, p->tc, set_trace);
+		return block(p, p->model.tc, set_trace);
 	if (token_is(&p->tok, "env"))
 		return env_block(p);
 	if (token_is(&p->tok, "clock"))
@@ -403,18 +343,18 @@ static void tsdl_report_error(struct tsdl *p)
 {
 	size_t line = 1;
 
-	if (p->reporter->count >= REPORT_MAX) { /* the line number is needed for a report only */
-		p->reporter->count++;
+	if (p->model.reporter->count >= REPORT_MAX) { /* the line number is for a report only */
+		p->model.reporter->count++;
 		return;
 	}
 	for (const char *s = p->text; s < p->tok.text; s++)
 		line += *s == '\n';
 	if (p->tok.kind == TOKEN_END)
-		report(p->reporter, "%s: the last declaration is not complete (%s)", p->where,
-		       p->error);
+		report(p->model.reporter, "%s: the last declaration is not complete (%s)", p->model.where,
+		       p->model.error);
 	else
-		report(p->reporter, "%s: line %zu: %s; this declaration is left out", p->where,
-		       line, p->error);
+		report(p->model.reporter, "%s: line %zu: %s; this declaration is left out", p->model.where,
+		       line, p->model.error);
 }
 
 /* To where the broken declaration seems to end: the first `;` outside braces. */
@@ -443,7 +383,7 @@ static void parse_all(struct tsdl *p)
 	while (p->tok.kind != TOKEN_END) {
 		p->nr_scopes = 1;
 		p->nesting = 0;
-		p->error[0] = 0;
+		p->model.error[0] = 0;
 		if (tsdl_accept(p, ';') || !top_level(p))
 			continue;
 		tsdl_report_error(p);
@@ -460,15 +400,11 @@ int tsdl_parse(const char *text, size_t len, const char *where, struct arena *ar
 		return -ENOMEM;
 	p->lex = (struct lex){ text, text + len };
 	p->text = text;
-	p->where = where;
-	p->arena = arena;
-	p->reporter = reporter;
-	p->budget = TSDL_BUDGET;
-	p->tc = arena_alloc(arena, sizeof(*p->tc));
-	p->tc->hides = metadata_hides(text, len);
+	model_init(&p->model, where, arena, reporter);
+	p->model.tc->hides = metadata_hides(text, len);
 	parse_all(p);
-	if (tsdl_resolve(p) < 0)
+	if (model_resolve(&p->model) < 0)
 		return -EPROTO;
-	*ret_tc = p->tc;
+	*ret_tc = p->model.tc;
 	return 0;
 }

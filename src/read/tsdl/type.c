@@ -12,17 +12,6 @@
 
 static int specifier(struct tsdl *p, bool declarator_follows, struct ctf_type **ret_type);
 
-static struct ctf_type *type_new(struct tsdl *p, enum type_kind kind)
-{
-	struct ctf_type *type = arena_alloc(p->arena, sizeof(*type));
-
-	type->kind = kind;
-	type->align = 1;
-	type->slot = NO_SLOT;
-	type->fixed_bits = SIZE_VARIES;
-	return type;
-}
-
 /* --- declarators: NAME and NAME[3][len] ----------------------------------- */
 
 struct dimension {
@@ -45,7 +34,7 @@ static int dimension(struct tsdl *p, struct dimension *ret)
 
 static struct ctf_type *array_of(struct tsdl *p, struct ctf_type *elem, const struct dimension *d)
 {
-	struct ctf_type *type = type_new(p, d->ref ? TYPE_SEQUENCE : TYPE_ARRAY);
+	struct ctf_type *type = model_new_type(&p->model, d->ref ? TYPE_SEQUENCE : TYPE_ARRAY);
 
 	type->ref = d->ref;
 	type->length = d->length;
@@ -106,7 +95,7 @@ static int type_name(struct tsdl *p, bool declarator_follows, const char **ret_n
 	}
 	if (!len)
 		return tsdl_fail(p, "a type is expected");
-	*ret_name = arena_strndup(p->arena, name, len);
+	*ret_name = arena_strndup(p->model.arena, name, len);
 	return 0;
 }
 
@@ -174,30 +163,6 @@ int tsdl_declaration(struct tsdl *p)
 
 /* --- struct, variant, enum ------------------------------------------------ */
 
-static int field_add(struct tsdl *p, struct ctf_type *type, const char *name,
-		     struct ctf_type *field_type)
-{
-	uint32_t nr = type->nr_fields;
-
-	if (nr == TSDL_MAX_FIELDS)
-		return tsdl_fail(p, "a struct has more than %u fields", TSDL_MAX_FIELDS);
-	if (!(nr & (nr - 1))) { /* full at each power of two */
-		struct ctf_field *old = type->fields;
-
-		type->fields = arena_alloc(p->arena, (nr ? 2 * nr : 1) * sizeof(*old));
-		if (nr)
-			memcpy(type->fields, old, nr * sizeof(*old));
-	}
-	type->fields[type->nr_fields++] = (struct ctf_field){
-		.name = name,
-		.shown = name + (name[0] == '_'),
-		.shown_len = strlen(name) - (name[0] == '_'),
-		.type = field_type,
-		.slot = NO_SLOT,
-	};
-	return 0;
-}
-
 /* TYPE NAME[..], NAME; */
 static int fields_of_one_type(struct tsdl *p, struct ctf_type *owner)
 {
@@ -207,7 +172,7 @@ static int fields_of_one_type(struct tsdl *p, struct ctf_type *owner)
 
 	while (!r) {
 		r = declarator(p, base, &name, &type);
-		r = r ? r : field_add(p, owner, name, type);
+		r = r ? r : model_add_field(&p->model, owner, name, name + (name[0] == '_'), type);
 		if (r || !tsdl_accept(p, ','))
 			break;
 	}
@@ -241,7 +206,7 @@ static int struct_align(struct tsdl *p, struct ctf_type *type)
 	r = tsdl_expect(p, '(');
 	if (r < 0)
 		return r;
-	r = tsdl_check_align(p, p->tok.number);
+	r = model_check_align(&p->model, p->tok.number);
 	if (r < 0)
 		return r;
 	type->align = p->tok.number;
@@ -273,7 +238,7 @@ static int struct_type(struct tsdl *p, struct ctf_type **ret_type)
 
 	if (!tsdl_at(p, '{'))
 		return by_tag(p, NS_STRUCT, name, ret_type);
-	type = type_new(p, TYPE_STRUCT);
+	type = model_new_type(&p->model, TYPE_STRUCT);
 	r = fields(p, type);
 	r = r ? r : struct_align(p, type);
 	if (r < 0)
@@ -306,7 +271,7 @@ static int variant_type(struct tsdl *p, struct ctf_type **ret_type)
 		r = by_tag(p, NS_VARIANT, name, &known);
 	if (r < 0)
 		return r;
-	type = type_new(p, TYPE_VARIANT);
+	type = model_new_type(&p->model, TYPE_VARIANT);
 	if (known) {
 		*type = *known;
 		type->ref = ref ? ref : known->ref;
@@ -349,13 +314,13 @@ static int enum_type(struct tsdl *p, struct ctf_type **ret_type)
 		return r;
 	if (!container || container->kind != TYPE_INT)
 		return tsdl_fail(p, "an enumeration's container is not an integer");
-	type = type_new(p, TYPE_ENUM);
+	type = model_new_type(&p->model, TYPE_ENUM);
 	*type = *container;
 	type->kind = TYPE_ENUM;
 	type->elem = container;
 	take_set(type, name);
 	if (name && strcmp(name, METADATA_RESULTS) == 0)
-		p->tc->results = type;
+		p->model.tc->results = type;
 	tsdl_pend(p, type);
 	r = tsdl_enum_body(p, type);
 	if (!r && name)
@@ -401,7 +366,7 @@ static int specifier(struct tsdl *p, bool declarator_follows, struct ctf_type **
 {
 	int r;
 
-	if (p->nesting == TSDL_MAX_NESTING)
+	if (p->nesting == MODEL_MAX_NESTING)
 		return tsdl_fail(p, "types are nested too deep");
 	while (token_is(&p->tok, "const") || token_is(&p->tok, "volatile"))
 		tsdl_advance(p);

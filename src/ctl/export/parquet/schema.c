@@ -127,15 +127,16 @@ static struct schema_member *schema_add_scope(struct schema *schema, const char 
 
 	for (uint32_t i = 0; type && i < type->nr_fields; i++) {
 		const struct ctf_field *field = &type->fields[i];
+		const struct ctf_type *of = type_of_value(field->type);
 
 		members[i] = (struct schema_member){ -1, -1 };
 		if (*scope != 'f' && schema_is_common(field))
 			continue;
 		members[i].column =
-			schema_column(schema, scope, field->shown, "", schema_kind(field->type));
-		if (field->type->kind == TYPE_ENUM)
+			schema_column(schema, scope, field->shown, "", schema_kind(of));
+		if (of->kind == TYPE_ENUM)
 			members[i].number = schema_column(schema, scope, field->shown, "_value",
-							  schema_integer(field->type));
+							  schema_integer(of));
 	}
 	return members;
 }
@@ -192,17 +193,17 @@ static void schema_put_scope(const struct schema *schema, const struct schema_me
 	const struct value *value = scope ? scope + 1 : NULL;
 
 	for (uint32_t i = 0; members && scope && i < scope->count; i++) {
+		bool is_signed = type_of_value(value->type)->is_signed;
+
 		if (members[i].column >= 0) {
 			struct query_cell cell = query_events_value(value, false, pen);
 
-			schema_put_cell(schema, members[i].column, &cell, value->type->is_signed,
-					file, pen);
+			schema_put_cell(schema, members[i].column, &cell, is_signed, file, pen);
 		}
 		if (members[i].number >= 0) {
 			struct query_cell cell = query_events_value(value, true, pen);
 
-			schema_put_cell(schema, members[i].number, &cell, value->type->is_signed,
-					file, pen);
+			schema_put_cell(schema, members[i].number, &cell, is_signed, file, pen);
 		}
 		value = value_behind(value);
 	}

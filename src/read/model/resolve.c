@@ -57,14 +57,14 @@ static bool mark_walked(struct ctf_type *type)
 }
 
 /* A struct that is read by itself. */
-static void finish_type(struct tsdl *p, const struct ctf_type *root)
+static void finish_type(struct model *m, const struct ctf_type *root)
 {
 	struct ctf_type *type = (struct ctf_type *)root;
 
 	if (!type)
 		return;
 	mark_walked(type);
-	plan_make_struct(p->arena, type);
+	plan_make_struct(m->arena, type);
 }
 
 /* --- roles ---------------------------------------------------------------- */
@@ -92,11 +92,36 @@ static const struct {
 	{ "crc32c", ROLE_CRC32C },
 };
 
-static void set_packet_roles(const struct ctf_type *type)
+/* The field of a packet or an event that has a declared role. A time is that of its scope. */
+static void set_declared_roles(const struct ctf_type *type, enum field_role time_role,
+			       uint32_t allowed)
 {
+	for (uint32_t i = 0; type && i < type->nr_fields; i++) {
+		struct ctf_field *field = &type->fields[i];
+		uint32_t roles = field->type->roles & allowed;
+
+		if (roles)
+			field->role = (uint8_t)__builtin_ctz(roles);
+		if (field->role == ROLE_CLOCK)
+			field->role = time_role;
+		set_declared_roles(field->type, time_role, allowed);
+	}
+}
+
+/* Fields that no role of CTF 2 stands for. */
+static bool is_own_role(enum field_role role)
+{
+	return role >= ROLE_STREAM_POS && role <= ROLE_CRC32C;
+}
+
+static void set_packet_roles(const struct model *m, const struct ctf_type *type)
+{
+	if (m->has_roles)
+		set_declared_roles(type, ROLE_BEGIN, ~(1u << ROLE_EVENT_ID));
 	for (uint32_t i = 0; type && i < type->nr_fields; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(packet_roles); k++)
-			if (!strcmp(type->fields[i].name, packet_roles[k].name))
+			if ((!m->has_roles || is_own_role(packet_roles[k].role)) &&
+			    !strcmp(type->fields[i].name, packet_roles[k].name))
 				type->fields[i].role = packet_roles[k].role;
 }
 
@@ -147,36 +172,36 @@ static const struct ctf_clock *context_clock(const struct ctf_type *type)
 
 /* --- the trace ------------------------------------------------------------ */
 
-static const struct ctf_clock *find_clock(struct tsdl *p, const char *map)
+static const struct ctf_clock *find_clock(struct model *m, const char *map)
 {
 	size_t len = strcspn(map + 6, ".");
 
-	for (struct ctf_clock *c = p->tc->clocks; c; c = c->next)
+	for (struct ctf_clock *c = m->tc->clocks; c; c = c->next)
 		if (!strncmp(c->name, map + 6, len) && !c->name[len])
 			return c;
 	return NULL;
 }
 
-static void finish_scalars(struct tsdl *p)
+static void finish_scalars(struct model *m)
 {
-	for (struct tsdl_pending *s = p->pending; s; s = s->next) {
+	for (struct model_pending *s = m->pending; s; s = s->next) {
 		struct ctf_type *type = s->type;
 
 		type->big_endian =
-			type->order == ORDER_NATIVE ? p->tc->big_endian : type->order == ORDER_BIG;
+			type->order == ORDER_NATIVE ? m->tc->big_endian : type->order == ORDER_BIG;
 		if (type->ref && !strncmp(type->ref, "clock.", 6))
-			type->clock = find_clock(p, type->ref);
+			type->clock = find_clock(m, type->ref);
 	}
 }
 
 /* Results of system calls are integers, of which the negative ones have names. */
-static void name_results(struct tsdl *p, struct ctf_event_class *ec)
+static void name_results(struct model *m, struct ctf_event_class *ec)
 {
 	const char *name = ec->name;
 
 	if (strncmp(name, "compat_", strlen("compat_")) == 0)
 		name += strlen("compat_");
-	if (!p->tc->results || !ec->fields ||
+	if (!m->tc->results || !ec->fields ||
 	    strncmp(name, "syscall_exit_", strlen("syscall_exit_")) != 0)
 		return;
 	for (uint32_t i = 0; i < ec->fields->nr_fields; i++) {
@@ -185,10 +210,10 @@ static void name_results(struct tsdl *p, struct ctf_event_class *ec)
 
 		if (field->type->kind != TYPE_INT || strcmp(field->shown, "ret") != 0)
 			continue;
-		named = arena_alloc(p->arena, sizeof(*named));
+		named = arena_alloc(m->arena, sizeof(*named));
 		*named = *field->type;
-		named->mappings = p->tc->results->mappings;
-		named->nr_mappings = p->tc->results->nr_mappings;
+		named->mappings = m->tc->results->mappings;
+		named->nr_mappings = m->tc->results->nr_mappings;
 		field->type = named;
 		ec->result = field;
 	}
@@ -197,46 +222,46 @@ static void name_results(struct tsdl *p, struct ctf_event_class *ec)
 static int resolve_event(const struct binder *stream, struct ctf_event_class *ec)
 {
 	struct binder b = *stream;
-	int r = tsdl_bind_root(&b, ROOT_EVENT_CONTEXT, &ec->context);
+	int r = model_bind_root(&b, ROOT_EVENT_CONTEXT, &ec->context);
 
-	r = r ? r : tsdl_bind_root(&b, ROOT_FIELDS, &ec->fields);
+	r = r ? r : model_bind_root(&b, ROOT_FIELDS, &ec->fields);
 	if (r < 0)
 		return r;
-	name_results(b.p, ec);
-	finish_type(b.p, ec->context);
-	finish_type(b.p, ec->fields);
+	name_results(b.m, ec);
+	finish_type(b.m, ec->context);
+	finish_type(b.m, ec->fields);
 	set_task_roles(ec->context);
-	stream->p->tc->nr_slots = MAX(stream->p->tc->nr_slots, b.next_inner);
+	stream->m->tc->nr_slots = MAX(stream->m->tc->nr_slots, b.next_inner);
 	return 0;
 }
 
-static void report_event(struct tsdl *p, const struct ctf_event_class *ec)
+static void report_event(struct model *m, const struct ctf_event_class *ec)
 {
-	report(p->reporter, "%s: event '%s': %s; packets that hold it can't be read", p->where,
-	       ec->name, p->error);
-	p->error[0] = 0;
+	report(m->reporter, "%s: event '%s': %s; packets that hold it can't be read", m->where,
+	       ec->name, m->error);
+	m->error[0] = 0;
 }
 
 static void resolve_events(const struct binder *stream, struct ctf_stream_class *sc)
 {
-	struct tsdl *p = stream->p;
+	struct model *m = stream->m;
 
 	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream) {
 		if (!resolve_event(stream, ec))
 			continue;
 		ec->broken = true;
-		report_event(p, ec);
+		report_event(m, ec);
 	}
 }
 
-static void walk_contexts(struct tsdl *p, struct ctf_stream_class *sc)
+static void walk_contexts(struct model *m, struct ctf_stream_class *sc)
 {
-	finish_type(p, sc->header);
-	finish_type(p, sc->packet_context);
-	finish_type(p, sc->event_context);
-	plan_make_header(p->arena, sc);
+	finish_type(m, sc->header);
+	finish_type(m, sc->packet_context);
+	finish_type(m, sc->event_context);
+	plan_make_header(m->arena, sc);
 	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream)
-		plan_make_event(p->arena, sc, ec);
+		plan_make_event(m->arena, sc, ec);
 }
 
 static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
@@ -247,18 +272,22 @@ static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
 
 	b.next_outer = &next_outer;
 	b.sc = sc;
-	r = tsdl_bind_root(&b, ROOT_PACKET_CONTEXT, &sc->packet_context);
+	r = model_bind_root(&b, ROOT_PACKET_CONTEXT, &sc->packet_context);
 
-	r = r ? r : tsdl_bind_root(&b, ROOT_EVENT_HEADER, &sc->header);
-	r = r ? r : tsdl_bind_root(&b, ROOT_STREAM_EVENT_CONTEXT, &sc->event_context);
+	r = r ? r : model_bind_root(&b, ROOT_EVENT_HEADER, &sc->header);
+	r = r ? r : model_bind_root(&b, ROOT_STREAM_EVENT_CONTEXT, &sc->event_context);
 	if (r < 0)
 		return r;
-	set_packet_roles(sc->packet_context);
-	set_header_roles(sc->header, &sc->clock);
-	if (!sc->clock)
+	set_packet_roles(b.m, sc->packet_context);
+	if (b.m->has_roles)
+		set_declared_roles(sc->header, ROLE_CLOCK,
+				   1u << ROLE_EVENT_ID | (sc->clock ? 1u << ROLE_CLOCK : 0));
+	else
+		set_header_roles(sc->header, &sc->clock);
+	if (!sc->clock && !b.m->has_roles)
 		sc->clock = context_clock(sc->packet_context);
 	resolve_events(&b, sc);
-	walk_contexts(b.p, sc);
+	walk_contexts(b.m, sc);
 	set_task_roles(sc->event_context);
 	return 0;
 }
@@ -282,36 +311,36 @@ static uint32_t same_id(struct ctf_event_class *const *ec, uint32_t nr)
 }
 
 /* An id may be declared again, but not as another event: which one a packet holds is unknown. */
-static bool is_ambiguous(struct tsdl *p, struct ctf_event_class *const *ec, uint32_t nr)
+static bool is_ambiguous(struct model *m, struct ctf_event_class *const *ec, uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++) {
 		if (ec[i]->text_len == ec[0]->text_len &&
 		    memcmp(ec[i]->text, ec[0]->text, ec[0]->text_len) == 0)
 			continue;
-		report(p->reporter,
+		report(m->reporter,
 		       "%s: the id %llu is that of both event '%s' and event '%s'; packets that "
 		       "hold it can't be read",
-		       p->where, (unsigned long long)ec[0]->id, ec[0]->name, ec[i]->name);
+		       m->where, (unsigned long long)ec[0]->id, ec[0]->name, ec[i]->name);
 		return true;
 	}
 	return false;
 }
 
 /* The table from id to event, sorted; that of small ids is read directly. */
-static void index_events(struct tsdl *p, struct ctf_stream_class *sc)
+static void index_events(struct model *m, struct ctf_stream_class *sc)
 {
 	uint32_t nr = 0, same;
 
 	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream)
 		nr++;
-	sc->sorted = arena_alloc(p->arena, (nr + 1) * sizeof(*sc->sorted));
+	sc->sorted = arena_alloc(m->arena, (nr + 1) * sizeof(*sc->sorted));
 	nr = 0;
 	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream)
 		sc->sorted[nr++] = ec;
 	qsort(sc->sorted, nr, sizeof(*sc->sorted), resolve_by_id);
 	for (uint32_t i = 0; i < nr; i += same) {
 		same = same_id(&sc->sorted[i], nr - i);
-		if (is_ambiguous(p, &sc->sorted[i], same) || sc->sorted[i]->broken)
+		if (is_ambiguous(m, &sc->sorted[i], same) || sc->sorted[i]->broken)
 			continue;
 		sc->sorted[i]->number = sc->nr_sorted;
 		sc->sorted[sc->nr_sorted++] = sc->sorted[i];
@@ -320,7 +349,7 @@ static void index_events(struct tsdl *p, struct ctf_stream_class *sc)
 		sc->nr_by_id++;
 	if (sc->nr_by_id)
 		sc->nr_by_id = (uint32_t)sc->sorted[sc->nr_by_id - 1]->id + 1;
-	sc->by_id = arena_alloc(p->arena, (sc->nr_by_id + 1) * sizeof(*sc->by_id));
+	sc->by_id = arena_alloc(m->arena, (sc->nr_by_id + 1) * sizeof(*sc->by_id));
 	for (uint32_t i = 0; i < sc->nr_sorted && sc->sorted[i]->id < DIRECT_IDS; i++)
 		sc->by_id[sc->sorted[i]->id] = sc->sorted[i];
 }
@@ -328,15 +357,15 @@ static void index_events(struct tsdl *p, struct ctf_stream_class *sc)
 /* If there is only one stream, an event need not name its stream. */
 static int assign_events(struct binder *b)
 {
-	struct ctf_trace_class *tc = b->p->tc;
-	struct ctf_event_class **tails[TSDL_MAX_STREAMS], *ec;
+	struct ctf_trace_class *tc = b->m->tc;
+	struct ctf_event_class **tails[MODEL_MAX_STREAMS], *ec;
 	struct ctf_stream_class *sc;
 	uint32_t i;
 
 	for (sc = tc->streams, i = 0; sc; sc = sc->next)
 		tails[i++] = &sc->events;
 	for (ec = tc->events; ec; ec = ec->next) {
-		if (tsdl_spend(b->p, tc->nr_streams) < 0)
+		if (model_spend(b->m, tc->nr_streams) < 0)
 			return -EPROTO;
 		for (sc = tc->streams, i = 0; sc; sc = sc->next, i++)
 			if (!ec->has_stream_id || ec->stream_id == sc->id)
@@ -352,45 +381,45 @@ static int assign_events(struct binder *b)
 /* The packet header belongs to all streams, so its slots are given beforehand. */
 static int resolve_packet_header(struct binder *b)
 {
-	const struct ctf_type **type = &b->p->tc->packet_header;
-	int r = tsdl_bind_root(b, ROOT_PACKET_HEADER, type);
+	const struct ctf_type **type = &b->m->tc->packet_header;
+	int r = model_bind_root(b, ROOT_PACKET_HEADER, type);
 
 	if (r < 0 || !*type)
 		return r;
-	set_packet_roles(*type);
+	set_packet_roles(b->m, *type);
 	for (uint32_t i = 0; i < (*type)->nr_fields && !r; i++)
 		if ((*type)->fields[i].slot == NO_SLOT)
-			r = tsdl_give_slot(b, ROOT_PACKET_HEADER, &(*type)->fields[i]);
+			r = model_give_slot(b, ROOT_PACKET_HEADER, &(*type)->fields[i]);
 	return r;
 }
 
-int tsdl_resolve(struct tsdl *p)
+int model_resolve(struct model *m)
 {
 	uint32_t good = 0, next_outer = 0;
-	struct binder b = { .p = p, .next_outer = &next_outer, .next_inner = OUTER_SLOTS };
+	struct binder b = { .m = m, .next_outer = &next_outer, .next_inner = OUTER_SLOTS };
 
-	p->error[0] = 0;
-	p->tc->nr_slots = OUTER_SLOTS;
-	for (struct ctf_clock *c = p->tc->clocks; c; c = c->next)
+	m->error[0] = 0;
+	m->tc->nr_slots = OUTER_SLOTS;
+	for (struct ctf_clock *c = m->tc->clocks; c; c = c->next)
 		clock_finish(c);
-	finish_scalars(p);
+	finish_scalars(m);
 	if (assign_events(&b) < 0 || resolve_packet_header(&b) < 0) {
-		report(p->reporter, "%s: %s", p->where, p->error);
+		report(m->reporter, "%s: %s", m->where, m->error);
 		return -EPROTO;
 	}
-	for (struct ctf_stream_class *sc = p->tc->streams; sc; sc = sc->next) {
+	for (struct ctf_stream_class *sc = m->tc->streams; sc; sc = sc->next) {
 		sc->broken = resolve_stream(&b, sc) < 0;
 		if (sc->broken)
-			report(p->reporter, "%s: stream %llu: %s", p->where,
-			       (unsigned long long)sc->id, p->error);
-		p->error[0] = 0;
+			report(m->reporter, "%s: stream %llu: %s", m->where,
+			       (unsigned long long)sc->id, m->error);
+		m->error[0] = 0;
 		good += !sc->broken;
-		index_events(p, sc);
+		index_events(m, sc);
 	}
-	if (p->tc->packet_header)
-		mark_walked((struct ctf_type *)p->tc->packet_header);
+	if (m->tc->packet_header)
+		mark_walked((struct ctf_type *)m->tc->packet_header);
 	/* before its first packet a trace has none; files of a trace without one can't be read */
-	if (!good && p->tc->streams)
-		report(p->reporter, "%s: it declares no stream that can be read", p->where);
-	return good || !p->tc->streams ? 0 : -EPROTO;
+	if (!good && m->tc->streams)
+		report(m->reporter, "%s: it declares no stream that can be read", m->where);
+	return good || !m->tc->streams ? 0 : -EPROTO;
 }

@@ -5,10 +5,10 @@
  * gets a copy of all compound types; and the field that is referred to gets a slot, in which its
  * value is stored during decoding.
  */
-#ifndef READ_TSDL_BIND_H
-#define READ_TSDL_BIND_H
+#ifndef READ_MODEL_BIND_H
+#define READ_MODEL_BIND_H
 
-#include "parser.h"
+#include "model.h"
 
 /* CTF's dynamic scopes, in the order in which they are read. */
 enum root {
@@ -29,15 +29,17 @@ enum root {
  * struct binder - the context in which types are bound; copied for each stream class and
  * event class.
  * @open: structs that contain the one that is being copied, outermost first.
+ * @depth: of the type that is being copied.
  * @root: the scope of @open.
  * @next_outer, @next_inner: next free slots, below and above OUTER_SLOTS.
  * @sc: of the scopes but the packet header; NULL: of that.
  */
 struct binder {
-	struct tsdl *p;
+	struct model *m;
 	const struct ctf_type *roots[NR_ROOTS];
-	struct ctf_type *open[TSDL_MAX_NESTING + 2];
+	struct ctf_type *open[MODEL_MAX_NESTING + 2];
 	uint32_t nr_open;
+	uint32_t depth;
 	enum root root;
 	uint32_t *next_outer;
 	uint32_t next_inner;
@@ -45,9 +47,9 @@ struct binder {
 };
 
 /** Replace the type of a scope by a bound one; *@type NULL: no such scope. Return: 0, or negative
- *  after tsdl_fail(). */
-int tsdl_bind_root(struct binder *binder, enum root root, const struct ctf_type **type);
-/** Assign a slot to a field of this scope. Return: 0, or negative after tsdl_fail(). */
-int tsdl_give_slot(struct binder *binder, enum root root, struct ctf_field *field);
+ *  after model_fail(). */
+int model_bind_root(struct binder *binder, enum root root, const struct ctf_type **type);
+/** Assign a slot to a field of this scope. Return: 0, or negative after model_fail(). */
+int model_give_slot(struct binder *binder, enum root root, struct ctf_field *field);
 
 #endif
