@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * metadata_fragments.c - fragments of CTF 2 with texts that JSON has no place for: quotes, control
- * bytes, bytes that are no UTF-8; labels of one name; remarks of one moment. All that programs record
- * is in e2e/ctf-2.
+ * bytes, bytes that are no UTF-8; labels of one name; remarks of one moment. All that programs
+ * record is in e2e/ctf-2.
  */
 #include <json-c/json.h>
 #include <string.h>

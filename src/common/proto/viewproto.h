@@ -14,6 +14,7 @@
 #define VIEW_PORT 5344u
 #define VIEW_MAJOR 2u
 #define VIEW_MINOR 15u
+#define VIEW_MINOR_CTF_2 15u /* viewers of earlier versions see no sessions in CTF 2 */
 #define VIEW_MINOR_LONG_NAMES 15u /* from this version, sessions are view_session_long */
 
 enum view_command {
@@ -63,7 +64,7 @@ struct view_session_long { /* the names follow */
 	uint64_t id;
 	uint32_t period_us, viewers, streams;
 	uint32_t host_bytes, name_bytes;
-	uint32_t format; /* 0: CTF 1.8 */
+	uint32_t format; /* 0: CTF 1.8; 1: CTF 2 */
 } __attribute__((packed));
 
 /* --- attaching to a session; its streams ---------------------------------------------- */

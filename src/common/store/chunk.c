@@ -152,12 +152,14 @@ static int chunk_trace_sync_names(const struct chunk_trace *dir)
 }
 
 /* The first packet of metadata contains the trace's UUID. */
-static bool chunk_trace_is_ours(const struct chunk_trace *dir)
+static bool chunk_trace_is_ours(struct chunk_trace *dir)
 {
 	struct metapacket first;
 
-	return !chunk_read_metapacket(dir->metadata_fd, 0, &first) || !first.has_uuid ||
-	       memcmp(first.uuid, dir->uuid, sizeof(first.uuid)) == 0;
+	if (!chunk_read_metapacket(dir->metadata_fd, 0, &first))
+		return true;
+	dir->ctf_2 = first.ctf_2;
+	return !first.has_uuid || memcmp(first.uuid, dir->uuid, sizeof(first.uuid)) == 0;
 }
 
 static int make_files(struct chunk_trace *dir, bool adopt, bool may_create)
@@ -428,7 +430,8 @@ int chunk_append(struct chunk_trace *dir, const void *text, uint32_t len)
 
 	if (dir->metadata_fd < 0 || !len)
 		return 0;
-	if (metapacket_is_ctf_2(text, len))
+	dir->ctf_2 = metapacket_is_ctf_2(text, len);
+	if (dir->ctf_2)
 		return append_fragments(dir, text, len);
 	packet.body = body = xalloc(bytes);
 	memset(body, '\n', pad);

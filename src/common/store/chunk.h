@@ -61,6 +61,7 @@ struct chunk_trace {
 		int fd, index_fd, metadata_fd;
 	} next, moved;
 	struct disk *disk;	 /* owned by the worker */
+	bool ctf_2;		 /* the form of its metadata, once there is some */
 };
 
 /* --- chunks ---------------------------------------------------------------------- */

@@ -21,7 +21,8 @@
 #define ANSWER_MS 5000	     /* for the whole conversation */
 #define MAX_SESSIONS 100000u /* a relay that claims to have more makes no sense */
 #define NAMED_SESSIONS 10u   /* in a sentence */
-#define MINOR 4u	     /* since then names are cut, as in struct view_session_entry */
+#define MINOR VIEW_MINOR_CTF_2
+#define NAME_BYTES_MAX 65536u /* of a name that is cut */
 #define COMMANDS 1u	     /* type of the connection */
 
 static void live_show(const char *origin, struct live_url *ret)
@@ -66,6 +67,7 @@ struct live_talk {
 	int fd;
 	int64_t until_ms;
 	bool expects_tls;
+	uint32_t minor; /* of both */
 };
 
 static int64_t live_now_ms(void)
@@ -138,6 +140,7 @@ static int live_introduce(struct live_talk *live)
 
 	if (ret == 0)
 		ret = live_receive(live, &hello, sizeof(hello));
+	live->minor = MIN(be32toh(hello.minor), MINOR);
 	return ret == 0 && be32toh(hello.major) != VIEW_MAJOR ? -EPROTO : ret;
 }
 
@@ -150,6 +153,35 @@ static bool is_field(const char *field, size_t bytes, const char *text, size_t l
 
 	return len >= bytes - 1 ? strncmp(field, text, bytes - 1) == 0 :
 				  has == len && memcmp(field, text, len) == 0;
+}
+
+/* A name without a NUL, to a field in which it is cut. */
+static int live_receive_name(struct live_talk *live, uint32_t bytes, char *field, size_t room)
+{
+	AUTO_FREE char *name = bytes <= NAME_BYTES_MAX ? xalloc(bytes + 1) : NULL;
+	int ret = name ? live_receive(live, name, bytes) : -EPROTO;
+
+	if (ret == 0)
+		memcpy(field, name, MIN(bytes, room - 1));
+	return ret;
+}
+
+static int live_receive_long(struct live_talk *live, struct view_session_entry *ret)
+{
+	struct view_session_long entry = { 0 };
+	int result = live_receive(live, &entry, sizeof(entry));
+
+	*ret = (struct view_session_entry){ .id = entry.id,
+					    .period_us = entry.period_us,
+					    .viewers = entry.viewers,
+					    .streams = entry.streams };
+	if (result == 0)
+		result = live_receive_name(live, be32toh(entry.host_bytes), ret->host,
+					   sizeof(ret->host));
+	if (result == 0)
+		result = live_receive_name(live, be32toh(entry.name_bytes), ret->name,
+					   sizeof(ret->name));
+	return result;
 }
 
 /* A session of the relay. */
@@ -168,7 +200,9 @@ static int live_each(struct live_talk *live, live_session_fn each, void *priv)
 	if (nr > MAX_SESSIONS)
 		return -EPROTO;
 	for (uint32_t i = 0; i < nr && ret == 0; i++) {
-		ret = live_receive(live, &session, sizeof(session));
+		ret = live->minor >= VIEW_MINOR_LONG_NAMES ?
+			      live_receive_long(live, &session) :
+			      live_receive(live, &session, sizeof(session));
 		if (ret == 0)
 			each(priv, &session);
 	}
@@ -228,7 +262,7 @@ static int live_converse(const struct live_url *url, live_session_fn each, void 
 			 struct err *err)
 {
 	AUTO_FD int fd = live_connect(url, err);
-	struct live_talk live = { fd, live_now_ms() + ANSWER_MS, false };
+	struct live_talk live = { fd, live_now_ms() + ANSWER_MS, false, 0 };
 	int ret;
 
 	if (fd < 0)

@@ -399,6 +399,7 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	memcpy(trace->uuid, dir->uuid, sizeof(trace->uuid));
 	trace->dirs = dirs;
 	trace->metadata_bytes = dir->metadata_bytes;
+	session->ctf_2 |= dir->ctf_2;
 	trace->is_past = is_past;
 	trace->waiters = is_past ? 1 : session->nr_viewers + (session->kept_until_ns != 0);
 	list_init(&trace->streams);
@@ -434,6 +435,7 @@ void live_metadata(struct live_session *session, const struct chunk_trace *dir)
 		return;
 	LOCKED(&session->live->lock);
 
+	session->ctf_2 |= dir->ctf_2;
 	trace = live_find_trace(session, dir->path);
 	if (!trace)
 		return;
@@ -445,6 +447,13 @@ uint64_t live_metadata_bytes(const struct live_trace *trace)
 	LOCKED(&trace->session->live->lock);
 
 	return trace->metadata_bytes;
+}
+
+bool live_session_is_ctf_2(const struct live_session *session)
+{
+	LOCKED(&session->live->lock);
+
+	return session->ctf_2;
 }
 
 uint64_t live_session_beacon(const struct live_session *session)

@@ -53,6 +53,7 @@ struct live_session {
 	int dir_fd; /* of its directory; -1: not available */
 	uint32_t period_us;
 	bool open_to_all;  /* all local users may read its directory */
+	bool ctf_2;	   /* a trace has metadata in CTF 2 */
 	bool lacks_traces; /* there were too many for viewers to get all */
 	bool ended;	   /* no more data will be received */
 	uint64_t away_ns;  /* time at which the sender disconnected; 0: it is connected */
@@ -176,6 +177,8 @@ int live_open_metadata(struct live_trace *trace);
 void live_trace_known(struct live_trace *trace);
 uint64_t live_metadata_bytes(const struct live_trace *trace);
 
+/** Whether a trace of it has metadata in CTF 2. */
+bool live_session_is_ctf_2(const struct live_session *session);
 /** Trace clock: the time up to which the session is complete; 0: unknown; UINT64_MAX: it has
  *  ended. */
 uint64_t live_session_beacon(const struct live_session *session);

@@ -85,6 +85,7 @@ static size_t write_long(uint8_t *at, const struct live_session *s, unsigned int
 		.streams = htobe32(streams),
 		.host_bytes = htobe32((uint32_t)host),
 		.name_bytes = htobe32((uint32_t)name),
+		.format = htobe32(s->ctf_2),
 	};
 
 	if (at) {
@@ -101,6 +102,8 @@ static void list_one(const struct live_session *s, unsigned int streams, void *d
 	bool is_long = to->viewer->minor >= VIEW_MINOR_LONG_NAMES;
 	size_t bytes = (is_long ? write_long : write_short)(NULL, s, streams);
 
+	if (s->ctf_2 && to->viewer->minor < VIEW_MINOR_CTF_2)
+		return;
 	if (to->at && bytes > to->room - to->bytes)
 		return; /* it came meanwhile */
 	if (to->at)
@@ -176,9 +179,16 @@ static uint32_t write_streams(struct viewer *v, struct vsession *vsession,
 	return nr;
 }
 
+/* Whether the viewer could not read the session. That shows with its first metadata. */
+static bool is_hidden(const struct viewer *v, const struct vsession *vsession)
+{
+	return v->minor < VIEW_MINOR_CTF_2 && live_session_is_ctf_2(vsession->session);
+}
+
 static int reply_streams(struct viewer *v, struct vsession *vsession, uint32_t status)
 {
-	bool more = vsession && viewpast_find(vsession) && vsession_has_next(vsession);
+	bool hidden = vsession && is_hidden(v, vsession);
+	bool more = vsession && !hidden && viewpast_find(vsession) && vsession_has_next(vsession);
 	size_t most = more ? VIEWER_MAX_STREAMS * sizeof(struct view_stream_entry) : 0;
 	struct view_streams *reply = viewer_reply(v, sizeof(*reply) + most);
 	uint32_t nr = 0;
@@ -190,7 +200,8 @@ static int reply_streams(struct viewer *v, struct vsession *vsession, uint32_t s
 	if (more)
 		nr = write_streams(v, vsession, (struct view_stream_entry *)(reply + 1));
 	if (vsession && !nr && status != VIEW_ATTACHED)
-		status = viewpast_lacks(vsession)   ? VIEW_STREAMS_ERROR :
+		status = hidden			    ? VIEW_STREAMS_END :
+			 viewpast_lacks(vsession)   ? VIEW_STREAMS_ERROR :
 			 vsession_is_over(vsession) ? VIEW_STREAMS_END :
 						      VIEW_NO_STREAMS;
 	reply->status = htobe32(nr ? VIEW_STREAMS : status);
@@ -218,6 +229,10 @@ static int on_attach_session(struct viewer *v, const void *body)
 				be64toh(req->since));
 	if (!vsession)
 		return reply_streams(v, NULL, VIEW_NO_SUCH_SESSION);
+	if (is_hidden(v, vsession)) {
+		vsession_free(vsession);
+		return reply_streams(v, NULL, VIEW_NO_SUCH_SESSION);
+	}
 	list_append(&v->sessions, &vsession->node);
 	v->nr_sessions++;
 	return reply_streams(v, vsession, VIEW_ATTACHED);
