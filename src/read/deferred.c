@@ -22,19 +22,24 @@ struct deferred_packet {
 
 /* --- packets ------------------------------------------------------------------------------- */
 
-/* Texts of the context are in the head. */
+/* Texts of the context are in the head, but those that were converted. */
 static void deferred_copy_context(struct packet *to, const struct packet *from)
 {
 	to->head = xalloc(from->head_size + 1);
 	if (from->head_size)
 		memcpy(to->head, from->head, from->head_size);
+	to->context.texts = NULL;
 	to->context.size = from->context.nr;
 	to->context.at = xalloc((from->context.nr + 1) * sizeof(*to->context.at));
 	for (uint32_t i = 0; i < from->context.nr; i++) {
 		struct value *value = &to->context.at[i];
 
 		*value = from->context.at[i];
-		if (value->type->kind == TYPE_STRING || value_is_packed(value))
+		if (value->type->kind != TYPE_STRING && !value_is_packed(value))
+			continue;
+		if (values_has_text(&from->context, value))
+			value->bytes = values_add_text(&to->context, value->bytes, value->count);
+		else
 			value->bytes = to->head + (value->bytes - from->head);
 	}
 }
@@ -126,10 +131,10 @@ static bool deferred_load(struct deferred_decoder *decoder, struct deferred_part
 		part->bytes ? 2 * part->len + PART_BEHIND : part->last - part->from + PART_BEHIND;
 
 	len = MIN(len, content - part->from);
-	if (len <= part->len || len > WINDOW_MAX)
+	if ((part->bytes && len <= part->len) || len > WINDOW_MAX)
 		return false;
 	decoder->part = NULL;
-	deferred_grow(decoder, part, len);
+	deferred_grow(decoder, part, MAX(len, 1u)); /* there may be none behind the last header */
 	while (part->len < len) {
 		ssize_t n = pread(part->packet->file->fd, part->bytes + part->len, len - part->len,
 				  (off_t)(packet->offset + part->from + part->len));

@@ -11,18 +11,24 @@ static const struct value *view_text_put_value(struct pen *pen, const struct val
 
 /* --- values: each function returns the value behind the written one ------- */
 
+/* The bits of a number in digits of @bits each: those of a negative one fill the first, too. */
+static void put_digits(struct pen *pen, const struct ctf_type *type, uint64_t v, unsigned bits)
+{
+	unsigned all = (type->size_bits + bits - 1) / bits * bits;
+
+	pen_power2(pen, all < 64 ? v & ((1ull << all) - 1) : v, bits);
+}
+
 void print_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
-	uint64_t mask = type->size_bits == 64 ? UINT64_MAX : (1ull << type->size_bits) - 1;
-
 	switch (type->base) {
 	case 16:
 		pen_bytes(pen, "0x", 2);
-		pen_power2(pen, v & mask, 4);
+		put_digits(pen, type, v, 4);
 		break;
 	case 8:
 		pen_char(pen, '0');
-		pen_power2(pen, v & mask, 3);
+		put_digits(pen, type, v, 3);
 		break;
 	case 2:
 		pen_bytes(pen, "0b", 2);

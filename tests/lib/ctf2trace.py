@@ -229,14 +229,14 @@ class Trace:
             return encode(bits, self.header, [number, (0, [ns])])
         return encode(bits, self.header, [last, (1, [number, ns])])
 
-    def flush(self, discarded=0):
-        """The events up to now are a packet."""
+    def flush(self, discarded=0, more=(), head_class=CONTEXT):
+        """The events up to now are a packet. @head_class: CONTEXT, and members with the values @more."""
         bits = Bits()
         encode(bits, HEADER, [MAGIC, UUID, 0, 0])
         stamps = [event[1] for event in self.events] or [0]
         at = bits.pos
-        head = [stamps[0], stamps[-1], 0, 0, len(self.packets), discarded, 1]
-        encode(bits, CONTEXT, head)
+        head = [stamps[0], stamps[-1], 0, 0, len(self.packets), discarded, 1, *more]
+        encode(bits, head_class, head)
         for number, ns, payload, context, specific in self.events:
             self._encode_header(bits, number, ns)
             for fc, value in ((self.context, context), (self.classes[number][1], specific),
@@ -247,7 +247,7 @@ class Trace:
         bits.align(64)
         again = Bits()
         again.raw(bits.bytes[:at // 8])
-        encode(again, CONTEXT, [*head[:2], content, bits.pos, *head[4:]])
+        encode(again, head_class, [*head[:2], content, bits.pos, *head[4:]])
         bits.bytes[:len(again.bytes)] = again.bytes
         self.packets.append(bytes(bits.bytes))
         self.events = []

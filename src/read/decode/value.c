@@ -43,6 +43,20 @@ static char *values_text(struct values *values, size_t size)
 	return text->text;
 }
 
+bool values_has_text(const struct values *values, const struct value *value)
+{
+	const struct values_text *text = values->texts;
+
+	while (text && value->bytes != (const uint8_t *)text->text)
+		text = text->next;
+	return text;
+}
+
+const uint8_t *values_add_text(struct values *values, const uint8_t *text, size_t len)
+{
+	return memcpy(values_text(values, len + 1), text, len);
+}
+
 /* Bounded by READ_MAX_STEPS a struct: each value costs a step. */
 struct value *values_more(struct values *values, uint32_t nr)
 {

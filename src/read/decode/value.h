@@ -75,6 +75,11 @@ void values_fini(struct values *values);
 /** @nr more values, which are not set. They stay where they are until the next call. */
 struct value *values_more(struct values *values, uint32_t nr);
 
+/** Whether a value's text was converted: it is not in the packet. */
+bool values_has_text(const struct values *values, const struct value *value);
+/** Add a copy of such a text. */
+const uint8_t *values_add_text(struct values *values, const uint8_t *text, size_t len);
+
 /** The bits of a scalar, sign-extended where the type is signed; it begins at @bit of bytes[0]. */
 uint64_t value_load(const uint8_t *bytes, unsigned bit, const struct ctf_type *type);
 
