@@ -690,6 +690,39 @@ static void invalid_words(void)
 	CHECK_IS(shapes.nr, ==, 0);
 }
 
+/* Its names are short: in CTF 2 each has more around it. */
+static void long_in_ctf_2(void)
+{
+	struct layout *layout = layout_new(1, 2900, 40000);
+	const struct layout_field field = { .name = "f", .kind = LTT_KIND_ENUM, .size_bits = 16 };
+	struct shape_facts facts = { "p:long", SHAPE_TRACEPOINT, 13, "", layout };
+	struct class_table table;
+	struct shapes shapes = { 0 };
+	struct shape *bare, *tsdl, *json;
+	struct event_class *c;
+	const char *why;
+	char name[16];
+
+	CHECK(layout_add_field(layout, &field));
+	for (int i = 0; i < 2900; i++) {
+		snprintf(name, sizeof(name), "a%d", i);
+		CHECK(layout_add_label(layout, name, i, i));
+	}
+	bare = shape_get(&shapes, &facts, &why);
+	CHECK(bare);
+	tsdl = shape_extended(&shapes, bare, METADATA_CTF_1_8, "");
+	json = shape_extended(&shapes, bare, METADATA_CTF_2, "");
+	CHECK(tsdl == bare && json != bare);
+	class_table_init(&table, &shapes, NULL, (struct account_id){ 0 });
+	CHECK_IS(class_get(&table, json, &c), ==, CLASS_LONG);
+	CHECK_IS(class_get(&table, tsdl, &c), ==, CLASS_NEW);
+	class_table_fini(&table);
+	shape_unref(&shapes, tsdl);
+	shape_unref(&shapes, json);
+	shape_unref(&shapes, bare);
+	CHECK_IS(shapes.nr, ==, 0);
+}
+
 static void same_names(void)
 {
 	struct shapes shapes = { 0 };
@@ -793,6 +826,7 @@ int main(void)
 	for_bursts();
 	attributes();
 	classes();
+	long_in_ctf_2();
 	invalid_words();
 	same_names();
 	points();

@@ -302,8 +302,32 @@ static void lttng_problems(void)
 	      "f:2: element 'vuid': there is no user or group 'no such user' here");
 }
 
+/* LTTng 2.15 */
+static void check_formats(void)
+{
+	static const struct {
+		const char *word, *format;
+	} formats[] = { { "CTF_2", "ctf-2" }, { " ctf-1.8 ", "ctf-1.8" }, { "CTF_1_8", "ctf-1.8" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		char *text AUTO_FREE = xasprintf("<sessions><session><name>s</name><trace_format>%s"
+						 "</trace_format></session></sessions>",
+						 formats[i].word);
+		struct problems problems CLEANUP(problems_fini) = { 0 };
+		struct json_object *sessions = read_text(text, &problems);
+
+		CHECK_IS(problems.nr, ==, 0);
+		CHECK(strcmp(json_str(json_object_array_get_idx(sessions, 0), "trace_format"),
+			     formats[i].format) == 0);
+		json_object_put(sessions);
+	}
+	named("<trace_format>CTF_3</trace_format>",
+	      "f:2: element 'trace_format': unknown trace format 'CTF_3'; CTF 1.8 and CTF 2 are known");
+}
+
 int main(void)
 {
+	check_formats();
 	round_trip("url");
 	round_trip("output");
 	round_trip("output_parent");

@@ -21,6 +21,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -35,6 +36,7 @@ os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", BUILD=BUILD, LTT_HOM
                   LTT_RUNDIR="/run/ltt", HOME=HOME)
 sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
 import counter  # noqa: E402
+import ctf2  # noqa: E402
 import guesttrace  # noqa: E402
 import kmodcheck  # noqa: E402
 import pages  # noqa: E402
@@ -4322,6 +4324,64 @@ def poll_labels():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
+def calls_between_marks(lines):
+    """Texts of the events of this process, from the first mark to the second, and from the third to the last."""
+    lines = [line for line in lines if f" pid = {os.getpid()}," in line]
+    marks = [nr for nr, line in enumerate(lines) if "syscall_entry_lseek" in line and "offset = 4711" in line]
+    check(len(marks) == 4, f"{len(marks)} marks in {len(lines)} events: {lines[:3]}")
+    return [re.sub(r"cpu_id = \d+", "cpu_id", line) for first, last in (marks[:2], marks[2:])
+            for line in lines[first:last + 1]]
+
+
+def test_ctf_2():
+    """A session in CTF 2 beside one in CTF 1.8: a decoder of the specification shows the same events of the kernel,
+    with contexts of channels and late ones, also after the session daemon was killed."""
+    outs = {}
+    for form in "ctf-2", "ctf-1.8":
+        outs[form] = f"{os.environ.get('LTT_VM_SHARE', '/dev/shm')}/{form}"
+        shutil.rmtree(outs[form], ignore_errors=True)
+        ctl("create", form, "-F", form, "-o", outs[form])
+        ctl("enable-channel", "-k", "c", "--subbuf-size=1M")
+        ctl("add-context", "-k", "-c", "c", "-t", "pid", "-t", "procname")
+        ctl("enable-event", "-k", "-c", "c", "--syscall", "openat,lseek,socket,futex,mprotect,kill,poll,sendto,sendmsg")
+        ctl("enable-event", "-k", "-c", "c", "sched_process_fork,sched_switch,kmem:rss_stat,power:cpu_frequency")
+        ctl("start", form)
+    libc = ctypes.CDLL(None, use_errno=True)
+    ours, theirs = socket.socketpair(type=socket.SOCK_DGRAM)
+    for late in False, True:
+        if late:
+            for form in outs:
+                ctl("add-context", "-k", "-s", form, "-c", "c", "-t", "tid", "-t", "nice")
+            kill("ltt-sessiond")
+            ctl("status", status=None)
+        libc.lseek(-1, 4711, 2)
+        for _ in range(20):
+            os.close(os.open("/dev/shm/made", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+            libc.syscall(ctypes.c_long(257), ctypes.c_long(-100), b"/no/such", ctypes.c_long(os.O_RDWR), ctypes.c_long(0))
+            ours.sendall(b"datagram")
+            ours.sendmsg([b"parts"])
+            poller = select.poll()
+            poller.register(theirs.fileno(), select.POLLIN)
+            check(poller.poll(0), "poll")
+            os.kill(os.getpid(), 0)
+        libc.lseek(-1, 4711, 2)
+    for form, out in outs.items():
+        ctl("stop", form)
+        ctl("destroy", form)
+    trace, = ctf2.traces(outs["ctf-2"])
+    got = calls_between_marks(text for _, text in ctf2.events(trace))
+    shown = run("babeltrace2", "--no-delta", outs["ctf-1.8"]).stdout.splitlines()
+    wanted = calls_between_marks(re.sub(r"^\[[^]]*\] (?:\S+ )?(?=\w+: \{)", "", line) for line in shown)
+    for a, b in zip(got, wanted):
+        check(a == b, f"{a}\n{b}")
+    check(len(got) == len(wanted) and len(got) > 400, f"{len(got)} and {len(wanted)} events")
+    check(any(" nice = " in line for line in got) and any(" nice = " not in line for line in got), "contexts")
+    with open(f"{trace}/metadata", "rb") as f:
+        metadata = ctf2.Metadata(f.read())
+    check(metadata.trace["environment"]["domain"] == "kernel", "the environment")
+    check(metadata.aliases["ltt_errno"]["mappings"]["ENOENT"] == [[-2, -2]], "names of errors")
+
+
 def test_labels():
     """Names of arguments and results of system calls: all that labels.txt has are fields of this kernel."""
     out = begin("labels", ("-k", "--syscall", "openat,lseek,socket,futex,mprotect,access,kill"))
@@ -4378,7 +4438,7 @@ def test_labels():
 
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_time_set, test_clock, test_one_command, test_latency, test_why, test_samples, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_late_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
-         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
+         test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_ctf_2, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
 ALONE = (test_lockdown,)  # that change the machine for good: by name only
 

@@ -653,6 +653,29 @@ static bool take_schedules(const struct element *attributes, struct json_object 
 		take_number(size, "bytes", session, "rotate_size", UINT64_MAX, problems));
 }
 
+/* "CTF_1_8", "ctf-2" and the like: of the word only letters and digits count. */
+static bool take_trace_format(const struct element *e, struct json_object *session,
+			      struct problems *problems)
+{
+	static const struct {
+		const char *letters, *format;
+	} formats[] = { { "ctf18", "ctf-1.8" }, { "ctf2", "ctf-2" } };
+	const struct element *child = child_of(e, "trace_format");
+	char *word AUTO_FREE = word_of(e, "trace_format"), letters[8] = "";
+	size_t nr = 0;
+
+	if (!child)
+		return true;
+	for (const char *at = word; *at && nr < sizeof(letters) - 1; at++)
+		if (isalnum((unsigned char)*at))
+			letters[nr++] = (char)tolower((unsigned char)*at);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (strcmp(letters, formats[i].letters) == 0)
+			return json_set_str(session, "trace_format", formats[i].format), true;
+	return problems_add(problems, child->line, child->name,
+			    "unknown trace format '%.60s'; CTF 1.8 and CTF 2 are known", word);
+}
+
 static void take_lttng_session(const struct element *e, struct json_object *sessions,
 			       struct problems *problems)
 {
@@ -661,13 +684,15 @@ static void take_lttng_session(const struct element *e, struct json_object *sess
 			     *domains = child_of(e, "domains");
 	char *name AUTO_FREE = word_of(e, "name");
 
-	check_known(e, "name shared_memory_path domains started attributes output", problems);
+	check_known(e, "name shared_memory_path trace_format domains started attributes output",
+		    problems);
 	if (attributes)
 		check_known(attributes, "snapshot_mode live_timer_interval rotation_schedules",
 			    problems);
 	name_missing(e, problems);
 	json_set_str(session, "name", name);
 	if (!take_flag(e, "started", session, "recording", problems) ||
+	    !take_trace_format(e, session, problems) ||
 	    !take_flag(attributes, "snapshot_mode", session, "snapshots", problems) ||
 	    !take_number(attributes, "live_timer_interval", session, "live_us", UINT32_MAX,
 			 problems) ||

@@ -83,6 +83,8 @@ enum class_outcome class_get(struct class_table *table, struct shape *shape,
 
 	if (outcome != CLASS_NEW)
 		return outcome;
+	if (strlen(shape->body) > CLASS_MAX_BODY)
+		return CLASS_LONG;
 	if (quota_take(table->quotas, table->account, QUOTA_TEXT, class_bytes(shape)))
 		return CLASS_FULL;
 	class = xalloc(sizeof(*class));

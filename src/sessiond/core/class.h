@@ -14,12 +14,14 @@
 
 /* Greatest number of classes in a table; it bounds the metadata of a channel. */
 #define CLASS_MAX 100000u
+#define CLASS_MAX_BODY 55296u /* with its contexts: fits in a message with its ids */
 
 enum class_outcome {
 	CLASS_KNOWN = 0,
 	CLASS_NEW = 1,
 	CLASS_CONFLICT = 2, /* a marker of that name has another format */
 	CLASS_FULL = 3,
+	CLASS_LONG = 4, /* its description fits in no message; in CTF 2 it is longer */
 };
 
 struct event_class {
@@ -46,7 +48,7 @@ void class_table_fini(struct class_table *table);
 /**
  * class_get() - the event class of points of a shape; created if it is new.
  * @ret: the class; with CLASS_CONFLICT the class that has the name; with
- *       CLASS_FULL not set.
+ *       CLASS_FULL and CLASS_LONG not set.
  */
 enum class_outcome class_get(struct class_table *table, struct shape *shape,
 			     struct event_class **ret);

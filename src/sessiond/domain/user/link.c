@@ -501,8 +501,13 @@ static bool refused(enum class_outcome outcome, const struct plan *plan,
 			 trace_channel->channel->name, trace_channel->classes.nr,
 			 plan->link->app->app.uid, point->shape->name,
 			 (int)plan->link->app->app.pid);
+	if (outcome == CLASS_LONG)
+		log_warn_some("channel '%s': the description of '%s' of process %d is too long, the event is "
+			 "not recorded; it is shorter in CTF 1.8 (--trace-format)",
+			 trace_channel->channel->name, point->shape->name,
+			 (int)plan->link->app->app.pid);
 	trace_channel->full = trace_channel->full || outcome == CLASS_FULL;
-	return outcome == CLASS_CONFLICT || outcome == CLASS_FULL;
+	return outcome == CLASS_CONFLICT || outcome == CLASS_FULL || outcome == CLASS_LONG;
 }
 
 /* Of one application and channel all points go to the same trace channel and ring set. */
