@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "team.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 #include "columns.h"
@@ -16,10 +18,12 @@
 #define TEAM_LINE 64u		       /* bytes that CPUs share or do not */
 #define TEAM_MOST 16u		       /* threads */
 /* Of all batches: little, so that their memory stays in caches. */
-#define TEAM_QUEUED_MOST 64u
+#define TEAM_QUEUED_MOST 4u	       /* for each thread */
 #define TEAM_QUEUED_BYTES (2 * TEAM_BYTES)
 #define TEAM_ALONE_MOST 4096u	       /* then most events are not for a team */
-#define TEAM_LARGE ((uint64_t)4 << 20) /* bytes of a trace whose threads are started at once */
+#define TEAM_MEMORY ((size_t)24 << 20) /* that the heap has at once; it gets pages by and by */
+#define TEAM_HUGE ((size_t)2 << 20)    /* a page */
+#define TEAM_LARGE ((uint64_t)512 << 10) /* bytes of a trace whose threads are started at once */
 
 /** An event of a batch. @part: of the batch's; @at: in bits behind its begin. */
 struct team_event {
@@ -348,7 +352,7 @@ static void team_submit(struct team *team)
 	team->bytes += batch->bytes;
 	pthread_cond_signal(&team->queued);
 	pthread_mutex_unlock(&team->lock);
-	team_settle(team, TEAM_QUEUED_MOST);
+	team_settle(team, TEAM_QUEUED_MOST * team->nr_wanted);
 }
 
 /* The part of the event's packet in the batch. */
@@ -433,6 +437,24 @@ static bool team_defer(struct team *team, struct view *view, const struct view_s
 	return true;
 }
 
+/* A fault for each page of memory that is given back and allocated again would cost a tenth of all:
+ * the heap is kept, by one arena of all threads, and grows in huge pages where they can be had. */
+static void team_keep_memory(void)
+{
+#ifdef M_ARENA_MAX
+	char *memory;
+
+	(void)mallopt(M_ARENA_MAX, 1);
+	(void)mallopt(M_MMAP_THRESHOLD, (int)TEAM_MEMORY + (int)TEAM_HUGE);
+	(void)mallopt(M_TRIM_THRESHOLD, (int)TEAM_MEMORY * 4);
+	memory = malloc(TEAM_MEMORY);
+	if (memory)
+		(void)madvise((void *)align_up((uintptr_t)memory, TEAM_HUGE),
+			      TEAM_MEMORY - TEAM_HUGE, MADV_HUGEPAGE);
+	free(memory);
+#endif
+}
+
 /* The first packets of many streams are much of a trace: if that is large, they are checked by all
  * threads, too. */
 static int team_begin(struct team *team, struct view *view, const struct view_select *select)
@@ -442,6 +464,7 @@ static int team_begin(struct team *team, struct view *view, const struct view_se
 	team_grow(team);
 	if (r || select->limit || view->reporter.bytes < TEAM_LARGE)
 		return r;
+	team_keep_memory();
 	for (uint32_t i = 1; i < team->nr_wanted; i++)
 		team_grow(team);
 	team_read_ahead(team, view, select);
