@@ -100,6 +100,7 @@ lists()
 		find src/ctl -name durable.c
 		# the readers of saved sessions
 		find src/ctl/saved/ -name '*.[ch]' ! -name 'make.*' ! -name 'files.*'
+		find src/ctl/mi/ -name '*.[ch]' ! -name 'mi.*' ! -name 'verbs.*'
 		ls src/ctl/print/json.c src/ctl/print/text.c src/ctl/words.c src/ctl/names.c \
 			src/ctl/session/logger.c
 		ls src/ctl/print/flame_svg.c src/ctl/print/flame_folded.c

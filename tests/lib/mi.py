@@ -52,6 +52,42 @@ CHILDREN = {
     "snapshot_action": "name output", "snapshots": "snapshot*",
     "snapshot": "id max_size name session_name ctrl_url data_url",
     "map_channels": "map_channel*",
+    "triggers": "trigger*", "trigger": "name! owner_uid! condition! action! error_query_results",
+    "condition": """condition_buffer_usage_high condition_buffer_usage_low condition_event_rule_matches
+        condition_session_consumed_size condition_session_rotation_completed condition_session_rotation_ongoing
+        error_query_results""",
+    "condition_buffer_usage_high": "session_name! channel_name! domain! threshold_bytes threshold_ratio",
+    "condition_session_consumed_size": "session_name! threshold_bytes!",
+    "condition_session_rotation_ongoing": "session_name!", "condition_session_rotation_completed": "session_name!",
+    "condition_event_rule_matches": "capture_descriptors! event_rule!",
+    "event_rule": "event_rule_user_tracepoint event_rule_jul_logging event_rule_python_logging",
+    "event_rule_user_tracepoint": f"{LOGGED} name_pattern_exclusions",
+    "name_pattern_exclusions": "name_pattern_exclusion*",
+    "log_level_rule": "log_level_rule_exactly log_level_rule_at_least_as_severe_as",
+    "log_level_rule_exactly": "level!", "log_level_rule_at_least_as_severe_as": "level!",
+    "capture_descriptors": "event_expr*",
+    "event_expr": """event_expr_payload_field event_expr_channel_context_field
+        event_expr_app_specific_context_field event_expr_array_field_element""",
+    "event_expr_payload_field": "name!", "event_expr_channel_context_field": "name!",
+    "event_expr_app_specific_context_field": "provider_name! type_name!",
+    "event_expr_array_field_element": "index! event_expr!",
+    "action": """action_list action_notify action_rotate_session action_snapshot_session action_start_session
+        action_stop_session action_increment_map_value error_query_results""",
+    "action_list": "action*", "action_notify": "rate_policy!", "action_rotate_session": RATED,
+    "action_start_session": RATED, "action_stop_session": RATED, "action_snapshot_session": f"{RATED} output",
+    "action_snapshot_session/output": "max_size name session_name ctrl_url data_url",
+    "action_increment_map_value": f"{NAMED} key_template!",
+    "rate_policy": "rate_policy_every_n rate_policy_once_after_n",
+    "rate_policy_every_n": "interval!", "rate_policy_once_after_n": "threshold!",
+    "error_query_results": "error_query_result*",
+    "error_query_result": "name! description! error_query_result_counter!", "error_query_result_counter": "value!",
+    "show-maps": "per_channel_map_table* per_owner_map_table* per_part_map_table*",
+    "per_channel_map_table": f"{NAMED} map_groups! part_ids! rows!",
+    "per_owner_map_table": f"{NAMED} map_group! part_ids! rows!",
+    "per_part_map_table": f"{NAMED} map_group! part_id! rows!",
+    "map_groups": "map_group*", "map_group": "type! effective_value_type! owner_id owner_name",
+    "part_ids": "part_id*", "rows": "row*", "row": "key! value!", "export-maps": "output!",
+    "export-maps/output": None, "condition_buffer_usage_high/domain": None,
     "map_channel": """name! enabled value_type! max_key_count! update_policy! buffer_ownership
         dead_group_policy""",
 }
@@ -62,6 +98,7 @@ for kind in "pid vpid uid vuid gid vgid".split():
     CHILDREN[f"{kind}/type"] = "id all" if "pid" in kind else "id name all"
 NUMBERS = """major minor patchLevel snapshot_mode live_timer_interval id nowrite subbuffer_size subbuffer_count
 switch_timer_interval read_timer_interval tracefile_size tracefile_count discarded_events lost_packets
+owner_uid level interval threshold index threshold_bytes owner_id part_id
 monitor_timer_interval blocking_timeout address offset time_us bytes max_size config max_key_count""".split()
 VALUES = {
     "command/name": COMMANDS,
@@ -75,6 +112,8 @@ VALUES = {
     "loglevel_type": ["ALL", "RANGE", "SINGLE", "UNKNOWN"],
     "state": ["ONGOING", "COMPLETED", "EXPIRED", "ERROR"], "protocol": ["TCP"],
     "regenerate_action/name": ["metadata", "statedump"],
+    "map_group/type": ["kernel-global", "user-per-user", "user-per-process", "shared"],
+    "channel_type": ["kernel", "user"], "condition_buffer_usage_high/domain": ["KERNEL", "UST"],
     "snapshot_action/name": ["list-output", "del-output", "add-output", "record"],
 }
 VALUES.update(dict.fromkeys("command/success enabled success all".split(), ["true", "false"]))
@@ -86,10 +125,8 @@ def tag(element):
 
 def row(table, path):
     """That of the longest end of the path."""
-    for i in range(len(path)):
-        if "/".join(path[i:]) in table:
-            return table["/".join(path[i:])]
-    return None
+    ends = ("/".join(path[i:]) for i in range(len(path)))
+    return next((table[end] for end in ends if end in table), None)
 
 
 def check(element, path=()):

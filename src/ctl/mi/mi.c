@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "ctl/connect.h"
 #include "ctl/print/json.h"
-#include "ctl/session/target.h"
 #include "document.h"
 #include "verbs.h"
 
@@ -40,10 +39,10 @@ enum status mi_check(struct ctl *ctl)
 
 void mi_begin(struct ctl *ctl)
 {
+	const struct mi_verb *verb = mi_verb_find(ctl->verb->name);
 	struct err ignored = { 0 };
 
-	if (mi_verb_find(ctl->verb->name)->before && ctl_is_connected(ctl) &&
-	    target_sessions(ctl, &mi_before, &ignored) != 0)
+	if (verb->before && ctl_is_connected(ctl) && verb->before(ctl, &mi_before, &ignored) != 0)
 		mi_before = NULL;
 }
 

@@ -45,6 +45,14 @@ void mi_take(struct json_object *to, const struct mi_row *rows, struct json_obje
 	}
 }
 
+struct json_object *mi_object(const struct mi_row *rows, struct json_object *from)
+{
+	struct json_object *o = json_object_new_object();
+
+	mi_take(o, rows, from);
+	return o;
+}
+
 struct json_object *mi_one(const char *key, struct json_object *value)
 {
 	struct json_object *o = json_object_new_object();

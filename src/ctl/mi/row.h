@@ -34,6 +34,8 @@ struct mi_row {
 
 /** Append the elements of a table, whose last row has no element, to @to. */
 void mi_take(struct json_object *to, const struct mi_row *rows, struct json_object *from);
+/** A new object with the elements of a table. */
+struct json_object *mi_object(const struct mi_row *rows, struct json_object *from);
 /** An object with one member. */
 struct json_object *mi_one(const char *key, struct json_object *value);
 /** Make @item of each object of the array @key of @from: the series of elements @name. */

@@ -45,9 +45,8 @@ static const struct mi_row session_rows[] = {
 
 struct json_object *mi_session(struct json_object *session)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = mi_object(session_rows, session);
 
-	mi_take(o, session_rows, session);
 	if (json_flag(session, "snapshots"))
 		json_set_str(o, "path", "");
 	return o;
@@ -107,8 +106,7 @@ static struct json_object *mi_exclusions(const char *list)
 	return o;
 }
 
-/* "SYMBOL+OFFSET" or an address. */
-static struct json_object *mi_probe(const char *location)
+struct json_object *mi_place(const char *location, const char *symbol)
 {
 	struct json_object *o = json_object_new_object();
 	size_t len = strcspn(location, "+");
@@ -117,8 +115,8 @@ static struct json_object *mi_probe(const char *location)
 		json_set_num(o, "address", strtoull(location, NULL, 16));
 		return o;
 	}
+	json_set(o, symbol, json_object_new_string_len(location, (int)len));
 	json_set_num(o, "offset", location[len] ? strtoull(location + len + 1, NULL, 0) : 0);
-	json_set(o, "symbol_name", json_object_new_string_len(location, (int)len));
 	return o;
 }
 
@@ -127,7 +125,8 @@ static void mi_set_place(struct json_object *o, struct json_object *rule)
 	const char *location = json_str(rule, "location");
 
 	if (mi_is(rule, "kind", "probe"))
-		json_set(o, "attributes", mi_one("probe_attributes", mi_probe(location)));
+		json_set(o, "attributes",
+			 mi_one("probe_attributes", mi_place(location, "symbol_name")));
 	else if (mi_is(rule, "kind", "function"))
 		json_set(o, "attributes",
 			 mi_one("function_attributes",
@@ -147,9 +146,8 @@ struct json_object *mi_rule(struct json_object *rule, bool kernel)
 		{ "loglevel_type", "loglevel_type", MI_WORD, loglevel_types },
 		{ 0 },
 	};
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = mi_object(head, rule);
 
-	mi_take(o, head, rule);
 	if (*json_str(rule, "logger"))
 		json_set_str(o, "name", json_str(rule, "logger"));
 	if (kernel && mi_is(rule, "kind", "events") &&
@@ -266,9 +264,8 @@ static struct json_object *mi_map_channel(struct json_object *map)
 		{ "buffer_ownership", "ownership", MI_WORD, ownerships },
 		{ 0 },
 	};
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = mi_object(rows, map);
 
-	mi_take(o, rows, map);
 	if (mi_is(map, "domain", "user"))
 		mi_take(o, user, map);
 	if (mi_is(map, "ownership", "process"))
@@ -440,10 +437,8 @@ static struct json_object *mi_field(struct json_object *field)
 		{ "nowrite", "is_recorded", MI_WORD, as_filter },
 		{ 0 },
 	};
-	struct json_object *o = json_object_new_object();
 
-	mi_take(o, rows, field);
-	return o;
+	return mi_object(rows, field);
 }
 
 static struct json_object *mi_point(struct json_object *point)

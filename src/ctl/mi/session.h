@@ -21,12 +21,15 @@ struct json_object *mi_schedules(struct json_object *session);
  *  kinds that LTTng has. @changes: each id has its success. */
 struct json_object *mi_trackers(struct json_object *from, const char *key, const char *domain,
 				bool changes);
-/** The domains with instrumentation points of an array. @domain: the one that was listed; "": all. */
+/** The domains with instrumentation points of an array. @domain: the one that was listed; "": all
+ *  of them. */
 struct json_object *mi_points(struct json_object *points, const char *domain);
 /** Mark a verb's record: its points are those of a domain, as above. */
 void mi_mark_domain(struct json_object *record, const char *domain);
 /** Mark a session: the names of its domains alone are printed. */
 void mi_mark_domains_alone(struct json_object *session);
+/** A place in the kernel, "SYMBOL+OFFSET" or an address. @symbol: element that has its symbol. */
+struct json_object *mi_place(const char *location, const char *symbol);
 /** A name of a domain of ours as LTTng's. */
 const char *mi_domain(const char *domain);
 

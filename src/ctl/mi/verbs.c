@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/macros.h"
 #include "base/mem.h"
@@ -10,8 +11,11 @@
 #include "ctl/print/json.h"
 #include "ctl/print/show.h"
 #include "ctl/session/target.h"
+#include "ctl/session/trigger.h"
+#include "map.h"
 #include "row.h"
 #include "session.h"
+#include "trigger.h"
 
 /* --- the request --------------------------------------------------------------------- */
 
@@ -204,9 +208,8 @@ static struct json_object *mi_rotation(struct json_object *rotated)
 		{ 0 },
 	};
 	const char *archive = json_str(rotated, "archive");
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = mi_object(rows, rotated);
 
-	mi_take(o, rows, rotated);
 	if (json_flag(rotated, "complete"))
 		json_set(o, "location",
 			 *archive != '/' ?
@@ -538,10 +541,8 @@ static struct json_object *mi_snapshot_listed(struct json_object *output)
 		{ "max_size", "max_size", MI_NUMBER, NULL },
 		{ 0 },
 	};
-	struct json_object *o = json_object_new_object();
 
-	mi_take(o, rows, output);
-	return o;
+	return mi_object(rows, output);
 }
 
 static struct json_object *mi_snapshot_outputs(struct json_object *record)
@@ -587,10 +588,8 @@ static struct json_object *mi_snapshot_recorded(struct json_object *record)
 		{ "ctrl_url", "directory", MI_TEXT, NULL },
 		{ 0 },
 	};
-	struct json_object *o = json_object_new_object();
 
-	mi_take(o, rows, record);
-	return o;
+	return mi_object(rows, record);
 }
 
 static struct json_object *mi_snapshot(struct mi_answer *answer)
@@ -614,32 +613,107 @@ static struct json_object *mi_snapshot(struct mi_answer *answer)
 	return mi_one("snapshot_action", o);
 }
 
+/* --- triggers and maps ------------------------------------------------------------------ */
+
+/* The caller's, unless an option names its owner; NULL: none, or one that LTTng could not have. */
+static struct json_object *mi_find_trigger(const struct ctl *ctl, struct json_object *triggers,
+					   const char *name)
+{
+	const char *owner = mi_option(ctl, "--owner-uid");
+	uint64_t uid = owner ? strtoull(owner, NULL, 10) : geteuid();
+
+	for (size_t i = 0; triggers && i < json_object_array_length(triggers); i++) {
+		struct json_object *trigger = json_object_array_get_idx(triggers, i);
+
+		if (strcmp(json_str(trigger, "trigger"), name) == 0 &&
+		    json_num(trigger, "uid") == uid)
+			return mi_trigger(trigger, false);
+	}
+	return NULL;
+}
+
+static struct json_object *mi_add_trigger(struct mi_answer *answer)
+{
+	struct json_object *triggers AUTO_RECORD = NULL, *found;
+	struct err ignored = { 0 };
+
+	if (!answer->record || trigger_fetch(answer->ctl, &triggers, &ignored) != 0)
+		return NULL;
+	found = mi_find_trigger(answer->ctl, triggers, json_str(answer->record, "trigger"));
+	return found ? mi_one("trigger", found) : NULL;
+}
+
+static struct json_object *mi_remove_trigger(struct mi_answer *answer)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < json_len(answer->record, "triggers"); i++) {
+		const char *name = json_str(json_at(answer->record, "triggers", i), "trigger");
+		struct json_object *found = mi_find_trigger(answer->ctl, answer->before, name);
+
+		if (found)
+			json_object_array_add(array, found);
+	}
+	return mi_one("trigger", array);
+}
+
+static struct json_object *mi_list_triggers(struct mi_answer *answer)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < json_len(answer->record, "triggers"); i++) {
+		struct json_object *o = mi_trigger(json_at(answer->record, "triggers", i), true);
+
+		if (o)
+			json_object_array_add(array, o);
+	}
+	return mi_one("triggers", mi_one("trigger", array));
+}
+
+static struct json_object *mi_show_maps(struct mi_answer *answer)
+{
+	return mi_one("show-maps", mi_map_tables(answer->record));
+}
+
+static struct json_object *mi_export_maps(struct mi_answer *answer)
+{
+	struct json_object *sql = json_get(answer->record, "sql");
+
+	return sql ? mi_one("export-maps", mi_one("output", json_object_get(sql))) : NULL;
+}
+
 /* --- the table ------------------------------------------------------------------------------ */
 
 static const struct mi_verb mi_verbs[] = {
-	{ "add-context", NULL, NULL, false, mi_add_context },
-	{ "clear", NULL, NULL, true, mi_ended },
-	{ "create", NULL, NULL, false, mi_create },
-	{ "destroy", NULL, NULL, true, mi_ended },
-	{ "disable-channel", NULL, NULL, false, mi_disable_channel },
-	{ "disable-event", NULL, NULL, false, mi_disable_event },
-	{ "disable-rotation", NULL, NULL, true, mi_disable_rotation },
-	{ "enable-channel", NULL, NULL, false, mi_enable_channel },
-	{ "enable-event", NULL, NULL, false, mi_enable_event },
-	{ "enable-rotation", NULL, NULL, false, mi_enable_rotation },
-	{ "list", NULL, NULL, false, mi_list },
-	{ "load", NULL, NULL, false, mi_load },
-	{ "regenerate", NULL, NULL, false, mi_regenerate },
-	{ "rotate", NULL, NULL, false, mi_rotate },
-	{ "save", NULL, " - --output-path=- -o- --schema ", false, mi_save },
-	{ "set-session", NULL, NULL, false, mi_set_session },
-	{ "snapshot", NULL, NULL, false, mi_snapshot },
-	{ "start", NULL, NULL, false, mi_start },
-	{ "status", "list", " --follow -f ", false, mi_list },
-	{ "stop", NULL, NULL, false, mi_stop },
-	{ "track", NULL, NULL, false, mi_track },
-	{ "untrack", NULL, NULL, false, mi_track },
-	{ "version", NULL, NULL, false, mi_version },
+	{ "add-context", NULL, NULL, NULL, mi_add_context },
+	{ "add-map-channel", NULL, NULL, NULL, NULL },
+	{ "add-trigger", NULL, NULL, NULL, mi_add_trigger },
+	{ "clear", NULL, NULL, target_sessions, mi_ended },
+	{ "create", NULL, NULL, NULL, mi_create },
+	{ "destroy", NULL, NULL, target_sessions, mi_ended },
+	{ "disable-channel", NULL, NULL, NULL, mi_disable_channel },
+	{ "disable-event", NULL, NULL, NULL, mi_disable_event },
+	{ "disable-rotation", NULL, NULL, target_sessions, mi_disable_rotation },
+	{ "enable-channel", NULL, NULL, NULL, mi_enable_channel },
+	{ "enable-event", NULL, NULL, NULL, mi_enable_event },
+	{ "enable-rotation", NULL, NULL, NULL, mi_enable_rotation },
+	{ "export-maps", NULL, NULL, NULL, mi_export_maps },
+	{ "list", NULL, NULL, NULL, mi_list },
+	{ "list-triggers", "list-trigger", NULL, NULL, mi_list_triggers },
+	{ "load", NULL, NULL, NULL, mi_load },
+	{ "regenerate", NULL, NULL, NULL, mi_regenerate },
+	{ "remove-trigger", NULL, NULL, trigger_fetch, mi_remove_trigger },
+	{ "rotate", NULL, NULL, NULL, mi_rotate },
+	{ "save", NULL, " - --output-path=- -o- --schema ", NULL, mi_save },
+	{ "set-session", NULL, NULL, NULL, mi_set_session },
+	{ "show-maps", NULL, NULL, NULL, mi_show_maps },
+	{ "snapshot", NULL, NULL, NULL, mi_snapshot },
+	{ "start", NULL, NULL, NULL, mi_start },
+	{ "status", "list", " --follow -f ", NULL, mi_list },
+	{ "stop", NULL, NULL, NULL, mi_stop },
+	{ "track", NULL, NULL, NULL, mi_track },
+	{ "untrack", NULL, NULL, NULL, mi_track },
+	{ "version", NULL, NULL, NULL, mi_version },
 };
 
 const struct mi_verb *mi_verb_find(const char *name)

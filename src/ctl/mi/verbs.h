@@ -7,7 +7,7 @@
 
 /**
  * struct mi_answer - the answer of a verb that has run.
- * @record: of the verb; NULL: it failed. @before: an array of the sessions before it; NULL: none.
+ * @record: of the verb; NULL: it failed. @before: see struct mi_verb; NULL: none.
  * @incomplete: set: a part of the request was not done.
  */
 struct mi_answer {
@@ -20,12 +20,12 @@ struct mi_answer {
  * struct mi_verb - a verb that LTTng has.
  * @command: its name there; NULL: the same.
  * @without: words that it refuses, between blanks: their output is of another kind.
- * @before: the sessions before it are needed.
+ * @before: fetch the objects that it removes or changes, an array, before it runs; NULL: none.
  * @output: return the children of the element "output"; NULL: none.
  */
 struct mi_verb {
 	const char *name, *command, *without;
-	bool before;
+	int (*before)(struct ctl *ctl, struct json_object **ret, struct err *err);
 	struct json_object *(*output)(struct mi_answer *answer);
 };
 

@@ -57,7 +57,7 @@ struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 	json_set_str(o, "trigger", t->name);
 	json_set_num(o, "uid", t->uid);
 	json_set_str(o, "condition", words_name(&words_condition, c->condition));
-	if (c->condition <= LTT_CTL_IF_SILENCE)
+	if (c->condition <= LTT_CTL_IF_SILENCE || trigger_is_usage(c->condition))
 		json_set_str(o, "domain", words_name(&words_domain, c->domain));
 	trigger_set_text(o, ends ? "program_name" : "event", c->pattern);
 	if (c->kind != LTT_CTL_RULE_EVENTS)
@@ -67,6 +67,10 @@ struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 	trigger_set_text(o, "end", c->end);
 	trigger_set_text(o, ends ? "signals" : "key_field", c->key);
 	trigger_set_text(o, "exclude", c->exclude);
+	if (c->loglevel_type != LTT_CTL_LEVEL_ALL) {
+		json_set_str(o, "loglevel", loglevel_name(c->loglevel));
+		json_set_str(o, "loglevel_type", words_name(&words_level_type, c->loglevel_type));
+	}
 	trigger_set_text(o, "filter", c->filter);
 	trigger_set_text(o, "session", c->session);
 	trigger_set_text(o, "channel", c->channel);
@@ -92,6 +96,19 @@ struct json_object *json_trigger(const struct ltt_ctl_trigger *t)
 	for (size_t i = 0; i < t->nr_actions; i++)
 		json_append(o, "actions", trigger_json_action(t->actions[i]));
 	return o;
+}
+
+int trigger_fetch(struct ctl *ctl, struct json_object **ret, struct err *err)
+{
+	struct ltt_ctl_triggers *list;
+
+	if (ctl_done(ctl, ltt_ctl_list_triggers(ctl->library, &list), err) != 0)
+		return err->code;
+	*ret = json_object_new_array();
+	for (size_t i = 0; i < list->nr; i++)
+		json_object_array_add(*ret, json_trigger(list->triggers[i]));
+	ltt_ctl_triggers_free(list);
+	return 0;
 }
 
 static struct json_object *trigger_json_captured(const struct ltt_ctl_captured *c)

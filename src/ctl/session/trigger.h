@@ -9,6 +9,8 @@
 #include "ctl/ctl.h"
 
 struct json_object *json_trigger(const struct ltt_ctl_trigger *trigger);
+/** The triggers that the caller may see, an array in *ret. Return: 0 or the code in @err. */
+int trigger_fetch(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
 /** Return: NULL: the kind is unknown. */
 struct json_object *json_notification(const struct ltt_ctl_notification *n);
 

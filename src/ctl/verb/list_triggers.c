@@ -2,22 +2,18 @@
 /* list_triggers.c - lttctl list-triggers: the triggers, and how often they fired. */
 #include "base/mem.h"
 #include "ctl/session/condition.h"
-#include "ctl/connect.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
 #include "ctl/session/trigger.h"
 
 static enum status list_triggers_run(struct ctl *ctl)
 {
-	struct ltt_ctl_triggers *list;
+	struct json_object *triggers = NULL;
 
-	if (ctl_done(ctl, ltt_ctl_list_triggers(ctl->library, &list), &ctl->err) != 0)
+	if (trigger_fetch(ctl, &triggers, &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
-	json_set(ctl->record, "triggers", json_object_new_array());
-	for (size_t i = 0; i < list->nr; i++)
-		json_append(ctl->record, "triggers", json_trigger(list->triggers[i]));
-	ltt_ctl_triggers_free(list);
+	json_set(ctl->record, "triggers", triggers);
 	return STATUS_OK;
 }
 
