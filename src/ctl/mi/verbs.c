@@ -179,7 +179,8 @@ static struct json_object *mi_list(struct mi_answer *answer)
 		return mi_one("sessions",
 			      mi_series("session", record, "sessions", mi_session_whole));
 	if (!json_get(record, "name"))
-		return mi_one("sessions", json_object_new_object());
+		return operand(answer->ctl, 0) ? mi_one("sessions", json_object_new_object()) :
+						 NULL;
 	return mi_one("sessions", mi_one("session", mi_session_whole(record)));
 }
 
@@ -258,13 +259,18 @@ static struct json_object *mi_enable_rotation(struct mi_answer *answer)
 	return mi_rotation_results(answer, record, json_str(record, "session"), true);
 }
 
+/* Without a record, no such schedule was set, or there is no such session. */
 static struct json_object *mi_disable_rotation(struct mi_answer *answer)
 {
-	const char *name = json_str(answer->record, "session");
+	struct ctl *ctl = answer->ctl;
+	const char *option = mi_option(ctl, "--session"), *letter = mi_option(ctl, "-s");
+	char *name AUTO_FREE = target_session(ctl, option ? option :
+						   letter ? letter :
+							    operand(ctl, 0));
 	struct json_object *before =
-		answer->before && answer->record ? target_find(answer->before, name) : NULL;
+		answer->before && name ? target_find(answer->before, name) : NULL;
 
-	return before ? mi_rotation_results(answer, before, name, true) : NULL;
+	return before ? mi_rotation_results(answer, before, name, answer->record != NULL) : NULL;
 }
 
 /* --- channels, events, contexts ------------------------------------------------------------ */
@@ -409,6 +415,32 @@ static struct json_object *mi_disable_event(struct mi_answer *answer)
 	return mi_one("channel", o);
 }
 
+static bool mi_has_context(const char *name)
+{
+	static const char *const names[] = {
+		"pid",		 "procname",	   "prio",
+		"nice",		 "vpid",	   "tid",
+		"vtid",		 "ppid",	   "vppid",
+		"pthread_id",	 "hostname",	   "ip",
+		"interruptible", "preemptible",	   "need_reschedule",
+		"migratable",	 "callstack-user", "callstack-kernel",
+		"cgroup_ns",	 "ipc_ns",	   "mnt_ns",
+		"net_ns",	 "pid_ns",	   "time_ns",
+		"user_ns",	 "uts_ns",	   "uid",
+		"euid",		 "suid",	   "gid",
+		"egid",		 "sgid",	   "vuid",
+		"veuid",	 "vsuid",	   "vgid",
+		"vegid",	 "vsgid",	   "cpu_id",
+	};
+
+	if (strchr(name, ':')) /* of perf, or of a program */
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* "$app.PROVIDER:NAME", "perf:cpu:NAME" or one of the fixed ones. */
 static struct json_object *mi_context(const char *name)
 {
@@ -436,28 +468,19 @@ static struct json_object *mi_context(const char *name)
 	return o;
 }
 
-static struct json_object *mi_context_type(struct json_object *type)
-{
-	return mi_context(json_str(type, "name"));
-}
-
 /* Of both domains, a name is listed once. */
 static struct json_object *mi_context_types(struct json_object *record)
 {
-	struct json_object *contexts = mi_series("context", record, "types", mi_context_type);
-	struct json_object *array = json_get(contexts, "context");
+	struct json_object *contexts = json_object_new_object();
 
-	for (size_t i = 0; i < json_object_array_length(array);) {
-		const char *symbol = json_str(json_object_array_get_idx(array, i), "symbol");
+	for (size_t i = 0; i < json_len(record, "types"); i++) {
+		const char *name = json_str(json_at(record, "types", i), "name");
 		size_t k = 0;
 
-		while (k < i &&
-		       strcmp(json_str(json_object_array_get_idx(array, k), "symbol"), symbol) != 0)
+		while (k < i && strcmp(json_str(json_at(record, "types", k), "name"), name) != 0)
 			k++;
-		if (k < i)
-			json_object_array_del_idx(array, i, 1);
-		else
-			i++;
+		if (k == i && mi_has_context(name))
+			json_append(contexts, "context", mi_context(name));
 	}
 	return contexts;
 }
@@ -470,9 +493,11 @@ static struct json_object *mi_add_context(struct mi_answer *answer)
 		return mi_one("contexts", mi_context_types(record));
 	contexts = json_object_new_object();
 	for (size_t i = 0; i < json_len(record, "contexts"); i++) {
-		struct json_object *o =
-			mi_context(json_object_get_string(json_at(record, "contexts", i)));
+		const char *name = json_object_get_string(json_at(record, "contexts", i));
+		struct json_object *o = mi_has_context(name) ? mi_context(name) : NULL;
 
+		if (!o)
+			continue;
 		json_set_bool(o, "success", true);
 		json_append(contexts, "context", o);
 	}
