@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "ctl/destination.h"
 #include "ctl/options.h"
+#include "ctl/session/logger.h"
 #include "ctl/session/place.h"
 #include "ctl/session/trigger.h"
 #include "ctl/words.h"
@@ -49,7 +50,7 @@ static const struct poptOption options[] = {
 	ADD_EACH("owner-uid", 0, ADD_OWNER, "of this user, not the caller; for root", "UID"),
 	ADD_EACH("condition", 0, ADD_CONDITION, "when it fires; its options follow", "TYPE"),
 	ADD_EACH("action", 0, ADD_ACTION, "what is done; its options follow", "TYPE"),
-	ADD_EACH("type", 't', ADD_TYPE, "of the event: user, kernel, syscall; or as --threshold-size", "TYPE"),
+	ADD_EACH("type", 't', ADD_TYPE, "of the event: user, kernel, syscall, python, jul, log4j, log4j2; or as --threshold-size", "TYPE"),
 	ADD_EACH("exclude-name", 'x', ADD_EXCLUDE, "events to leave out", "NAME"),
 	ADD_EACH("log-level", 'l', ADD_LEVEL, "LEVEL.. or more severe; or only LEVEL", "LEVEL"),
 	ADD_EACH("filter", 'f', ADD_FILTER, "only events for which this holds", "EXPR"),
@@ -80,6 +81,8 @@ static struct {
 	enum ltt_ctl_domain map_domain; /* --type of incr-map-value; 0: none */
 	const char *owner; /* NULL: the caller */
 	const char *calls; /* behind "syscall" in its --type; NULL: it is about no system calls */
+	const char *level; /* --log-level; NULL: all */
+	const struct logger_domain *loggers; /* whose messages are watched; NULL: none */
 } built;
 
 static int add_trigger_bad(struct ctl *ctl, const char *option, const char *text,
@@ -169,6 +172,16 @@ static int add_trigger_take_map_domain(struct ctl *ctl, const char *text)
 	return 0;
 }
 
+/* A library, or "LIBRARY:logging". */
+static const struct logger_domain *add_trigger_loggers(const char *text)
+{
+	const char *colon = strchr(text, ':');
+	char *name AUTO_FREE = xasprintf(
+		"%.*s", (int)(colon ? colon - text : (long)strlen(text)), text);
+
+	return colon && strcmp(colon, ":logging") != 0 ? NULL : logger_domain_find(name);
+}
+
 /* LTTng's -t is --type or --threshold-size, by the condition. */
 static int add_trigger_take_type(struct ctl *ctl, const char *text)
 {
@@ -178,7 +191,8 @@ static int add_trigger_take_type(struct ctl *ctl, const char *text)
 	if (built.options.condition == LTT_CTL_IF_CONSUMED)
 		return add_trigger_take_size(ctl, "threshold-size", text,
 					     &built.options.threshold);
-	if (strcmp(text, "user") == 0 || strcmp(text, "user:tracepoint") == 0)
+	built.loggers = add_trigger_loggers(text);
+	if (built.loggers || strcmp(text, "user") == 0 || strcmp(text, "user:tracepoint") == 0)
 		return 0;
 	built.options.domain = LTT_CTL_KERNEL;
 	if (strcmp(text, "kernel") == 0 || strcmp(text, "kernel:tracepoint") == 0)
@@ -193,7 +207,8 @@ static int add_trigger_take_type(struct ctl *ctl, const char *text)
 		return 0;
 	}
 	return add_trigger_bad(ctl, "type", text,
-			       "a type of events that can be watched: user, kernel or syscall");
+			       "a type of events that can be watched: user, kernel, syscall, "
+			       "python, jul, log4j or log4j2");
 }
 
 /* A system call has the events syscall_entry_NAME and syscall_exit_NAME. No other call whose name
@@ -225,9 +240,32 @@ static int add_trigger_take_level(struct ctl *ctl, const char *text)
 
 	if (strcmp(text, "..") == 0)
 		return 0;
-	if (loglevel_parse(level, &built.options.loglevel) != 0 || (dots && dots[2]))
+	if (dots && dots[2])
+		return add_trigger_bad(ctl, "log-level", text, "LEVEL, LEVEL.. or ..");
+	if (built.loggers && logger_level_parse(built.loggers, level, &built.options.loglevel,
+						&ctl->err))
+		return ctl->err.code;
+	if (!built.loggers && loglevel_parse(level, &built.options.loglevel) != 0)
 		return add_trigger_bad(ctl, "log-level", text, "LEVEL, LEVEL.. or ..");
 	built.options.loglevel_type = dots ? LTT_CTL_LEVEL_AT_LEAST : LTT_CTL_LEVEL_ONLY;
+	return 0;
+}
+
+/* A message of a logger is the event of all messages of the library, with a filter. */
+static int add_trigger_name_logger(struct ctl *ctl)
+{
+	struct ltt_ctl_trigger_options *o = &built.options;
+
+	if (o->exclude)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--exclude-name is for events; for loggers use "
+			       "--filter='logger_name != \"%.100s\"'",
+			       o->exclude);
+	o->filter = logger_filter(built.loggers, o->pattern, o->loglevel_type, o->loglevel,
+				  o->filter);
+	o->pattern = built.loggers->event;
+	o->loglevel_type = LTT_CTL_LEVEL_ALL;
+	o->loglevel = 0;
 	return 0;
 }
 
@@ -386,7 +424,8 @@ static int add_trigger_take(struct ctl *ctl, enum add_trigger_option option, con
 		add_trigger_append(&o->exclude, text);
 		return 0;
 	case ADD_LEVEL:
-		return add_trigger_take_level(ctl, text);
+		built.level = xstrdup(text);
+		return 0;
 	case ADD_FILTER:
 		o->filter = xstrdup(text);
 		return 0;
@@ -504,7 +543,9 @@ static enum status add_trigger_check(struct ctl *ctl)
 	else if (!o->nr_actions)
 		err_set(&ctl->err, ERR_INVALID, "missing --action=TYPE");
 	else if (add_trigger_check_owner(ctl, built.owner) == 0 &&
+		 (!built.level || add_trigger_take_level(ctl, built.level) == 0) &&
 		 (!built.calls || add_trigger_name_calls(ctl) == 0) &&
+		 (!built.loggers || add_trigger_name_logger(ctl) == 0) &&
 		 add_trigger_check_increments(ctl) == 0)
 		(void)!add_trigger_take_operands(ctl);
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
