@@ -41,6 +41,10 @@ extern "C" {
 #define LTT_PROVIDER_NAME_MAX 255 /* of "provider:event", and of a field's name */
 #define LTT_PROVIDER_FIELDS_MAX 256
 #define LTT_PROVIDER_EVENTS_MAX 65536
+#define LTT_PROVIDER_LOGGER_MAX 1023  /* of a logger's name */
+#define LTT_PROVIDER_LOGGERS_MAX 4096 /* of a process */
+/** A point "PROVIDER" LTT_PROVIDER_LOGGER "0001" names a logger, and is not recorded. */
+#define LTT_PROVIDER_LOGGER ":ltt__logger_"
 
 /**
  * struct ltt_provider_event - an event of a provider.
@@ -101,6 +105,17 @@ void ltt_provider_flag(void *data, int listened);
 /** Wait until the int at @data, which ltt_provider_flag() sets, is another one than @listened; not
  *  for signal handlers. Return: the int. */
 int ltt_provider_flag_wait(void *data, int listened);
+
+/**
+ * ltt_provider_logger() - name a logger whose messages are events of the provider, for lists
+ * (lttctl list --python): as a point that has the name as its file and is never emitted. It stays
+ * until the process ends, and is not to be named twice. Does not wait for the daemons. Thread-safe;
+ * not for signal handlers. @provider: with one event at least.
+ *
+ * Return: 0; -EINVAL: the name is empty or too long; -ENOSPC: there are LTT_PROVIDER_LOGGERS_MAX;
+ * -ENOMEM.
+ */
+int ltt_provider_logger(const struct ltt_provider *provider, const char *name);
 
 /**
  * ltt_provider_emit() - emit an event, whose payload is serialised already: the fields one behind

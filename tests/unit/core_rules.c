@@ -40,6 +40,8 @@ static void rules(void)
 	CHECK(!matches("*", "", LOGLEVEL_ONLY, 6, "a", 5));
 	CHECK(matches("a\\*b", "", LOGLEVEL_ALL, 0, "a*b", 1));
 	CHECK(!matches("a\\*b", "", LOGLEVEL_ALL, 0, "axb", 1));
+	CHECK(!matches("*", "", LOGLEVEL_ALL, 0, "lttng_jul:ltt__logger_0001", 1));
+	CHECK(matches("*", "", LOGLEVEL_ALL, 0, "lttng_jul:event", 1));
 }
 
 /* All patterns and names of up to four of these bytes. */

@@ -136,6 +136,19 @@ static void test_emissions(struct ltt_provider *provider)
 	ltt_probe_unregister(probe);
 }
 
+static void test_loggers(const struct ltt_provider *provider)
+{
+	char name[LTT_PROVIDER_LOGGER_MAX + 2] = { 0 };
+
+	CHECK_IS(ltt_provider_logger(provider, ""), ==, -EINVAL);
+	memset(name, 'x', LTT_PROVIDER_LOGGER_MAX + 1);
+	CHECK_IS(ltt_provider_logger(provider, name), ==, -EINVAL);
+	name[LTT_PROVIDER_LOGGER_MAX] = '\0';
+	for (int i = 0; i < LTT_PROVIDER_LOGGERS_MAX; i++)
+		CHECK_IS(ltt_provider_logger(provider, i ? "shop.db" : name), ==, 0);
+	CHECK_IS(ltt_provider_logger(provider, "shop.db"), ==, -ENOSPC);
+}
+
 static void too_few(struct ltt_pieces *pieces)
 {
 	ltt_pieces_int(pieces, 1);
@@ -316,6 +329,7 @@ int main(void)
 	CHECK_IS(ltt_provider_add("dynamic", events, 2, &provider), ==, 0);
 	test_emissions(provider);
 	test_errors(provider);
+	test_loggers(provider);
 	ltt_provider_remove(provider);
 	test_refused();
 	test_long();

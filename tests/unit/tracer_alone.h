@@ -13,6 +13,10 @@ void agent_sites_changed(void);
 void agent_sites_changed(void)
 {
 }
+void agent_names_added(void);
+void agent_names_added(void)
+{
+}
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <ltt/provider.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -93,6 +94,18 @@ const struct logger_domain *logger_domain_of_event(const char *event)
 	for (size_t i = 0; i < ARRAY_SIZE(logger_domains); i++)
 		if (strcmp(logger_domains[i].event, event) == 0)
 			return &logger_domains[i];
+	return NULL;
+}
+
+const struct logger_domain *logger_domain_of_name(const char *point)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(logger_domains); i++) {
+		size_t len = strcspn(logger_domains[i].event, ":");
+
+		if (strncmp(point, logger_domains[i].event, len) == 0 &&
+		    strncmp(point + len, LTT_PROVIDER_LOGGER, strlen(LTT_PROVIDER_LOGGER)) == 0)
+			return &logger_domains[i];
+	}
 	return NULL;
 }
 

@@ -39,6 +39,8 @@ const struct logger_domain *logger_domain_named(const struct domain_options *opt
 /** The library of this name, or with this event; NULL: none. */
 const struct logger_domain *logger_domain_find(const char *name);
 const struct logger_domain *logger_domain_of_event(const char *event);
+/** The library that has a point of this name for each of its loggers; NULL: it is another point. */
+const struct logger_domain *logger_domain_of_name(const char *point);
 /** Return: 0, or the code set in @err. */
 int logger_level_parse(const struct logger_domain *domain, const char *text, int *ret_level,
 		       struct err *err);

@@ -11,6 +11,7 @@
 #include "ctl/connect.h"
 #include "ctl/print/json.h"
 #include "ctl/print/text.h"
+#include "ctl/session/logger.h"
 
 int points_each(struct ctl *ctl, enum domain_id domain,
 		void (*fn)(const struct ltt_ctl_point *point, void *data), void *data,
@@ -79,6 +80,10 @@ static void point_text(FILE *out, struct json_object *point)
 {
 	uint64_t active = json_num(point, "active");
 
+	if (json_get(point, "logger")) {
+		text_form(out, point, "    {logger}\n");
+		return;
+	}
 	text_form(out, point,
 		  "  {name}[{?refused} ({kind})|[{domain=user} ({kind}, {loglevel})]]"
 		  "[ ({way?})][{?active} recorded]");
@@ -97,18 +102,33 @@ static bool same_head(const struct points_output *output, const struct ltt_ctl_p
 	       (point->domain != LTT_CTL_KERNEL || strcmp(output->process, point->process) == 0);
 }
 
+static bool point_is_wanted(const struct points_output *output, const struct ltt_ctl_point *point,
+			    const struct logger_domain *loggers)
+{
+	if (output->only && strcmp(point->process, output->only) != 0)
+		return false;
+	if (output->loggers ? loggers != output->loggers &&
+				      strcmp(point->name, output->loggers->event) != 0 :
+			      loggers != NULL)
+		return false;
+	return !output->only_active || point->active;
+}
+
 /* A record, which is 3 KiB, is made of one point at a time. */
 static void write_point(const struct ltt_ctl_point *point, void *data)
 {
 	struct points_output *output = data;
+	const struct logger_domain *loggers = logger_domain_of_name(point->name);
 	struct json_object *record AUTO_RECORD = NULL;
 	struct json_object *text AUTO_RECORD = NULL;
 
-	if ((output->only && strcmp(point->process, output->only) != 0) ||
-	    (output->event && strcmp(point->name, output->event) != 0) ||
-	    (output->only_active && !point->active))
+	if (!point_is_wanted(output, point, loggers))
 		return;
 	record = json_point(point);
+	if (loggers) {
+		json_set_str(record, "logger", point->file);
+		json_set_str(record, "file", "");
+	}
 	if (output->array) {
 		json_object_array_add(output->array, TAKE(record));
 		return;

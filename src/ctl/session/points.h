@@ -7,6 +7,8 @@
 
 #include "ctl/ctl.h"
 
+struct logger_domain;
+
 /** Call @fn for each point of a domain, by application, then by name; it makes no call to the
  *  daemon. Return: 0, or the code in @err. */
 int points_each(struct ctl *ctl, enum domain_id domain,
@@ -20,7 +22,7 @@ int points_kernel_probes(struct json_object **ret) MUST_CHECK;
  * struct points_output - points that are written as they are received.
  * @out: has them afterwards, as text or as the elements of a JSON array.
  * @only: the process, or the subsystem of the kernel, whose points are written; NULL: all.
- * @event: only points of this name; NULL: all.
+ * @loggers: only the event of this library, and its loggers; NULL: all events, and no loggers.
  * @only_active: of these, those that are recorded or counted now.
  * @array: the points are appended to it instead; NULL: they are written.
  * @nr: number of points written.
@@ -28,7 +30,8 @@ int points_kernel_probes(struct json_object **ret) MUST_CHECK;
 struct points_output {
 	FILE *out;
 	bool json, fields, only_active;
-	const char *only, *event;
+	const char *only;
+	const struct logger_domain *loggers;
 	struct json_object *array;
 	size_t nr;
 	uint32_t pid;  /* of the last point */

@@ -155,7 +155,7 @@ static enum status list_points(struct ctl *ctl)
 		.json = ctl->json,
 		.fields = opt.fields,
 		.only = opt.syscall ? "syscalls" : NULL,
-		.event = loggers ? loggers->event : NULL,
+		.loggers = loggers,
 		.only_active = opt.active,
 		.array = ctl->mi ? json_object_new_array() : NULL,
 	};
@@ -171,11 +171,6 @@ static enum status list_points(struct ctl *ctl)
 		print_verbose(ctl, "events of the kernel are not listed: %s", err.text);
 		both = false;
 	}
-	if (loggers)
-		print_note(ctl,
-			   "names of loggers are not listed, only the programs that have some; "
-			   "each message has its logger's name: lttctl enable-event --%s -a",
-			   loggers->name);
 	ctl->record = json_object_new_object();
 	json_set(ctl->record, "points",
 		 listed.array ? listed.array :

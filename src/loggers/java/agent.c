@@ -84,6 +84,19 @@ JNIEXPORT jobject JNICALL Java_org_ltt_agent_Events_flag(JNIEnv *env, jclass cla
 	return (*env)->NewDirectByteBuffer(env, &flags[library], sizeof(flags[0]));
 }
 
+/* @name: UTF-8, and a byte that is 0. */
+JNIEXPORT void JNICALL Java_org_ltt_agent_Events_logger(JNIEnv *env, jclass class, jlong handle,
+							jbyteArray name, jint len)
+{
+	jbyte text[LTT_PROVIDER_LOGGER_MAX + 1];
+
+	(void)class;
+	if (len < 1 || len > (jint)sizeof(text))
+		return;
+	(*env)->GetByteArrayRegion(env, name, 0, len, text);
+	(void)!ltt_provider_logger(provider_of(handle), (const char *)text);
+}
+
 JNIEXPORT void JNICALL Java_org_ltt_agent_Events_emit(JNIEnv *env, jclass class, jlong handle,
 						      jbyteArray payload, jint len)
 {

@@ -18,6 +18,7 @@ recording reaches it. Without libltt nothing is recorded, with one warning.
 """
 import _thread
 import ctypes
+import functools
 import logging
 import os
 import signal
@@ -70,6 +71,7 @@ def _connect():
     lib = ctypes.PyDLL(os.environ.get("LTT_LIBRARY", "libltt.so.1"))
     lib.ltt_provider_add.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
     lib.ltt_provider_emit.argtypes = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t)
+    lib.ltt_provider_logger.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
     return lib, _register(lib)
 
 
@@ -144,6 +146,25 @@ def _follow(wait, switch, lock):
             switch(listened)
 
 
+def _name_loggers(lib, provider):
+    """Loggers of the program, also those that it makes from now on, for `lttctl list --python`."""
+    init = logging.Logger.__init__
+
+    def announce(name):
+        lib.ltt_provider_logger(provider, _bytes(name)[:-1])
+
+    @functools.wraps(init)
+    def init_logger(self, *arguments, **options):
+        init(self, *arguments, **options)
+        announce(self.name)
+
+    announce(logging.root.name)
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if isinstance(logger, logging.Logger):
+            announce(name)
+    logging.Logger.__init__ = init_logger
+
+
 def _install(lib, provider):
     switch, lock = _switch(lib, provider), _thread.allocate_lock()
     switch(bool(_flag))  # the first messages are recorded, too
@@ -179,6 +200,7 @@ def _start():
         if not patient:
             del os.environ["LTT_REGISTER_TIMEOUT"]
     _install(lib, provider)
+    _name_loggers(lib, provider)
 
 
 _start()

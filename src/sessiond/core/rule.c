@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "rule.h"
 
+#include <ltt/provider.h>
 #include <string.h>
 
 #include "attribute.h"
@@ -326,5 +327,6 @@ bool rule_matches(const struct rule *rule, const char *name, int loglevel)
 		return false;
 	if (rule->loglevel_type == LOGLEVEL_ONLY && loglevel != rule->loglevel)
 		return false;
-	return glob_match(rule->pattern, name) && !glob_match_list(rule->exclude, name);
+	return glob_match(rule->pattern, name) && !glob_match_list(rule->exclude, name) &&
+	       !strstr(name, LTT_PROVIDER_LOGGER);
 }

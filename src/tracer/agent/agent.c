@@ -68,7 +68,13 @@ void agent_sites_changed(void)
 		return;
 	if (tracer_env.register_timeout_ms)
 		wait_registered();
-	else if (agent_points_any_link_up())
+	else
+		agent_names_added();
+}
+
+void agent_names_added(void)
+{
+	if (agent_thread_id() && agent_points_any_link_up())
 		agent_wake();
 }
 

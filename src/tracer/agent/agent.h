@@ -15,6 +15,8 @@
  * armed the new points, so that a program's first event is recorded; else it returns at once.
  */
 void agent_sites_changed(void);
+/** The same of points that are never emitted: it does not wait. */
+void agent_names_added(void);
 
 /** In a forked child whose helper has been started: wait, for a limited time, for buffers of its
  *  own. */

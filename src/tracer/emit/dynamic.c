@@ -5,6 +5,7 @@
  * wait for it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,54 @@ int ltt_provider_flag_wait(void *data, int listened)
 			return (int)value;
 		ring_futex_wait(data, value, FLAG_WAIT_NS);
 	} while (true);
+}
+
+/* --- loggers ------------------------------------------------------------------------------ */
+
+/* A point without fields, whose file is the logger's name. Points of one event are one point, so
+ * that each has a number in its own. */
+struct logger {
+	struct ltt_site *sites[1];
+	struct ltt_site site;
+	struct ltt_event event;
+	char text[];
+};
+
+int ltt_provider_logger(const struct ltt_provider *provider, const char *name)
+{
+	static uint32_t nr_loggers;
+	const char *event = provider->nr ? provider->events[0].event->name : ":";
+	size_t len = strnlen(name, LTT_PROVIDER_LOGGER_MAX + 1), nr_event = strcspn(event, ":");
+	size_t room = nr_event + sizeof(LTT_PROVIDER_LOGGER "4095");
+	struct logger *logger;
+	uint32_t number;
+
+	if (!len || len > LTT_PROVIDER_LOGGER_MAX || !nr_event || room > LTT_PROVIDER_NAME_MAX)
+		return -EINVAL;
+	number = __atomic_fetch_add(&nr_loggers, 1, __ATOMIC_RELAXED);
+	if (number >= LTT_PROVIDER_LOGGERS_MAX) {
+		__atomic_sub_fetch(&nr_loggers, 1, __ATOMIC_RELAXED);
+		return -ENOSPC;
+	}
+	logger = calloc(1, sizeof(*logger) + len + 1 + room);
+	if (!logger)
+		return -ENOMEM;
+	memcpy(logger->text, name, len);
+	snprintf(logger->text + len + 1, room, "%.*s" LTT_PROVIDER_LOGGER "%04u", (int)nr_event,
+		 event, number);
+	logger->event.size = sizeof(logger->event);
+	logger->event.field_size = sizeof(struct ltt_field);
+	logger->event.name = logger->text + len + 1;
+	logger->event.file = logger->text;
+	logger->event.kind = LTT_EVENT_TRACEPOINT;
+	logger->event.loglevel = LTT_DEBUG;
+	logger->site.size = sizeof(logger->site);
+	logger->site.event = &logger->event;
+	logger->sites[0] = &logger->site;
+	if (site_register_name(logger->sites))
+		return 0; /* it stays */
+	free(logger);
+	return -ENOMEM;
 }
 
 /* --- emitting ------------------------------------------------------------------------------- */

@@ -95,6 +95,9 @@ struct point_state {
 /** ltt_sites_register() for sites of the object that has @address. */
 void sites_register_of(const void *address, struct ltt_site *const *begin,
 		       struct ltt_site *const *end);
+/** Register one site that is never emitted, whose event is information alone: without waiting for
+ *  the daemons. Return: false: there is no memory. */
+bool site_register_name(struct ltt_site *const *site);
 /** Whether exit() has been called: other threads go on tracing, and nothing is unloaded. */
 bool site_is_exiting(void);
 

@@ -266,8 +266,8 @@ void ltt_sites_register(struct ltt_site *const *begin, struct ltt_site *const *e
 		sites_register_of(begin, begin, end);
 }
 
-void sites_register_of(const void *address, struct ltt_site *const *begin,
-		       struct ltt_site *const *end)
+static bool sites_add(const void *address, struct ltt_site *const *begin,
+		      struct ltt_site *const *end)
 {
 	const void *base = site_object_base(address);
 	bool added;
@@ -276,8 +276,23 @@ void sites_register_of(const void *address, struct ltt_site *const *begin,
 	registry_lock();
 	added = add_object(begin, end, base);
 	registry_unlock();
-	if (added)
+	return added;
+}
+
+void sites_register_of(const void *address, struct ltt_site *const *begin,
+		       struct ltt_site *const *end)
+{
+	if (sites_add(address, begin, end))
 		agent_sites_changed();
+}
+
+bool site_register_name(struct ltt_site *const *site)
+{
+	bool added = sites_add(site, site, site + 1);
+
+	if (added)
+		agent_names_added();
+	return added;
 }
 
 void site_register_late(struct ltt_site *const *begin, struct ltt_site *const *end,

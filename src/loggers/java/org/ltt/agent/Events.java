@@ -9,6 +9,8 @@ import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.IntBuffer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -20,6 +22,10 @@ public final class Events {
 	public static final Events LOG4J = new Events(1);
 	public static final Events LOG4J2 = new Events(2);
 
+	private static final int LOGGERS_MAX = 4096; // names that libltt has
+
+	private final Set<String> loggers = ConcurrentHashMap.newKeySet();
+	private String last; // logger; another thread's is as good
 	private final long handle;
 	private final IntBuffer flag; // 1 while it has a listener
 
@@ -35,6 +41,17 @@ public final class Events {
 		return flag.get(0) != 0;
 	}
 
+	/** A logger of the program, which has logged a message: its name is in lists. */
+	public void seen(String logger) {
+		if (logger == last) // of one logger it is the same text
+			return;
+		last = logger;
+		if (handle != 0 && logger != null && loggers.size() < LOGGERS_MAX && loggers.add(logger)) {
+			Payload payload = Payload.begin().text(logger);
+			logger(handle, payload.bytes, payload.length);
+		}
+	}
+
 	public void emit(Payload payload) {
 		emit(handle, payload.bytes, payload.length);
 	}
@@ -42,6 +59,8 @@ public final class Events {
 	private static native long add(int library);
 
 	private static native ByteBuffer flag(int library);
+
+	private static native void logger(long handle, byte[] name, int length);
 
 	private static native void emit(long handle, byte[] payload, int length);
 

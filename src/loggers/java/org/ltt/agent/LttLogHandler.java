@@ -17,6 +17,7 @@ public class LttLogHandler extends Handler {
 
 	@Override
 	public void publish(LogRecord record) {
+		Events.JUL.seen(record.getLoggerName());
 		if (!Events.JUL.isListened() || !isLoggable(record))
 			return;
 		try {

@@ -18,6 +18,7 @@ public class LttngLogAppender extends AppenderSkeleton {
 
 	@Override
 	protected void append(LoggingEvent event) {
+		Events.LOG4J.seen(event.getLoggerName());
 		if (!Events.LOG4J.isListened())
 			return;
 		try {

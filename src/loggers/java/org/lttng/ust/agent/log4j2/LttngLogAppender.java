@@ -58,6 +58,7 @@ public final class LttngLogAppender extends AbstractAppender {
 
 	@Override
 	public void append(LogEvent event) {
+		events.seen(event.getLoggerName());
 		if (!events.isListened())
 			return;
 		try {
