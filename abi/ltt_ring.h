@@ -153,6 +153,9 @@ struct ltt_ring_stored {
  *          last one.
  * @stored: of a ring that is overwritten and written to a trace, for the consumer and its
  *          successors only: of the last two packets, by the last bit of their numbers.
+ * @lowered: not 0 while @consumed is behind the records that were released, so that memory of free
+ *           sub-buffers can be given back: LTT_RING_LOWERED and their position. For the consumer
+ *           and its successors only.
  */
 struct ltt_ring_cons {
 	uint64_t apart[256];
@@ -167,8 +170,11 @@ struct ltt_ring_cons {
 	uint64_t clears;
 	struct ltt_ring_clear clear[2];
 	struct ltt_ring_stored stored[2];
-	uint64_t reserved[230];
+	uint64_t lowered;
+	uint64_t reserved[229];
 };
+
+#define LTT_RING_LOWERED (1ull << 63)
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };
 

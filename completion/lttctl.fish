@@ -52,7 +52,7 @@ function __lttctl_operands -a verb
             __lttctl_values name crash
         case watch remove-trigger
             __lttctl_values trigger list-triggers
-        case enable-channel disable-channel
+        case enable-channel disable-channel reclaim-memory
             __lttctl_values name status (__lttctl_session)
         case enable-event
             __lttctl_values name list -u
@@ -101,7 +101,7 @@ function __lttctl_arguments -a option
         case --buffer-preallocation
             printf '%s\n' preallocate on-demand
         case --auto-reclaim-memory
-            printf '%s\n' off consumed
+            printf '%s\n' off consumed older-than:10s
         case --of
             printf '%s\n' functions samples kernel-stacks user-stacks waits memory
         case --color

@@ -452,7 +452,7 @@ struct ltt_ctl_ring {
  * @preset: not 0: created with the attributes of a struct ltt_ctl_preset.
  * @remember: not 0: it keeps the first events of each process, or of the kernel.
  * @rings: of a session for snapshots: its buffers, 1024 at most; else none.
- * @blocking_us, @on_demand, @reclaim: as in struct ltt_ctl_channel_options.
+ * @blocking_us, @on_demand, @reclaim, @reclaim_us: as in struct ltt_ctl_channel_options.
  */
 struct ltt_ctl_channel {
 	const char *name;
@@ -484,6 +484,7 @@ struct ltt_ctl_channel {
 	uint32_t blocking_us;
 	int on_demand;
 	int reclaim;
+	uint64_t reclaim_us;
 };
 
 /** struct ltt_ctl_tracker - a kind of ids by which a session selects tasks: those with one of the
@@ -1058,6 +1059,7 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  *	LTT_ALLOW_BLOCKING in their environment wait. Not for channels that overwrite or remember.
  * @on_demand: not 0: the memory of a buffer is allocated as programs write to it, not from the
  *	beginning. @reclaim: not 0: memory of a buffer is given back when its events are written.
+ *	@reclaim_us: not 0: it is given back when they were written so many microseconds ago.
  *	Only for channels of programs that neither overwrite nor remember.
  */
 struct ltt_ctl_channel_options {
@@ -1079,6 +1081,7 @@ struct ltt_ctl_channel_options {
 	uint32_t blocking_us;
 	int on_demand;
 	int reclaim;
+	uint64_t reclaim_us;
 };
 
 static inline void ltt_ctl_channel_options_init(struct ltt_ctl_channel_options *channel)
@@ -1311,6 +1314,23 @@ int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_c
  * possible.
  */
 int ltt_ctl_flush(struct ltt_ctl *ctl, const char *session, uint64_t *ret_spooled);
+
+/**
+ * ltt_ctl_reclaim_memory() - give memory of a session's buffers back to the system: of the parts
+ * whose events are written. They get it again when programs use them. No event is lost for it.
+ * @channel: of applications; NULL: all.
+ * @age_us: only of parts whose events were written so many microseconds ago; 0: of all, and the
+ *	events that the buffers have now are written before.
+ * @flags: 0 or LTT_CTL_NO_WAIT: return before it is done.
+ * @ret_bytes: that were given back, or NULL; 0 with LTT_CTL_NO_WAIT.
+ *
+ * Buffers keep their memory, with a warning, if they are of a program without restartable
+ * sequences, or of a CPU on which the consumer can't run.
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_NO_CHANNEL; LTT_CTL_STATE: there is no channel of
+ * applications; LTT_CTL_UNSUPPORTED: the channel overwrites its events, or snapshots have them.
+ */
+int ltt_ctl_reclaim_memory(struct ltt_ctl *ctl, const char *session, const char *channel,
+			   uint64_t age_us, unsigned int flags, uint64_t *ret_bytes);
 
 /**
  * struct ltt_ctl_archive - an archive of a session.

@@ -380,6 +380,8 @@ static int post_ring(const struct request *rq, struct req_con_ring *req, struct 
 		.kept = req->kept != 0,
 		.remembered = req->kept == RING_REMEMBERED,
 		.sparse = req->on_demand,
+		.exclusive = req->exclusive != 0,
+		.reclaim_ns = MIN(req->reclaim_ns, UINT64_MAX / 4), /* it is added to times */
 	};
 	worker_post(trace->output->worker, job);
 	return 0;
@@ -476,6 +478,21 @@ static int on_con_clock_add(const struct request *rq, struct req_con_clock_add *
 		if (ring->set)
 			ringmem_add_to_clock(&ring->set->mem, req->cycles);
 	request_answer(rq, err);
+	return 0;
+}
+
+static int on_con_reclaim(const struct request *rq, struct req_con_reclaim *req, struct err *err)
+{
+	struct output *output = request_output(rq, req->output, err);
+	struct job *job;
+
+	if (!output)
+		return err->code;
+	job = request_job(rq, JOB_RECLAIM, output);
+	job->reclaim = (struct job_reclaim){ .all = req->all != 0,
+					     .stream_class = req->stream_class,
+					     .age_ns = req->age_ns };
+	worker_post(output->worker, job);
 	return 0;
 }
 

@@ -323,6 +323,17 @@ static void answer_archives(struct control *c, struct job *job)
 	control_send(c, &enc);
 }
 
+static void answer_reclaimed(struct control *c, struct job *job)
+{
+	struct rep_con_reclaim rep = { job->reclaim.bytes, job->reclaim.left };
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
+	rep_con_reclaim_encode(&enc, &rep);
+	control_send(c, &enc);
+}
+
 static void answer_started(struct control *c, struct job *job)
 {
 	struct output *output = job->owner;
@@ -411,6 +422,7 @@ static void (*const answers[JOB_KINDS])(struct control *c, struct job *job) = {
 	[JOB_FLUSH] = answer_plain,
 	[JOB_SNAPSHOT] = answer_snapshot,
 	[JOB_ARCHIVES] = answer_archives,
+	[JOB_RECLAIM] = answer_reclaimed,
 	[JOB_TURN] = answer_turned,
 	[JOB_WAIT] = waited,
 	[JOB_COMPLETE] = NULL,

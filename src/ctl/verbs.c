@@ -228,8 +228,6 @@ static const struct {
 	const char *name, *sentence;
 } later[] = {
 	{ "metadata", "'regenerate metadata' does it; it is always complete" },
-	{ "reclaim-memory", "programs may write to the free memory of a buffer at any time; "
-			    "'enable-channel --auto-reclaim-memory=consumed' gives it back before" },
 };
 
 const char *verb_later(const char *name)

@@ -402,6 +402,30 @@ int ltt_ctl_flush(struct ltt_ctl *ctl, const char *session, uint64_t *ret_spoole
 	return 0;
 }
 
+int ltt_ctl_reclaim_memory(struct ltt_ctl *ctl, const char *session, const char *channel,
+			   uint64_t age_us, unsigned int flags, uint64_t *ret_bytes)
+{
+	struct req_memory_reclaim req = { .session = session,
+					  .channel = channel ? channel : "",
+					  .age_us = age_us,
+					  .no_wait = flags & LTT_CTL_NO_WAIT };
+	struct rep_memory_reclaim rep;
+
+	if (control_begin(ctl) != 0 || control_check_flags(ctl, flags, LTT_CTL_NO_WAIT) != 0 ||
+	    control_check_given(ctl, session, "the session of the buffers") != 0)
+		return ctl->err.code;
+	if (call_memory_reclaim(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (rep.left)
+		control_warn(ctl,
+			     "session '%s': %u buffers keep their memory: of programs without "
+			     "restartable sequences, or of CPUs on which the consumer can't run",
+			     session, rep.left);
+	if (ret_bytes)
+		*ret_bytes = rep.bytes;
+	return 0;
+}
+
 /* The result of stop and destroy. Consumes @totals. */
 static int control_conclude(struct ltt_ctl *ctl, struct ltt_ctl_totals *totals, struct list list,
 			    const char *problem, struct ltt_ctl_totals **ret_totals)

@@ -68,6 +68,39 @@ static uint64_t walk_numbered(int dir, unsigned int from, unsigned int to)
 	return last.recorded;
 }
 
+/* Three of the four sub-buffers; none of a set whose producers do without restartable sequences. */
+static void check_reclaim(struct daemon *d)
+{
+	struct rep_con_reclaim rep;
+	struct rings rings, other = { .id = 2, .nr = 1 };
+	struct producer p;
+	struct reply r;
+
+	open_output(d, 1, fresh_dir("reclaim"), NO_FLUSH);
+	open_trace(d, 1, 1, "t");
+	rings = limited_rings(d, 1, 0, 0);
+	ASK(d, &r, con_ring, .data = -1, .ctl_rw = -1, .module = -1, .trace = 1, .ring = 2,
+	    .channel = "other", .stream_class = 1, .first_instance = 1, .nr_rings = 1,
+	    .num_subbuf = 4, .subbuf_size = 65536, .clock = TEST_RING_CLOCK, .exclusive = 1);
+	CHECK_IS(r.code, ==, 0);
+	rings_from(&r, &other);
+	enable_rings(d, 1, 1, true);
+	producer_init(&p, &rings, 0);
+	record(d, &p, 1, 1, 100);
+	ASK(d, &r, con_reclaim, .output = 1, .age_ns = UINT64_MAX);
+	CHECK(r.code == 0 && rep_con_reclaim_decode(&r.dec, &rep) == 0);
+	CHECK(rep.bytes == 0 && rep.left == 0);
+	ASK(d, &r, con_reclaim, .output = 1);
+	CHECK(r.code == 0 && rep_con_reclaim_decode(&r.dec, &rep) == 0);
+	CHECK(rep.bytes == 3 * 65536 && rep.left == 0);
+	ASK(d, &r, con_reclaim, .output = 1, .all = 1);
+	CHECK(r.code == 0 && rep_con_reclaim_decode(&r.dec, &rep) == 0);
+	CHECK(rep.bytes == 0 && rep.left == 1);
+	ASK(d, &r, con_reclaim, .output = 99);
+	CHECK_IS(r.code, ==, ERR_INVALID);
+	MUST(d, con_output_close, .output = 1);
+}
+
 /* Packets of 100 records, 16 bytes each, and a header: two fit into a file. */
 static void check_file_sizes(struct daemon *d)
 {
@@ -292,6 +325,7 @@ int main(void)
 	check_file_sizes(&d);
 	check_file_count(&d);
 	check_planted(&d);
+	check_reclaim(&d);
 	daemon_end(&d);
 	return 0;
 }

@@ -109,10 +109,12 @@ static void channels(void)
 	EXPECT("lttctl enable-channel -u --buffer-preallocation=later c", 1, "", "or 'on-demand'");
 	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=consumed c", 0,
 	       "User channel c enabled for session demo\n", NULL);
-	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=older-than:5 c", 5, "",
-	       "it is given back then or not at all; use consumed");
-	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=on c", 1, "", "or 'consumed'");
-	EXPECT("lttctl reclaim-memory demo", 5, "", "--auto-reclaim-memory=consumed");
+	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=older-than:5 c", 0,
+	       "User channel c enabled for session demo\n", NULL);
+	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=older-than:soon c", 1, "",
+	       "a period, such as 200000 (microseconds) or 1s");
+	EXPECT("lttctl enable-channel -u --auto-reclaim-memory=on c", 1, "",
+	       "'consumed' or 'older-than:AGE'");
 	EXPECT("lttctl enable-channel -u ../up", 1, "", "begins with a dot");
 	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n",

@@ -384,6 +384,8 @@ static bool stays_alive(const struct kind *kind, unsigned int deaths)
 		answered(&life, apps + 1, 1, told + 1);
 	}
 	(void)live(&life, apps + 1, 1, told + 1); /* for the archives that go */
+	HARNESS_SEND(life.client, memory_reclaim, NAME);
+	answered(&life, apps + 1, 1, told + 1);
 	HARNESS_SEND(life.client, session_stop, NAME);
 	answered(&life, apps + 1, 1, told + 1);
 	HARNESS_SEND(life.client, session_start, NAME);

@@ -119,6 +119,7 @@ static const struct {
 	{ "clock_nanosleep", C | A },
 	{ "sched_setscheduler", C },
 	{ "sched_getaffinity", C },
+	{ "sched_setaffinity", C },
 	{ "prctl", C },
 	{ "membarrier", C },
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "reader.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "consumerd/now.h"
+#include "reclaim.h"
 
 /* The words share a cache line: once it is here, reading them takes a few ns,
  * and the producer needs longer than that to get it back. */
@@ -263,58 +263,34 @@ bool reader_is_half_full(const struct ring_reader *r)
 	return ((pub - r->released) & LTT_POS_MASK) >= r->size / 2;
 }
 
+static void reader_release_to(struct ring_reader *r, uint64_t pos, uint64_t count)
+{
+	uint64_t before = r->released;
+
+	r->released = pos;
+	r->released_count = count;
+	reclaim_note_release(r, before);
+	reclaim_restore(r);
+}
+
 void reader_release(struct ring_reader *r)
 {
-	r->released = r->pos;
-	r->released_count = r->count;
-	__atomic_store_n(&r->cons->consumed, r->released & LTT_POS_MASK, __ATOMIC_RELEASE);
+	reader_release_to(r, r->pos, r->count);
 }
 
 void reader_skip_overwritten(struct ring_reader *r, uint64_t bytes, uint64_t records)
 {
-	r->released += bytes;
-	r->released_count += records;
 	r->skipped += bytes;
 	r->overwritten += records;
-	__atomic_store_n(&r->cons->consumed, r->released & LTT_POS_MASK, __ATOMIC_RELEASE);
-}
-
-/* Without an effect where the kernel refuses it: the memory stays. */
-static void reader_remove_pages(const struct ring_reader *r, uint64_t from, uint64_t to)
-{
-	const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-
-	while (from < to) {
-		uint64_t at = from & (r->size - 1), bytes = MIN(to - from, r->size - at);
-
-		(void)!fallocate(r->reclaim.fd, how, (off_t)(r->reclaim.base + at), (off_t)bytes);
-		from += bytes;
-	}
-}
-
-/*
- * Before the release up to @pos: until then no producer writes to these bytes, nor, because of the
- * gap, to the others of the first page, which were released before. The page with @pos has newer
- * records. The word is compared as it is the one that the producers heed.
- */
-static void reader_reclaim_until(const struct ring_reader *r, uint64_t pos)
-{
-	const uint64_t mask = ~((uint64_t)r->reclaim.page - 1);
-	uint64_t consumed = __atomic_load_n(&r->cons->consumed, __ATOMIC_RELAXED);
-
-	if (consumed == (r->released & LTT_POS_MASK) && pos - r->released <= r->size)
-		reader_remove_pages(r, r->released & mask, pos & mask);
+	reader_release_to(r, r->released + bytes, r->released_count + records);
 }
 
 void reader_release_until(struct ring_reader *r, uint64_t pos, uint64_t count)
 {
 	if (pos <= r->released) /* all of it was dropped since */
 		return;
-	if (r->reclaim.page && r->reclaim.fd >= 0)
-		reader_reclaim_until(r, pos);
-	r->released = pos;
-	r->released_count = count;
-	__atomic_store_n(&r->cons->consumed, r->released & LTT_POS_MASK, __ATOMIC_RELEASE);
+	reclaim_released(r, pos);
+	reader_release_to(r, pos, count);
 }
 
 void reader_continue(struct ring_reader *r, const struct ring_words *words)

@@ -30,12 +30,22 @@ struct ring_words {
 	uint64_t lost[LOST_KINDS];
 };
 
-/** struct reader_reclaim - the place of a ring's data in its file, whose pages are removed when all
- *  of their records were released; @page: 0: they stay. Owned by the ring set. */
+/**
+ * struct reader_reclaim - memory of a ring's data that is given back, see reclaim.h. Owned by the
+ * ring set.
+ * @fd: file of the data, which begins there at @base; -1: all memory stays. @page: its pages.
+ * @at_release: the pages of records are removed before these are released.
+ * @passed_ns: for each sub-buffer: CLOCK_MONOTONIC when its last records were released; NULL: the
+ *             memory of free ones stays.
+ * @done: position up to which free sub-buffers have no memory.
+ */
 struct reader_reclaim {
 	int fd;
 	uint64_t base;
 	uint32_t page;
+	bool at_release;
+	uint64_t *passed_ns;
+	uint64_t done;
 };
 
 /**

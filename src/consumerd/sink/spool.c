@@ -14,6 +14,7 @@
 #include "base/dir.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "consumerd/ring/reclaim.h"
 #include "consumerd/ring/ringcopy.h"
 #include "io/lockfile.h"
 
@@ -447,7 +448,7 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 {
 	const struct packet_header noted = sp->note.last;
 	uint64_t pos = noted_pos(&noted, r), len = packet_body_bytes(&noted);
-	uint64_t consumed = __atomic_load_n(&r->cons->consumed, __ATOMIC_ACQUIRE) & LTT_POS_MASK;
+	uint64_t consumed = reclaim_position(r->cons);
 	bool overwritten = r->overwrite && len && len <= r->size;
 	AUTO_FREE uint8_t *copy = overwritten ? xalloc(len) : NULL;
 	const uint8_t *body = copy ? copy : r->data + (pos & (r->size - 1));
@@ -474,7 +475,7 @@ static int place_here(struct spooled *sp, const struct ring_reader *old,
 		return SINK_AFTER;
 	if (packet_is_set(&sp->note.last))
 		return adopt_noted(sp, old);
-	return old->cons->consumed ? SINK_UNKNOWN : SINK_BEGIN;
+	return reclaim_position(old->cons) ? SINK_UNKNOWN : SINK_BEGIN;
 }
 
 static int spool_place(struct sink_stream *out, const struct ring_reader *old,

@@ -29,6 +29,7 @@ enum job_kind {
 	JOB_SNAPSHOT,	 /* write copies of the rings to a new directory */
 	JOB_TURN,	 /* move the traces to an archive, and go on in new files */
 	JOB_ARCHIVES,	 /* remove the oldest archives */
+	JOB_RECLAIM,	 /* give the memory of free sub-buffers back */
 	JOB_WAIT,	 /* no data: it is done when the jobs before it are */
 	JOB_COMPLETE,	 /* no data: all of an earlier consumer was adopted */
 	JOB_END,	 /* close everything and end the thread */
@@ -107,6 +108,15 @@ struct job_archives {
 	uint32_t left, removed; /* results */
 };
 
+/** As in con_reclaim. */
+struct job_reclaim {
+	bool all;
+	uint32_t stream_class;
+	uint64_t age_ns;
+	uint64_t bytes; /* result */
+	uint32_t left;	/* result */
+};
+
 struct job_end {
 	bool leave; /* rings stay unchanged, for the next consumer */
 };
@@ -137,6 +147,7 @@ struct job {
 		struct job_snapshot snapshot;
 		struct job_turn turn;
 		struct job_archives archives;
+		struct job_reclaim reclaim;
 		struct job_end end;
 		struct job_note note;
 	};

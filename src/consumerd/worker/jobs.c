@@ -553,6 +553,22 @@ static bool do_flush(struct worker *w, struct job *job)
 	return true;
 }
 
+/* Records that are not written yet keep their memory. */
+static bool do_reclaim(struct worker *w, struct job *job)
+{
+	struct job_reclaim *reclaim = &job->reclaim;
+	struct ringset *set;
+
+	w->awaited = true;
+	if (!reclaim->age_ns)
+		flush_rings(w);
+	w->awaited = false;
+	list_for_each(set, &w->sets, node)
+		if (reclaim->all || set->config.stream_class == reclaim->stream_class)
+			reclaim->left += ringset_reclaim(set, reclaim->age_ns, &reclaim->bytes);
+	return true;
+}
+
 /* --- turns ---------------------------------------------------------------------- */
 
 void worker_end_turn(struct worker *w)
@@ -863,6 +879,7 @@ static bool (*const jobs_do[JOB_KINDS])(struct worker *w, struct job *job) = {
 	[JOB_TURN] = do_turn,	      [JOB_WAIT] = do_wait,
 	[JOB_COMPLETE] = do_complete, [JOB_END] = do_end,
 	[JOB_ARCHIVES] = do_archives, [JOB_KALLSYMS] = do_kallsyms,
+	[JOB_RECLAIM] = do_reclaim,
 };
 
 /* Within one that opens something, or ends everything, no other is begun. */

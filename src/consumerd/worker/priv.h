@@ -70,6 +70,7 @@ struct worker {
 	char *turning;	       /* the archive of the turn that is not finished; NULL: none */
 	bool clears;	       /* the turn is a clear, as far as known */
 	uint64_t sync_due_ns;  /* with SYNC_PERIOD: time of the next sync; 0: all is synced */
+	uint64_t reclaim_due_ns; /* next time that memory of free sub-buffers is given back */
 };
 
 /** Enter PACE_FLOWING, and cut packets at once. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,11 +14,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "consumerd/now.h"
+#include "consumerd/ring/reclaim.h"
 #include "io/memfile.h"
 #include "io/memgroup.h"
 
 #define DAMAGE_PERIOD_NS 1000000000u
+#define RECLAIM_PERIOD_NS 250000000u
 
 struct ringset *ringset_find(const struct list_node *sets, uint64_t id)
 {
@@ -38,6 +42,30 @@ int ringset_check_channel(const char *channel, struct err *err)
 	return 0;
 }
 
+/* For all of its rings. */
+static void ringset_note_passed(struct ringset *set)
+{
+	const uint32_t nr = set->mem.desc.num_subbuf;
+	uint64_t *passed = xalloc((size_t)set->mem.desc.nr_rings * nr * sizeof(*passed));
+	uint64_t now = now_ns();
+
+	for (size_t i = 0; i < (size_t)set->mem.desc.nr_rings * nr; i++)
+		passed[i] = now;
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		set->streams[i].reader.reclaim.passed_ns = &passed[(size_t)i * nr];
+}
+
+static void init_reclaim(struct ringset *set, uint32_t i)
+{
+	set->streams[i].reader.reclaim = (struct reader_reclaim){
+		.fd = set->sparse,
+		.base = i * ltt_ring_stride(&set->mem.desc) +
+			ltt_ring_prod_size(set->mem.desc.num_subbuf),
+		.page = (uint32_t)sysconf(_SC_PAGESIZE),
+		.at_release = set->mem.desc.gap != 0,
+	};
+}
+
 static void init_stream(struct ringset *set, struct sink *sink, uint32_t i, struct stats_box *box)
 {
 	struct stream *stream = &set->streams[i];
@@ -45,13 +73,7 @@ static void init_stream(struct ringset *set, struct sink *sink, uint32_t i, stru
 	reader_init(&stream->reader, &set->mem.desc, ringmem_prod(&set->mem, i),
 		    ringmem_data(&set->mem, i), ringmem_cons(&set->mem, i), set->mem.start_ts);
 	stream->reader.kept = set->kept;
-	if (set->mem.desc.gap)
-		stream->reader.reclaim = (struct reader_reclaim){
-			.fd = set->sparse,
-			.base = i * ltt_ring_stride(&set->mem.desc) +
-				ltt_ring_prod_size(set->mem.desc.num_subbuf),
-			.page = set->mem.desc.gap,
-		};
+	init_reclaim(set, i);
 	stream_init(stream, sink, &set->config, i, box);
 	stream->out->source = (struct splice_source){
 		.splicer = &sink->splicer,
@@ -85,10 +107,18 @@ static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, i
 			 strerror(errno));
 }
 
+/* The kernel's events can't wait for memory; producers that overwrite know no limit, which could be
+ * lowered. */
+static bool ringset_may_reclaim(const struct ringset *set, const struct ringset_spec *spec)
+{
+	return spec->desc.mode == LTT_RING_DISCARD && !set->kept && !spec->module &&
+	       !spec->exclusive;
+}
+
 /* Without a descriptor the memory stays, and all of it is shown. */
 static void keep_sparse(struct ringset *set, const struct ringset_spec *spec, int data_fd)
 {
-	if (!spec->sparse && !spec->desc.gap)
+	if (!spec->sparse && !spec->desc.gap && !ringset_may_reclaim(set, spec))
 		return;
 	set->sparse = fcntl(data_fd, F_DUPFD_CLOEXEC, 0);
 	if (set->sparse < 0)
@@ -96,19 +126,26 @@ static void keep_sparse(struct ringset *set, const struct ringset_spec *spec, in
 			 strerror(errno));
 }
 
-uint64_t ringset_memory(const struct ringset *set)
+/* With the words. */
+static uint64_t ringset_allocated(const struct ringset *set)
 {
 	struct stat st;
 
 	if (set->sparse >= 0 && fstat(set->sparse, &st) == 0)
 		return (uint64_t)st.st_blocks * 512;
-	return set->mem.desc.data_size * set->mem.desc.nr_rings;
+	return ltt_ring_data_bytes(&set->mem.desc);
+}
+
+uint64_t ringset_memory(const struct ringset *set)
+{
+	return MIN(ringset_allocated(set), set->mem.desc.data_size * set->mem.desc.nr_rings);
 }
 
 static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 			 const struct chunk_trace *trace, int data_fd)
 {
 	set->remembered = spec->remembered;
+	set->exclusive = spec->exclusive;
 	set->kept = spec->kept || spec->remembered;
 	keep_spliced(set, spec, data_fd);
 	keep_sparse(set, spec, data_fd);
@@ -124,6 +161,10 @@ static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 	};
 	for (uint32_t i = 0; i < spec->desc.nr_rings; i++)
 		init_stream(set, spec->sink, i, &spec->boxes[i]);
+	if (ringset_may_reclaim(set, spec)) {
+		ringset_note_passed(set);
+		set->reclaim_ns = spec->reclaim_ns;
+	}
 }
 
 bool ringset_is_kept(const struct ringset *set)
@@ -195,6 +236,7 @@ static void ringset_close(struct ringset *set)
 {
 	list_remove(&set->node);
 	free_copies(set);
+	free(set->streams[0].reader.reclaim.passed_ns);
 	ringmem_fini(&set->mem);
 	close_fd(set->module);
 	close_fd(set->spliced);
@@ -529,7 +571,7 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 
 	/* the worker's figures first: then the ring's can only be newer */
 	stats_read(box, ret);
-	used = __atomic_load_n(&cons->consumed, __ATOMIC_ACQUIRE);
+	used = reclaim_position(cons);
 	consistent = reader_read_words(&set->streams[ring].reader, &words);
 	if (consistent)
 		add_since(set, ret, &words, reader_not_sampled(ringmem_prod(&set->mem, ring)));
@@ -540,4 +582,91 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 		peek_overwritten(&set->streams[ring].reader, &words, ret, used);
 	if (consistent && ringset_is_kept(set))
 		peek_kept(set, ring, &words, ret, ret_used);
+}
+
+/* --- memory that is given back ------------------------------------------------------- */
+
+static bool ringset_gives_memory_back(const struct ringset *set)
+{
+	return set->streams[0].reader.reclaim.passed_ns && set->sparse >= 0;
+}
+
+/** struct reclaiming - of a thread that runs on one CPU after the other, while the worker waits. */
+struct reclaiming {
+	struct ringset *set;
+	uint64_t age_ns, now;
+	uint32_t left; /* rings */
+};
+
+static void *ringset_reclaim_run(void *data)
+{
+	struct reclaiming *job = data;
+	const uint32_t nr = job->set->mem.desc.nr_rings;
+	cpu_set_t *cpus = CPU_ALLOC(nr);
+	uint64_t ignored;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct ring_reader *reader = &job->set->streams[i].reader;
+
+		if (!reclaim_is_due(reader, job->age_ns, job->now, &ignored))
+			continue;
+		if (cpus) {
+			CPU_ZERO_S(CPU_ALLOC_SIZE(nr), cpus);
+			CPU_SET_S(i, CPU_ALLOC_SIZE(nr), cpus);
+		}
+		if (!cpus || sched_setaffinity(0, CPU_ALLOC_SIZE(nr), cpus) < 0 ||
+		    !reclaim_free(reader, job->age_ns, job->now, (int)i))
+			job->left++;
+	}
+	CPU_FREE(cpus);
+	return NULL;
+}
+
+static bool ringset_reclaim_is_due(const struct ringset *set, uint64_t age_ns, uint64_t now,
+				   uint64_t *ret_due_ns)
+{
+	uint64_t due;
+	bool any = false;
+
+	*ret_due_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++) {
+		any |= reclaim_is_due(&set->streams[i].reader, age_ns, now, &due);
+		*ret_due_ns = MIN(*ret_due_ns, due);
+	}
+	return any;
+}
+
+uint32_t ringset_reclaim(struct ringset *set, uint64_t age_ns, uint64_t *bytes)
+{
+	uint64_t before = ringset_allocated(set), after;
+	struct reclaiming job = { .set = set, .age_ns = age_ns, .now = now_ns() };
+	pthread_t thread;
+	uint64_t ignored;
+
+	if (!ringset_gives_memory_back(set))
+		return set->exclusive ? set->mem.desc.nr_rings : 0;
+	if (!ringset_reclaim_is_due(set, age_ns, job.now, &ignored))
+		return 0;
+	if (thread_start(&thread, ringset_reclaim_run, &job) < 0)
+		return set->mem.desc.nr_rings;
+	pthread_join(thread, NULL);
+	after = ringset_allocated(set);
+	*bytes += before - MIN(before, after);
+	return job.left;
+}
+
+uint64_t ringset_reclaim_due(struct ringset *set, uint64_t now)
+{
+	uint64_t due, bytes = 0;
+
+	if (!set->reclaim_ns || !ringset_gives_memory_back(set))
+		return UINT64_MAX;
+	if (now < set->reclaim_next_ns)
+		return set->reclaim_next_ns;
+	if (!ringset_reclaim_is_due(set, set->reclaim_ns, now, &due))
+		return due;
+	set->reclaim_next_ns = now + RECLAIM_PERIOD_NS;
+	if (ringset_reclaim(set, set->reclaim_ns, &bytes))
+		set->reclaim_next_ns += set->reclaim_ns;
+	return set->reclaim_next_ns;
 }

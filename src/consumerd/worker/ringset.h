@@ -18,7 +18,10 @@ struct ringset {
 	struct ringmem mem;
 	int module;  /* the kernel module's data descriptor, for poll(); -1: of applications */
 	int spliced; /* the rings' file, if packets are spliced from it; -1 */
-	int sparse;  /* the same, if not all of its pages have memory; -1 */
+	int sparse;  /* the same, if not all of its pages have memory, or need it later; -1 */
+	bool exclusive;	     /* its producers do without restartable sequences */
+	uint64_t reclaim_ns; /* free sub-buffers have no memory after this time; 0: they keep it */
+	uint64_t reclaim_next_ns; /* of CLOCK_MONOTONIC: not before */
 	bool kept;   /* ringset_is_kept() */
 	bool remembered; /* a clear leaves its records */
 	struct sink *sink;
@@ -47,6 +50,8 @@ struct ringset_spec {
 	bool remembered;	 /* the same, and a clear leaves its records */
 	bool splice;		 /* packets are spliced where the output permits it */
 	bool sparse;		 /* its pages are allocated by their first use */
+	bool exclusive;		 /* its producers do without restartable sequences */
+	uint64_t reclaim_ns;	 /* as in the set */
 };
 
 /** Check that @channel is a valid prefix of file names. Return: the code. */
@@ -118,6 +123,13 @@ bool ringset_has_crossed(const struct ringset *set);
 void ringset_set_state(struct ringset *set, uint32_t bits);
 void ringset_clear_state(struct ringset *set, uint32_t bits);
 void ringset_set_waiting(struct ringset *set, bool waiting);
+
+/** Give the memory of sub-buffers back whose records were released @age_ns ago, or longer.
+ *  @bytes: is added to. Return: number of rings where some still have it; none of sets where all
+ *  keep it. */
+uint32_t ringset_reclaim(struct ringset *set, uint64_t age_ns, uint64_t *bytes);
+/** The same by the set's own age, if it is time. Return: when it is the next time. */
+uint64_t ringset_reclaim_due(struct ringset *set, uint64_t now);
 
 /** Current counters of one ring. Main thread; only while the set exists. @ret_used: bytes in
  *  use. */

@@ -394,9 +394,23 @@ static uint64_t sleep_end(const struct worker *w)
 	uint64_t drain_due = sink_state(w->sink).due_ns;
 
 	end = MIN(w->failing ? w->retry_ns : end, drain_due);
+	end = MIN(end, w->reclaim_due_ns);
 	if (w->failing)
 		return end;
 	return w->sync_due_ns ? MIN(end, w->sync_due_ns) : end;
+}
+
+static void worker_reclaim(struct worker *w)
+{
+	uint64_t now = now_ns();
+	struct ringset *set;
+
+	w->reclaim_due_ns = DOORBELL_FOREVER;
+	list_for_each(set, &w->sets, node) {
+		uint64_t due = ringset_reclaim_due(set, now);
+
+		w->reclaim_due_ns = MIN(w->reclaim_due_ns, due);
+	}
 }
 
 /* A ring of the kernel notifies once each time it is armed. */
@@ -526,6 +540,7 @@ static void *worker_main(void *data)
 		busy |= worker_finish_snapshot(w, false);
 		busy |= worker_finish_archives(w, false);
 		busy |= beat(w);
+		worker_reclaim(w);
 		note_progress(w);
 		note_busy(w, 0);
 		worker_note_ring(w, busy, rang);

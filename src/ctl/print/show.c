@@ -264,6 +264,7 @@ static const char attributes_form[] =
 	"[    written at least every {switch_timer_us:u?}\n]"
 	"[{?on_demand}    memory is allocated on demand\n]"
 	"[{?reclaim}    memory is given back when its events are written\n]"
+	"[    memory is given back {reclaim_us:u?} after its events are written\n]"
 	"[{?blocking_us}    programs that allow it wait "
 	"[{blocking_us=4294967295}without a limit|up to {blocking_us:u}] if a buffer is full\n]"
 	"[    trace files: of {tracefile_size:b?} each"

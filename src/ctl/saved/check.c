@@ -139,10 +139,11 @@ static void check_channel(struct checked *c)
 		   "'blocking_us' belongs to channels of the domain 'user' that neither overwrite "
 		   "nor remember");
 	check_that(c,
-		   (!json_flag(c->o, "on_demand") && !json_flag(c->o, "reclaim")) ||
+		   (!json_flag(c->o, "on_demand") && !json_flag(c->o, "reclaim") &&
+		    !json_num(c->o, "reclaim_us")) ||
 			   (!kernel && !json_flag(c->o, "overwrite") &&
 			    !json_flag(c->o, "remember")),
-		   "'on_demand' and 'reclaim' belong to channels of the domain 'user' that neither "
+		   "'on_demand', 'reclaim' and 'reclaim_us' belong to channels of the domain 'user' that neither "
 		   "overwrite nor remember");
 	check_that(
 		c, !json_num(c->o, "tracefile_count") || json_num(c->o, "tracefile_size"),

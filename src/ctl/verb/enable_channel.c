@@ -53,7 +53,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("buffer-preallocation", 0, &opt.preallocation,
 		    "memory of buffers: preallocate (default), on-demand", "POLICY"),
 	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim,
-		    "give memory back that was written: off (default), consumed", "POLICY"),
+		    "give memory back that was written: off (default), consumed, older-than:US", "POLICY"),
 	OPTION_TEXT("blocking-timeout", 0, &opt.blocking,
 		    "programs that allow it wait so long if the buffer is full", "US|inf"),
 	OPTION_TEXT("output", 0, &opt.output, "write and send by: mmap (default), splice", "TYPE"),
@@ -166,8 +166,14 @@ static int take_only(struct ctl *ctl, const char *option, const char *text, cons
 		       option, text, why, value);
 }
 
-/* Of LTTng's policies an age can't be served: memory can be removed while its records are not
- * released yet, and may be written to at any time from then on. */
+static int take_age(struct ctl *ctl, const char *text)
+{
+	if (options_parse_period(text, &channel.reclaim_us) != 0 || !channel.reclaim_us)
+		return bad_value(ctl, "auto-reclaim-memory", opt.reclaim,
+				 "'older-than:' and a period, such as 200000 (microseconds) or 1s");
+	return 0;
+}
+
 static int take_memory(struct ctl *ctl)
 {
 	const char *alloc = opt.preallocation, *reclaim = opt.reclaim;
@@ -180,11 +186,10 @@ static int take_memory(struct ctl *ctl)
 	if (reclaim && strcmp(reclaim, "consumed") == 0)
 		channel.reclaim = 1;
 	else if (reclaim && strncmp(reclaim, "older-than:", 11) == 0)
-		return take_only(ctl, "auto-reclaim-memory", reclaim, "consumed",
-				 "once its events are written, programs may write to memory at any "
-				 "time, so that it is given back then or not at all");
+		return take_age(ctl, reclaim + 11);
 	else if (reclaim && strcmp(reclaim, "off") != 0)
-		return bad_value(ctl, "auto-reclaim-memory", reclaim, "'off' or 'consumed'");
+		return bad_value(ctl, "auto-reclaim-memory", reclaim,
+				 "'off', 'consumed' or 'older-than:AGE'");
 	return 0;
 }
 

@@ -194,6 +194,7 @@ bool channel_attr_agrees(const struct channel_attr *has, const struct channel_at
 		(asked->output_type == OUTPUT_TYPE_SPLICE) ==
 			(has->output_type == OUTPUT_TYPE_SPLICE)) &&
 	       (!asked->on_demand || has->on_demand) && (!asked->reclaim || has->reclaim) &&
+	       (!asked->reclaim_us || asked->reclaim_us == has->reclaim_us) &&
 	       (!asked->remember || has->remember) && asked->overwrite == has->overwrite;
 }
 

@@ -431,7 +431,7 @@ static int core_session_check_blocking(const struct session *session, enum domai
 static int core_session_check_memory(const struct session *session, enum domain_id domain,
 				     const struct channel_attr *attr, struct err *err)
 {
-	if (!attr->on_demand && !attr->reclaim)
+	if (!attr->on_demand && !attr->reclaim && !attr->reclaim_us)
 		return 0;
 	if (domain == DOMAIN_KERNEL)
 		return err_set(err, ERR_INVALID,

@@ -108,6 +108,8 @@ void ring_describe(const struct ring *ring, struct req_con_ring *ret)
 		.blocking_us = channel->blocking_us,
 		.on_demand = channel->on_demand,
 		.reclaim = channel->reclaim,
+		.exclusive = ring->exclusive,
+		.reclaim_ns = MIN(channel->reclaim_us, UINT64_MAX / 1000) * 1000,
 	};
 }
 
