@@ -288,6 +288,7 @@ int sessiond_init(struct sessiond *sd)
 	clock_check_init(sd);
 	conditions_init(&sd->conditions, sd);
 	exec_init(&sd->exec, sd->loop, -1);
+	state_init(sd);
 	state_triggers_init(sd);
 	consumers_init(&sd->consumers, sd->loop, &sd->sessions);
 	sd->keeper.fd = -1;
@@ -358,6 +359,7 @@ void sessiond_fini(struct sessiond *sd)
 	clock_check_fini(sd);
 	exec_fini(&sd->exec);
 	conditions_fini(&sd->conditions);
+	state_fini(sd);
 	state_triggers_fini(sd);
 	triggers_fini(&sd->triggers);
 	admission_fini(&sd->admission);

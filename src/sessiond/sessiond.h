@@ -54,6 +54,7 @@ struct sessiond {
 	struct list_node watchers; /* of triggers */
 	struct exec exec;	   /* runs their commands */
 	struct conditions conditions;
+	struct loop_timer save_sessions; /* those that could not be saved */
 	struct loop_timer save_triggers;
 	int triggers_error; /* errno of the last attempt to save them; 0: none */
 	uint64_t next_client;

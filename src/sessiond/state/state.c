@@ -15,6 +15,7 @@
 #define CLASSES_UNUSED_LEAST (1u << 20)
 /* Ids that are skipped if the daemon is killed: most new sessions need no new daemon file. */
 #define SESSIONS_AHEAD 63u
+#define SAVE_AGAIN_US 1000000u
 #define FIRST_BYTES (4u << 10) /* times the lists: a page fault for each 4 KiB, at each change */
 
 /* --- lists of lists ------------------------------------------------------------ */
@@ -461,7 +462,30 @@ int state_save(struct sessiond *sd, struct session *session)
 		return 0;
 	ret = save_session(sd, session);
 	report_unsaved(sd, session, ret);
+	if (ret < 0)
+		loop_timer_set(&sd->save_sessions, SAVE_AGAIN_US);
 	return ret;
+}
+
+/* There may be room now. */
+static void save_unsaved(struct loop_timer *timer)
+{
+	struct sessiond *sd = container_of(timer, struct sessiond, save_sessions);
+	struct session *session;
+
+	list_for_each(session, &sd->sessions.list, node)
+		if (*session->troubles[TROUBLE_STATE])
+			state_save(sd, session);
+}
+
+void state_init(struct sessiond *sd)
+{
+	loop_timer_init(&sd->save_sessions, sd->loop, save_unsaved);
+}
+
+void state_fini(struct sessiond *sd)
+{
+	loop_timer_cancel(&sd->save_sessions);
 }
 
 void state_save_series(struct sessiond *sd, uint64_t client)

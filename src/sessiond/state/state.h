@@ -19,8 +19,10 @@
  * @rundir: copied.
  */
 void state_load(struct sessiond *sd, const char *rundir);
+void state_init(struct sessiond *sd);
+void state_fini(struct sessiond *sd);
 /** Save a session now. Return: 0 or negative errno, which is reported as the session's problem
- *  as well (TROUBLE_STATE). */
+ *  as well (TROUBLE_STATE), until a further attempt succeeds: one is made each second. */
 int state_save(struct sessiond *sd, struct session *session);
 /** Save the sessions of which a client, which hangs up, has announced further changes. */
 void state_save_series(struct sessiond *sd, uint64_t client);
