@@ -30,6 +30,7 @@ static int identity_absent(void)
 
 /* @types and @names of the parameters, in parentheses. */
 #define IN_PLACE_OF(name, types, params, names)                                                \
+	EXPORT int AGENT_IN_PLACE_OF(name) params;                                             \
 	static void *next_##name;                                                              \
 	static void *identity_find_##name(void)                                                \
 	{                                                                                      \
@@ -55,6 +56,7 @@ IN_PLACE_OF(setresgid, (gid_t, gid_t, gid_t),
 	    (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
 /* clang-format on */
 
+EXPORT int AGENT_IN_PLACE_OF(pthread_setname_np)(pthread_t thread, const char *name);
 static void *next_setname;
 
 static void *find_setname(void)
