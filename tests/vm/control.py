@@ -545,6 +545,33 @@ def test_samples():
     check("99, 997 or 4999" in run("lttctl", "record", "--sample=100", "true", status=1).stderr, "a rate")
 
 
+def test_samples_killed():
+    """Daemons and the recorder are killed while samples are taken. Without daemons the next ones go on; the session of a
+    killed recorder is there to be destroyed; the trace is read, and the module is free afterwards."""
+    out, everything = "/dev/shm/samples", ("lttctl", *DAEMONS)
+    for victims in ("ltt-consumerd",), ("ltt-sessiond",), ("ltt-sessiond", "ltt-consumerd"), ("lttctl",), everything:
+        shutil.rmtree(out, ignore_errors=True)
+        recorder = subprocess.Popen(["lttctl", "record", "--sample=997", "--name=sampled", "-o", out, "--", f"{BUILD}/prog/spin", "20"],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: '"recorded": ' in run("lttctl", "--json", "status", "sampled", status=None).stdout and
+              ctl("status", "sampled", status=None)["result"]["totals"]["recorded"] > 200, "samples")
+        kill(*victims)
+        killed = -signal.SIGKILL if "lttctl" in victims else 0
+        check(recorder.wait(200) == killed, (victims, recorder.returncode))
+        until(lambda: not pids("spin"), "the program to end")
+        left = [s["name"] for s in ctl("list", status=None)["result"]["sessions"]]
+        check(left == (["sampled"] if killed else []), (victims, left))
+        lost = 6 if victims == everything else 0
+        if killed:
+            ctl("destroy", "sampled", status=lost)
+        run("lttctl", "verify", out, status=lost)
+        seen = collections.Counter(names(out))
+        check(seen["cpu_sample_997hz"] > 200 and seen["vm_map_exec"], (victims, seen))
+    end_daemons()
+    run("busybox", "rmmod", "ltt")
+    load_module()
+
+
 def test_record_running():
     """Processes that run already: the kernel's events of theirs alone; or of the whole machine."""
     for out in "/dev/shm/of-one", "/dev/shm/of-all":
@@ -4436,7 +4463,7 @@ def test_labels():
     check("did you mean 'O_CREAT'?" in shown[0]["why"], shown)
 
 
-TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_time_set, test_clock, test_one_command, test_latency, test_why, test_samples, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_time_set, test_clock, test_one_command, test_latency, test_why, test_samples, test_samples_killed, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_late_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_ctf_2, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)
