@@ -1655,7 +1655,24 @@ def view_of(out):
     return done.stdout.decode(errors="surrogateescape").splitlines(keepends=True)
 
 
+LABEL = r'(?:"[^"]*"|<unknown>|0x[0-9A-F]+|[0-9]+)'
+LABELLED = re.compile(rf"\( {LABEL}(?:(?: \||,) {LABEL})* : container = (\S+) \)")
+
+
+def is_without_labels(have, want):
+    """Whether lines are equal but for names of values, and the base of these."""
+    pattern, numbers, at = "", [], 0
+    for match in LABELLED.finditer(want):
+        pattern += re.escape(want[at:match.start()]) + r"(-?\w+)"
+        numbers.append(int(match[1], 0))
+        at = match.end()
+    got = numbers and re.fullmatch(pattern + re.escape(want[at:]), have)
+    return got and all(int(a, 0) - b in (0, -1 << 16, -1 << 32, -1 << 64) for a, b in zip(got.groups(), numbers))
+
+
 def check_same(have, want):
+    if have != want and len(have) == len(want):
+        have = [w if h == w or is_without_labels(h, w) else h for h, w in zip(have, want)]
     differ = "".join(itertools.islice(difflib.unified_diff(want, have, "view", "text", n=1), 20))
     check(have == want and have, f"{len(have)} of {len(want)} lines:\n{differ[:4000]}")
 
@@ -1752,7 +1769,7 @@ def test_text_live():
     want = view_of(out)
     check_same(whole, want)
     for ret in parts:
-        check_same(b"".join(ret).decode(errors="surrogateescape").splitlines(keepends=True), want)
+        check_same(b"".join(ret).decode(errors="surrogateescape").splitlines(keepends=True), whole)
     print(f"control: text_live: {len(want)} lines")
 
 
