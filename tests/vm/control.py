@@ -39,6 +39,7 @@ import counter  # noqa: E402
 import ctf2  # noqa: E402
 import guesttrace  # noqa: E402
 import kmodcheck  # noqa: E402
+import mi  # noqa: E402
 import pages  # noqa: E402
 import saved  # noqa: E402
 import schema  # noqa: E402
@@ -183,6 +184,33 @@ def test_list():
     wrong = ctl("enable-event", "-k", "sched_swich", status=1)["error"]["text"]
     check("did you mean 'sched_switch'?" in wrong, wrong)
     ctl("destroy", "slip")
+
+
+def test_mi():
+    """Documents of LTTng's machine interface have the kernel's points, rules and triggers."""
+    mi.ask("create", "mi", "-o", "/dev/shm/mi")
+    events = "domains/domain/events/event"
+    listed = mi.ask("list", "-k", "--fields")
+    check(listed.texts("domains/domain/type") == ["KERNEL"], listed.texts("domains/domain/type"))
+    types = dict(zip(listed.texts(f"{events}/name"), listed.texts(f"{events}/type")))
+    check((types["sched_switch"], types["syscall_entry_openat"]) == ("TRACEPOINT", "SYSCALL"), len(types))
+    mi.ask("enable-channel", "-k", "c")
+    mi.ask("enable-event", "-k", "sched_switch", "-c", "c")
+    mi.ask("enable-event", "-k", "--syscall", "openat", "-c", "c")
+    probe = mi.ask("enable-event", "-k", "--probe=do_exit", "p", "-c", "c")
+    check(probe.text("events/event/attributes/probe_attributes/symbol_name") == "do_exit", probe.stderr)
+    mi.ask("add-context", "-k", "-c", "c", "-t", "pid", "-t", "perf:cpu:cpu-clock")
+    domain = "sessions/session/domains/domain"
+    shown = mi.ask("list", "mi")
+    check(shown.text(f"{domain}/buffer_type") == "GLOBAL", shown.stderr)
+    rules = shown.texts(f"{domain}/channels/channel/events/event/type")
+    check(sorted(rules) == ["PROBE", "SYSCALL", "SYSCALL", "TRACEPOINT"], rules)
+    rule = "trigger/condition/condition_event_rule_matches/event_rule"
+    added = mi.ask("add-trigger", "--name=k", "--condition=event-rule-matches", "--type=kernel:syscall:entry",
+                   "--name=openat", "--action=notify")
+    check(added.text(f"{rule}/event_rule_kernel_syscall/emission_site") == "entry", added.stderr)
+    mi.ask("remove-trigger", "k")
+    mi.ask("destroy", "mi")
 
 
 def test_list_active():
@@ -4480,7 +4508,7 @@ def test_labels():
     check("did you mean 'O_CREAT'?" in shown[0]["why"], shown)
 
 
-TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_time_set, test_clock, test_one_command, test_latency, test_why, test_samples, test_samples_killed, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_mi, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_time_set, test_clock, test_one_command, test_latency, test_why, test_samples, test_samples_killed, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_late_contexts, test_preemptible, test_track, test_follow, test_follow_changes, test_own_daemons, test_argv, test_cgroup, test_places, test_modules_come, test_modules_killed, test_fetch, test_programs, test_replaced, test_other_root, test_points, test_filters, test_filter_changes, test_sampling, test_counted_keys,
          test_symbols, test_provider, test_traced, test_bytes, test_ftrace, test_ftrace_functions, test_channel_of_module, test_stats, test_triggers, test_triggers_modules, test_triggers_captures, test_triggers_ends, test_triggers_places, test_triggers_pairs, test_triggers_storm, test_triggers_killed, test_triggers_wake, test_text, test_text_live, test_text_requests, test_control_file, test_control_refused, test_text_forms, test_text_overwritten, test_state, test_changes, test_kvm, test_kvm_guest, test_doctor, test_saved, test_flush, test_group, test_outputs, test_labels, test_ctf_2, test_designs, test_kernel_consumer, test_rotate_both, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_snapshot, test_recorder, test_snapshot_discard, test_overwrite, test_remember, test_snapshot_large, test_flight, test_disable_kind, test_disable_taken_over, test_kill_all, test_viewer, test_no_module, test_not_root, test_rights)

@@ -264,9 +264,9 @@ static struct json_object *mi_disable_rotation(struct mi_answer *answer)
 {
 	struct ctl *ctl = answer->ctl;
 	const char *option = mi_option(ctl, "--session"), *letter = mi_option(ctl, "-s");
-	char *name AUTO_FREE = target_session(ctl, option ? option :
-						   letter ? letter :
-							    operand(ctl, 0));
+	const char *given = option ? option : letter ? letter : operand(ctl, 0);
+	char *name AUTO_FREE =
+		target_session(ctl, answer->record ? json_str(answer->record, "session") : given);
 	struct json_object *before =
 		answer->before && name ? target_find(answer->before, name) : NULL;
 
