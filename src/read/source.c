@@ -128,7 +128,7 @@ static bool read_uuid(const char *text, uint8_t ret[16])
 	return true;
 }
 
-/* Metadata without problems, of which nothing but comments is beside declarations. */
+/* The metadata had no problem. A form has one environment, behind the UUID, and no remarks. */
 static void keep_form(struct source_forms *forms, const char *text, size_t len,
 		      const struct ctf_trace_class *tc)
 {

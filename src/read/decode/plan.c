@@ -839,39 +839,45 @@ static inline const uint8_t *pass_steps(struct reader *r, const struct plan_step
 	}
 }
 
+/* The event at @at. Return: behind it; NULL: it can't be passed so. */
+static inline const uint8_t *count_event(struct reader *r, const struct ctf_stream_class *sc,
+					 struct plan_counts *counts, const uint8_t *at,
+					 const uint8_t *end)
+{
+	const struct header_plan *plan = sc->header_plan;
+	uint64_t word = load64(at), tag = bits_of(word, 0, plan->tag_bits), id, now;
+	const struct header_form *form = find_form(plan, tag);
+	const struct ctf_event_class *ec;
+
+	if (!form)
+		return NULL;
+	id = bits_of(word, form->id_at, form->id_bits);
+	now = clock_extend(r->clock, bits_of(word, form->clock_at, form->clock_bits),
+			   form->clock_bits);
+	ec = id < sc->nr_by_id ? sc->by_id[id] : NULL;
+	if (!ec || !ec->skipped || (form->size & 7 && !ec->skipped->is_aligned) ||
+	    now < counts->last || now > counts->until)
+		return NULL;
+	r->slots[plan->slot] = tag;
+	at = pass_steps(r, ec->skipped->steps, at + (form->size + 7u) / 8, end);
+	if (!at)
+		return NULL;
+	plan_count_one(counts, ec->number, now);
+	r->clock = now;
+	return at;
+}
+
 /* Headers and events begin at bytes. */
 void plan_count(struct reader *r, const struct ctf_stream_class *sc, struct plan_counts *counts)
 {
-	const struct header_plan *plan = sc->header_plan;
-	const uint8_t *at = r->bytes + (r->pos >> 3) - r->base;
+	const uint8_t *at = r->bytes + (r->pos >> 3) - r->base, *behind = at;
 	const uint8_t *end = r->bytes + (r->end >> 3) - r->base;
-	uint64_t clock = r->clock;
 
-	if (!plan || plan->align != 8 || (r->pos & 7) || at > end)
+	if (!sc->header_plan || sc->header_plan->align != 8 || (r->pos & 7) || at > end)
 		return;
-	while ((size_t)(end - at) >= sizeof(uint64_t)) {
-		uint64_t word = load64(at), tag = bits_of(word, 0, plan->tag_bits), id, now;
-		const struct header_form *form = find_form(plan, tag);
-		const struct ctf_event_class *ec;
-		const uint8_t *behind;
-
-		if (!form)
-			break;
-		id = bits_of(word, form->id_at, form->id_bits);
-		now = clock_extend(clock, bits_of(word, form->clock_at, form->clock_bits),
-				   form->clock_bits);
-		ec = id < sc->nr_by_id ? sc->by_id[id] : NULL;
-		if (!ec || !ec->skipped || (form->size & 7 && !ec->skipped->is_aligned) ||
-		    now < counts->last || now > counts->until)
-			break;
-		r->slots[plan->slot] = tag;
-		behind = pass_steps(r, ec->skipped->steps, at + (form->size + 7u) / 8, end);
-		if (!behind)
-			break;
-		plan_count_one(counts, ec->number, now);
-		clock = now;
+	while (behind && (size_t)(end - behind) >= sizeof(uint64_t)) {
 		at = behind;
+		behind = count_event(r, sc, counts, at, end);
 	}
-	r->clock = clock;
-	r->pos = (r->base + (uint64_t)(at - r->bytes)) * 8;
+	r->pos = (r->base + (uint64_t)((behind ?: at) - r->bytes)) * 8;
 }
