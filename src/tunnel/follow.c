@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "known.h"
 
-#define MINOR 4u /* sessions are listed as struct view_session_entry */
 #define MAX_REQUEST sizeof(struct view_connect)
 #define MAX_LISTED 100000u
+#define MAX_NAME 65536u /* of a session or host; it is cut */
 #define MAX_TEXT (64u << 20)	     /* metadata that the viewer has not requested */
 #define MAX_LEN (1u << 20)	     /* of a packet's bytes, requested at once */
 #define MAX_QUEUED_BYTES (64u << 20) /* bytes of packets, of all streams together */
@@ -35,6 +35,8 @@ struct follow {
 	int fd; /* the viewer's */
 	struct known known;
 	struct view_connect hello; /* the viewer's, with our version */
+	uint32_t minor;		   /* that was agreed with the viewer */
+	uint32_t relay_minor;	   /* with the relay, of this connection */
 	bool greeted, created;
 	bool is_incomplete; /* the view lacks events, and the log has the reason */
 
@@ -90,7 +92,10 @@ static int relay_greet(struct follow *f, struct view_connect *reply)
 
 	if (ret == 0)
 		ret = link_read(f->link, reply, sizeof(*reply));
-	return ret == 0 && be32toh(reply->major) != VIEW_MAJOR ? -EPROTO : ret;
+	if (ret < 0)
+		return ret;
+	f->relay_minor = MIN(be32toh(reply->minor), be32toh(f->hello.minor));
+	return be32toh(reply->major) != VIEW_MAJOR ? -EPROTO : 0;
 }
 
 static int relay_create(struct follow *f, uint32_t *ret_status)
@@ -100,11 +105,65 @@ static int relay_create(struct follow *f, uint32_t *ret_status)
 	return ret < 0 ? ret : link_read(f->link, ret_status, sizeof(*ret_status));
 }
 
+/* To a field in which it is cut. */
+static int read_name(struct follow *f, uint32_t bytes, char *field, size_t room)
+{
+	AUTO_FREE char *name = bytes <= MAX_NAME ? xalloc(bytes + 1) : NULL;
+	int ret = name ? link_read(f->link, name, bytes) : -EPROTO;
+
+	if (ret == 0)
+		memcpy(field, name, MIN(bytes, room - 1));
+	return ret;
+}
+
+/* @ret_format: as in struct view_session_long. */
+static int read_session(struct follow *f, struct view_session_entry *ret, uint32_t *ret_format)
+{
+	struct view_session_long entry;
+	int error;
+
+	*ret_format = 0;
+	if (f->relay_minor < VIEW_MINOR_LONG_NAMES)
+		return link_read(f->link, ret, sizeof(*ret));
+	error = link_read(f->link, &entry, sizeof(entry));
+	if (error < 0)
+		return error;
+	*ret_format = entry.format;
+	*ret = (struct view_session_entry){ .id = entry.id,
+					    .period_us = entry.period_us,
+					    .viewers = entry.viewers,
+					    .streams = entry.streams };
+	error = read_name(f, be32toh(entry.host_bytes), ret->host, sizeof(ret->host));
+	return error ? error :
+		       read_name(f, be32toh(entry.name_bytes), ret->name, sizeof(ret->name));
+}
+
+static void out_session(struct follow *f, const struct view_session_entry *entry, uint32_t format)
+{
+	size_t host = strnlen(entry->host, sizeof(entry->host));
+	size_t name = strnlen(entry->name, sizeof(entry->name));
+	struct view_session_long head = { .id = entry->id,
+					  .period_us = entry->period_us,
+					  .viewers = entry->viewers,
+					  .streams = entry->streams,
+					  .host_bytes = htobe32((uint32_t)host),
+					  .name_bytes = htobe32((uint32_t)name),
+					  .format = format };
+
+	if (f->minor < VIEW_MINOR_LONG_NAMES) {
+		out_add(f, entry, sizeof(*entry));
+		return;
+	}
+	out_add(f, &head, sizeof(head));
+	out_add(f, entry->host, host);
+	out_add(f, entry->name, name);
+}
+
 /* @to_viewer: answer with the list. */
 static int relay_list(struct follow *f, bool to_viewer)
 {
 	struct view_session_entry entry;
-	uint32_t nr;
+	uint32_t nr, format;
 	int ret = link_request(f->link, VIEW_LIST_SESSIONS, NULL, 0);
 
 	if (ret == 0)
@@ -118,14 +177,14 @@ static int relay_list(struct follow *f, bool to_viewer)
 	for (uint32_t i = 0; i < be32toh(nr) && ret == 0; i++) {
 		const struct known_session *session;
 
-		ret = link_read(f->link, &entry, sizeof(entry));
+		ret = read_session(f, &entry, &format);
 		session = ret == 0 ? known_list(&f->known, &entry) : NULL;
 		if (ret == 0 && !session)
 			return -EPROTO;
 		if (session)
 			entry.id = htobe64(session->id);
 		if (session && to_viewer)
-			out_add(f, &entry, sizeof(entry));
+			out_session(f, &entry, format);
 	}
 	return ret;
 }
@@ -393,12 +452,13 @@ static int tunnel_on_connect(struct follow *f)
 	int ret;
 
 	memcpy(&f->hello, f->body, sizeof(f->hello));
-	f->hello.minor = htobe32(MIN(be32toh(f->hello.minor), MINOR));
+	f->hello.minor = htobe32(MIN(be32toh(f->hello.minor), VIEW_MINOR));
 	ret = relay_greet(f, &reply);
 	if (ret < 0)
 		return ret;
 	f->greeted = true;
-	reply.minor = htobe32(MIN(be32toh(reply.minor), be32toh(f->hello.minor)));
+	f->minor = f->relay_minor;
+	reply.minor = htobe32(f->minor);
 	out_add(f, &reply, sizeof(reply));
 	return 0;
 }
