@@ -99,10 +99,32 @@ static int unpack(char *text, size_t *len, bool big, const char *where, struct r
 	return 0;
 }
 
+/* Of CTF 2: sizes and checksums of this project are white space, which stays there. */
+static void check_parts(const char *text, size_t len, const char *where, struct reporter *reporter)
+{
+	struct metapacket part;
+
+	for (size_t at = 0; at < len; at += part.bytes) {
+		const uint8_t *bytes = (const uint8_t *)text + at;
+
+		if (!metapacket_parse(bytes, MIN(len - at, METAPACKET_PEEK_BYTES), &part) ||
+		    !part.ctf_2)
+			return;
+		if (part.bytes > len - at) {
+			report_note(reporter, "%s: its last part is not complete (yet)", where);
+			return;
+		}
+		if (metapacket_is_damaged(bytes + part.head_bytes, part.text_bytes))
+			report(reporter, "%s: the checksum of its part at byte %zu is wrong", where,
+			       at);
+	}
+}
+
 int metadata_unpack(char *text, size_t *len, const char *where, struct reporter *reporter)
 {
 	bool big;
 
+	check_parts(text, *len, where, reporter);
 	if (*len >= 4 && is_magic(text, &big))
 		return unpack(text, len, big, where, reporter);
 	return 0;

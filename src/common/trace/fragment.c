@@ -401,25 +401,6 @@ static void fragment_role(FILE *f, bool *first, const char *name, unsigned int b
 	fputs("}}", f);
 }
 
-#define PREAMBLE "{\"type\":\"preamble\",\"version\":2,\"uuid\":["
-
-bool fragment_uuid(const char *text, size_t len, uint8_t ret[16])
-{
-	char numbers[METADATA_UUID_NUMBERS + 1], own[METADATA_UUID_NUMBERS + 1], *rest = numbers;
-
-	if (len < strlen(PREAMBLE) + METADATA_UUID_NUMBERS ||
-	    memcmp(text, PREAMBLE, strlen(PREAMBLE)) != 0)
-		return false;
-	memcpy(numbers, text + strlen(PREAMBLE), METADATA_UUID_NUMBERS);
-	numbers[METADATA_UUID_NUMBERS] = '\0';
-	for (int i = 0; i < 16; i++) {
-		ret[i] = (uint8_t)strtoul(rest, &rest, 10);
-		rest += *rest == ',';
-	}
-	metadata_uuid_numbers(ret, own);
-	return memcmp(text + strlen(PREAMBLE), own, METADATA_UUID_NUMBERS) == 0;
-}
-
 /* Numbers of one width: a copy of the trace has another UUID at the same place. */
 static void fragment_preamble(FILE *f, const uint8_t *uuid)
 {
@@ -427,7 +408,7 @@ static void fragment_preamble(FILE *f, const uint8_t *uuid)
 
 	metadata_uuid_numbers(uuid, text);
 	fprintf(f,
-		"%c" PREAMBLE "%s],\"attributes\":{\"" FRAGMENT_ATTRIBUTES
+		"%c" METAPACKET_PREAMBLE "%s],\"attributes\":{\"" FRAGMENT_ATTRIBUTES
 		"\":{\"packets\":%u}}",
 		METAPACKET_SEPARATOR, text, PACKET_FORM);
 	fragment_end(f);

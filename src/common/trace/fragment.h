@@ -30,10 +30,6 @@ void fragment_type(FILE *f, const char *name, const struct layout_field *field);
 /** A remark, as an attribute of a type that no field has. @nr: no other of the trace has it. */
 void fragment_remark(FILE *f, const char *remark, uint64_t nr);
 
-/** The UUID of a preamble, which fragment_head() wrote. @text: from its first brace on. Return:
- *  whether there is one. */
-bool fragment_uuid(const char *text, size_t len, uint8_t ret[16]) MUST_CHECK;
-
 /** A string literal. Bytes that are no UTF-8 become \xNN, in the string. */
 void fragment_text(FILE *f, const char *s);
 

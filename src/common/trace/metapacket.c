@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "crc32c.h"
-#include "fragment.h"
 
 _Static_assert(sizeof(struct metapacket_header) == 37, "layout of a file");
 _Static_assert(sizeof(struct metapacket_spaces) == 17, "layout of a file");
@@ -93,6 +92,29 @@ bool metapacket_is_damaged(const void *text, size_t len)
 	return memcmp(trailer, own, METAPACKET_TRAILER_BYTES) != 0;
 }
 
+/* Of the preamble: 16 numbers, each of three characters, with a comma between two. */
+static bool get_uuid(const char *text, size_t len, uint8_t ret[16])
+{
+	const char *at = text + strlen(METAPACKET_PREAMBLE);
+
+	if (len < strlen(METAPACKET_PREAMBLE) + 16 * 4 ||
+	    memcmp(text, METAPACKET_PREAMBLE, strlen(METAPACKET_PREAMBLE)) != 0)
+		return false;
+	for (int i = 0; i < 16; i++, at += 4) {
+		unsigned int number = 0;
+
+		for (int digit = 0; digit < 3; digit++) {
+			if (at[digit] != ' ' && (at[digit] < '0' || at[digit] > '9'))
+				return false;
+			number = at[digit] == ' ' ? 0 : 10 * number + (unsigned int)(at[digit] - '0');
+		}
+		if (number > UINT8_MAX || at[3] != (i == 15 ? ']' : ','))
+			return false;
+		ret[i] = (uint8_t)number;
+	}
+	return true;
+}
+
 static bool parse_spaces(const uint8_t *bytes, size_t len, struct metapacket *ret)
 {
 	struct metapacket_spaces head;
@@ -102,8 +124,7 @@ static bool parse_spaces(const uint8_t *bytes, size_t len, struct metapacket *re
 	    ret->bytes < sizeof(head) + METAPACKET_TRAILER_BYTES)
 		return false;
 	ret->ctf_2 = true;
-	ret->has_uuid = fragment_uuid((const char *)bytes + sizeof(head), len - sizeof(head),
-				      ret->uuid);
+	ret->has_uuid = get_uuid((const char *)bytes + sizeof(head), len - sizeof(head), ret->uuid);
 	ret->head_bytes = sizeof(head);
 	ret->text_bytes = ret->bytes - (uint32_t)sizeof(head);
 	return true;

@@ -21,6 +21,8 @@
 
 #define METAPACKET_MAGIC 0x75d11d57u
 #define METAPACKET_SEPARATOR '\x1e' /* of fragments */
+/* The first fragment of CTF 2 begins so; the UUID's numbers follow, metadata_uuid_numbers(). */
+#define METAPACKET_PREAMBLE "{\"type\":\"preamble\",\"version\":2,\"uuid\":["
 
 /** Header in CTF 1.8. */
 struct metapacket_header {
