@@ -22,6 +22,7 @@
 #define ARCHIVES "archives" /* directory of all archives, see con_turn */
 #define ARCHIVE_DEPTH (CHUNK_MAX_DEPTH + 2) /* with its own directory, and index/ */
 #define STORE_TIMEOUT_NS 5000000000ull /* while the relay's store takes nothing */
+#define RECLAIM_PATIENCE_NS 2000000000ull /* a user waits */
 #define DRAIN_TIMEOUT_NS 10000000000ull /* while a relay that is back takes something */
 
 /* --- identity ------------------------------------------------------------------
@@ -565,7 +566,8 @@ static bool do_reclaim(struct worker *w, struct job *job)
 	w->awaited = false;
 	list_for_each(set, &w->sets, node)
 		if (reclaim->all || set->config.stream_class == reclaim->stream_class)
-			reclaim->left += ringset_reclaim(set, reclaim->age_ns, &reclaim->bytes);
+			reclaim->left += ringset_reclaim(set, reclaim->age_ns, RECLAIM_PATIENCE_NS,
+							 &reclaim->bytes);
 	return true;
 }
 

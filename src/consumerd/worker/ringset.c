@@ -22,6 +22,7 @@
 
 #define DAMAGE_PERIOD_NS 1000000000u
 #define RECLAIM_PERIOD_NS 250000000u
+#define RECLAIM_PATIENCE_NS 50000000u /* rings fill up meanwhile */
 
 struct ringset *ringset_find(const struct list_node *sets, uint64_t id)
 {
@@ -591,35 +592,123 @@ static bool ringset_gives_memory_back(const struct ringset *set)
 	return set->streams[0].reader.reclaim.passed_ns && set->sparse >= 0;
 }
 
-/** struct reclaiming - of a thread that runs on one CPU after the other, while the worker waits. */
-struct reclaiming {
-	struct ringset *set;
+/**
+ * struct visit - of a thread that gives memory of one ring back, on the ring's CPU, while the worker
+ * waits. Another thread may keep the CPU for itself: then the worker abandons this one, which frees
+ * the structure.
+ */
+struct visit {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct ring_reader *reader;
 	uint64_t age_ns, now;
-	uint32_t left; /* rings */
+	int cpu;
+	bool ended, abandoned;
+	bool complete; /* no memory is left */
 };
 
-static void *ringset_reclaim_run(void *data)
+static uint32_t abandoned_visits; /* whose threads have not ended */
+
+static bool visit_go(const struct visit *visit)
 {
-	struct reclaiming *job = data;
-	const uint32_t nr = job->set->mem.desc.nr_rings;
-	cpu_set_t *cpus = CPU_ALLOC(nr);
-	uint64_t ignored;
+	const size_t size = CPU_ALLOC_SIZE(visit->cpu + 1);
+	cpu_set_t *cpus = CPU_ALLOC(visit->cpu + 1);
+	bool there = false;
 
-	for (uint32_t i = 0; i < nr; i++) {
-		struct ring_reader *reader = &job->set->streams[i].reader;
-
-		if (!reclaim_is_due(reader, job->age_ns, job->now, &ignored))
-			continue;
-		if (cpus) {
-			CPU_ZERO_S(CPU_ALLOC_SIZE(nr), cpus);
-			CPU_SET_S(i, CPU_ALLOC_SIZE(nr), cpus);
-		}
-		if (!cpus || sched_setaffinity(0, CPU_ALLOC_SIZE(nr), cpus) < 0 ||
-		    !reclaim_free(reader, job->age_ns, job->now, (int)i))
-			job->left++;
+	if (cpus) {
+		CPU_ZERO_S(size, cpus);
+		CPU_SET_S(visit->cpu, size, cpus);
+		there = sched_setaffinity(0, size, cpus) == 0;
 	}
 	CPU_FREE(cpus);
+	return there;
+}
+
+static void visit_free(struct visit *visit)
+{
+	pthread_cond_destroy(&visit->changed);
+	pthread_mutex_destroy(&visit->lock);
+	free(visit);
+}
+
+static void *visit_run(void *data)
+{
+	struct visit *visit = data;
+	bool there = visit_go(visit), abandoned;
+
+	pthread_mutex_lock(&visit->lock);
+	abandoned = visit->abandoned;
+	if (there && !abandoned)
+		visit->complete =
+			reclaim_free(visit->reader, visit->age_ns, visit->now, visit->cpu);
+	visit->ended = true;
+	pthread_cond_signal(&visit->changed);
+	pthread_mutex_unlock(&visit->lock);
+	if (abandoned) {
+		__atomic_sub_fetch(&abandoned_visits, 1, __ATOMIC_RELAXED);
+		visit_free(visit);
+	}
 	return NULL;
+}
+
+/* The thread holds the lock while it uses the reader. Return: whether the memory was given back. */
+static bool visit_await(struct visit *visit, uint64_t until_ns)
+{
+	const struct timespec at = { (time_t)(until_ns / 1000000000u),
+				     (long)(until_ns % 1000000000u) };
+	bool ended, complete;
+
+	pthread_mutex_lock(&visit->lock);
+	while (!visit->ended &&
+	       pthread_cond_clockwait(&visit->changed, &visit->lock, CLOCK_MONOTONIC, &at) == 0)
+		;
+	ended = visit->ended;
+	complete = visit->complete;
+	visit->abandoned = !ended;
+	if (!ended)
+		__atomic_add_fetch(&abandoned_visits, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&visit->lock);
+	if (ended)
+		visit_free(visit);
+	return complete;
+}
+
+static bool ringset_reclaim_ring(struct ringset *set, uint32_t ring, uint64_t age_ns,
+				 uint64_t now, uint64_t until_ns)
+{
+	struct visit *visit;
+
+	if (now_ns() >= until_ns || __atomic_load_n(&abandoned_visits, __ATOMIC_RELAXED))
+		return false;
+	visit = xalloc(sizeof(*visit));
+	visit->reader = &set->streams[ring].reader;
+	visit->age_ns = age_ns;
+	visit->now = now;
+	visit->cpu = (int)ring;
+	pthread_mutex_init(&visit->lock, NULL);
+	pthread_cond_init(&visit->changed, NULL);
+	if (thread_start(NULL, visit_run, visit) == 0)
+		return visit_await(visit, until_ns);
+	visit_free(visit);
+	return false;
+}
+
+uint32_t ringset_reclaim(struct ringset *set, uint64_t age_ns, uint64_t patience_ns,
+			 uint64_t *bytes)
+{
+	uint64_t now = now_ns(), until = now + patience_ns, before, after, ignored;
+	uint32_t left = 0;
+
+	if (!ringset_gives_memory_back(set))
+		return set->exclusive ? set->mem.desc.nr_rings : 0;
+	before = ringset_allocated(set);
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		if (reclaim_is_due(&set->streams[i].reader, age_ns, now, &ignored) &&
+		    !ringset_reclaim_ring(set, i, age_ns, now, until))
+			left++;
+	after = ringset_allocated(set);
+	*bytes += before - MIN(before, after);
+	return left;
 }
 
 static bool ringset_reclaim_is_due(const struct ringset *set, uint64_t age_ns, uint64_t now,
@@ -636,25 +725,6 @@ static bool ringset_reclaim_is_due(const struct ringset *set, uint64_t age_ns, u
 	return any;
 }
 
-uint32_t ringset_reclaim(struct ringset *set, uint64_t age_ns, uint64_t *bytes)
-{
-	uint64_t before = ringset_allocated(set), after;
-	struct reclaiming job = { .set = set, .age_ns = age_ns, .now = now_ns() };
-	pthread_t thread;
-	uint64_t ignored;
-
-	if (!ringset_gives_memory_back(set))
-		return set->exclusive ? set->mem.desc.nr_rings : 0;
-	if (!ringset_reclaim_is_due(set, age_ns, job.now, &ignored))
-		return 0;
-	if (thread_start(&thread, ringset_reclaim_run, &job) < 0)
-		return set->mem.desc.nr_rings;
-	pthread_join(thread, NULL);
-	after = ringset_allocated(set);
-	*bytes += before - MIN(before, after);
-	return job.left;
-}
-
 uint64_t ringset_reclaim_due(struct ringset *set, uint64_t now)
 {
 	uint64_t due, bytes = 0;
@@ -666,7 +736,7 @@ uint64_t ringset_reclaim_due(struct ringset *set, uint64_t now)
 	if (!ringset_reclaim_is_due(set, set->reclaim_ns, now, &due))
 		return due;
 	set->reclaim_next_ns = now + RECLAIM_PERIOD_NS;
-	if (ringset_reclaim(set, set->reclaim_ns, &bytes))
+	if (ringset_reclaim(set, set->reclaim_ns, RECLAIM_PATIENCE_NS, &bytes))
 		set->reclaim_next_ns += set->reclaim_ns;
 	return set->reclaim_next_ns;
 }

@@ -125,9 +125,10 @@ void ringset_clear_state(struct ringset *set, uint32_t bits);
 void ringset_set_waiting(struct ringset *set, bool waiting);
 
 /** Give the memory of sub-buffers back whose records were released @age_ns ago, or longer.
- *  @bytes: is added to. Return: number of rings where some still have it; none of sets where all
- *  keep it. */
-uint32_t ringset_reclaim(struct ringset *set, uint64_t age_ns, uint64_t *bytes);
+ *  @patience_ns: it waits so long for the CPUs of the rings. @bytes: is added to. Return: number of
+ *  rings where some still have it. */
+uint32_t ringset_reclaim(struct ringset *set, uint64_t age_ns, uint64_t patience_ns,
+			 uint64_t *bytes);
 /** The same by the set's own age, if it is time. Return: when it is the next time. */
 uint64_t ringset_reclaim_due(struct ringset *set, uint64_t now);
 
