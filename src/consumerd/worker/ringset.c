@@ -593,7 +593,7 @@ static bool ringset_gives_memory_back(const struct ringset *set)
 }
 
 /**
- * struct visit - of a thread that gives memory of one ring back, on the ring's CPU, while the worker
+ * struct visit - of a thread that gives memory of one ring back, on its CPU, while the worker
  * waits. Another thread may keep the CPU for itself: then the worker abandons this one, which frees
  * the structure.
  */
