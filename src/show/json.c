@@ -185,9 +185,11 @@ static void view_json_put_time(struct printer *p, int64_t ns)
 {
 	struct pen *pen = &p->pen;
 	char *to = pen_room(pen, PRINT_TIME_ROOM + sizeof(p->seconds) + 64);
+	char five[8];
 
 	memcpy(to, "{\"time\":\"", 9);
 	to = print_clock(p, to + 9, ns, "%Y-%m-%dT%H:%M:%S", true);
+	memcpy(five, to - 5, sizeof(five));
 	memcpy(to, "Z\",\"ns\":", 8);
 	to += 8;
 	if (!p->seconds_len) {
@@ -199,7 +201,7 @@ static void view_json_put_time(struct printer *p, int64_t ns)
 	memcpy(to, p->seconds, sizeof(p->seconds));
 	to += p->seconds_len;
 	memcpy(to, p->tick_text + p->tick_len - 4, 4);
-	pen_put_five(to + 4, (uint32_t)(ns - p->tick_ns));
+	memcpy(to + 4, five, sizeof(five));
 	to[9] = '"';
 	pen->used = (size_t)(to + 10 - pen->buf);
 }

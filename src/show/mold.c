@@ -168,7 +168,7 @@ static void mold_find_hex(struct printer *printer, struct mold_part *part,
 		part->way = MOLD_HEX;
 }
 
-/* What texts of a run are made of. @from, @to: bytes of its values, behind an address of number
+/* A description of the texts of a run. @from, @to: bytes of its values, behind an address of number
  * @base; @size: of all of them. */
 struct mold_run {
 	uint8_t bytes[MEMO_FORM_MOST];

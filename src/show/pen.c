@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "pen.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>

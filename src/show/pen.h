@@ -7,6 +7,7 @@
 #ifndef SHOW_PEN_H
 #define SHOW_PEN_H
 
+#include <endian.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,14 +108,24 @@ static inline void pen_char(struct pen *pen, char c)
 /** The two digits of each number below 100. */
 extern const char pen_pairs[201];
 
-/** Write a number below 10^5 with leading zeros, to memory for 5. */
-static inline void pen_put_five(char *to, uint32_t v)
+/** The digits of a number below 10^5 with leading zeros, and 3 NULs, as they are in memory. */
+static inline uint64_t pen_five(uint32_t v)
 {
 	uint32_t low = v % 10000;
+	uint16_t high_pair, low_pair;
 
-	*to = (char)('0' + v / 10000);
-	memcpy(to + 1, &pen_pairs[low / 100 * 2], 2);
-	memcpy(to + 3, &pen_pairs[low % 100 * 2], 2);
+	memcpy(&high_pair, &pen_pairs[low / 100 * 2], 2);
+	memcpy(&low_pair, &pen_pairs[low % 100 * 2], 2);
+	return htole64((uint64_t)('0' + v / 10000) | (uint64_t)le16toh(high_pair) << 8 |
+		       (uint64_t)le16toh(low_pair) << 24);
+}
+
+/** Write them, to memory for 8. */
+static inline void pen_put_five(char *to, uint32_t v)
+{
+	uint64_t digits = pen_five(v);
+
+	memcpy(to, &digits, sizeof(digits));
 }
 
 /** pen_put_u64() of a number of five or more digits. */

@@ -141,7 +141,7 @@ void print_value_brief(struct pen *pen, const struct value *value);
 void print_fields_brief(struct pen *pen, const struct value *value);
 
 #define PRINT_TICK_NS 100000u
-#define PRINT_TIME_ROOM (sizeof(((struct printer *)0)->tick_text) + 5)
+#define PRINT_TIME_ROOM (sizeof(((struct printer *)0)->tick_text) + 8)
 
 /** print_clock() in another tick than before. */
 void print_other_tick(struct printer *printer, int64_t ns, const char *format, bool gmt);

@@ -34,6 +34,10 @@ enum {
  *	bytes before it that describe its source. PACKET_SHOWN_MORE more bytes can be read.
  */
 struct packet {
+	/* that each event needs: behind those of its feed */
+	struct ctf_stream_class *sc;
+	char *shown;
+	size_t shown_len, shown_source;
 	uint64_t offset;
 	uint64_t size;
 	uint64_t content_bits;
@@ -49,12 +53,9 @@ struct packet {
 	uint64_t crc32c;
 	uint64_t cpu;
 	uint64_t lost[VIEW_NR_LOST];
-	struct ctf_stream_class *sc;
 	struct values context;
 	uint8_t *head;
 	size_t head_size;
-	char *shown;
-	size_t shown_len, shown_source;
 	const char *why;
 };
 
