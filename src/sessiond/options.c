@@ -25,7 +25,7 @@ enum {
 #define CONSUMER "there is one ltt-consumerd; set its path with --consumerd-path"
 #define CONSUMER_LIBRARY "ltt-consumerd needs no libraries of its own"
 #define CONSUMER_SOCKET "ltt-consumerd inherits its sockets, which have no paths"
-#define AGENT "Java and Python loggers can't be traced yet"
+#define AGENT "messages of loggers are recorded through libltt, without a port"
 #define NOTIFIER "triggers are not there yet"
 #define VERBOSE "use -vv: ltt-consumerd then logs more, too"
 #define LIST "see --help"

@@ -542,6 +542,9 @@ static enum status add_trigger_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "missing --condition=TYPE");
 	else if (!o->nr_actions)
 		err_set(&ctl->err, ERR_INVALID, "missing --action=TYPE");
+	else if ((built.loggers || built.calls) && o->condition != LTT_CTL_IF_EVENT)
+		err_set(&ctl->err, ERR_INVALID,
+			"--type is of --condition=event-rule-matches: put it behind that");
 	else if (add_trigger_check_owner(ctl, built.owner) == 0 &&
 		 (!built.level || add_trigger_take_level(ctl, built.level) == 0) &&
 		 (!built.calls || add_trigger_name_calls(ctl) == 0) &&
