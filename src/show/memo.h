@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MEMO_TEXTS_BITS 9u
+#define MEMO_TEXTS_BITS 11u
 #define MEMO_TEXT 80u /* bytes of a text */
 #define MEMO_KEY_LEAST 8u
 #define MEMO_KEY_MOST 32u
