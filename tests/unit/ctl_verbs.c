@@ -346,7 +346,7 @@ static void lists(void)
 	EXPECT("lttctl export-maps -s demo --format=csv", 1, "", "is not sqlite");
 	EXPECT_PART("lttctl list demo --map-channel=hits", 0, "Map channel hits (user): 1 of 1 keys");
 	EXPECT("lttctl list --map-channel=hits", 1, "", "lttctl list SESSION --map-channel=NAME");
-	EXPECT("lttctl help metadata", 5, "", "metadata: nothing can be regenerated");
+	EXPECT("lttctl help metadata", 5, "", "metadata: 'regenerate metadata' does it");
 	EXPECT("lttctl list -f", 1, "", "lttctl list -u --fields");
 	EXPECT("lttctl list demmo", 1, "", "did you mean 'demo'?");
 	ctl_model.problem = "the disk is full";

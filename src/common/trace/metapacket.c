@@ -106,9 +106,8 @@ static bool get_uuid(const char *text, size_t len, uint8_t ret[16])
 		for (int digit = 0; digit < 3; digit++) {
 			if (at[digit] != ' ' && (at[digit] < '0' || at[digit] > '9'))
 				return false;
-			number = 10 * number;
 			if (at[digit] != ' ')
-				number += (unsigned int)(at[digit] - '0');
+				number = 10 * number + (unsigned int)(at[digit] - '0');
 		}
 		if (number > UINT8_MAX || at[3] != (i == 15 ? ']' : ','))
 			return false;
