@@ -10,15 +10,15 @@
 #include "ctl/session/target.h"
 
 static struct {
-	struct domain_options domain;
 	char *session, *age;
-	int all, no_wait;
+	int user, kernel, all, no_wait;
 } opt;
 
 static uint64_t age_us;
 
 static const struct poptOption options[] = {
-	OPTIONS_DOMAIN(opt.domain),
+	OPTION_FLAG("userspace", 'u', &opt.user, "of applications (the default)"),
+	OPTION_FLAG("kernel", 'k', &opt.kernel, "refused: those of the kernel keep their memory"),
 	OPTION_SESSION(&opt.session),
 	OPTION_FLAG("all", 'a', &opt.all, "of all channels"),
 	OPTION_TEXT("older-than", 0, &opt.age, "only where events were written so long ago",
@@ -29,7 +29,7 @@ static const struct poptOption options[] = {
 
 static int reclaim_memory_refuse(struct ctl *ctl)
 {
-	if (opt.domain.kernel)
+	if (opt.kernel)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "an event of the kernel can't wait for memory, so that its buffers "
 			       "keep theirs; use -u");
@@ -49,12 +49,8 @@ static int reclaim_memory_refuse(struct ctl *ctl)
 
 static enum status reclaim_memory_check(struct ctl *ctl)
 {
-	enum status status = domain_any(&opt.domain) ? domain_check(ctl, &opt.domain) : STATUS_OK;
-
 	age_us = 0;
-	if (status == STATUS_OK && reclaim_memory_refuse(ctl) != 0)
-		status = STATUS_ERROR;
-	return status;
+	return reclaim_memory_refuse(ctl) != 0 ? STATUS_ERROR : STATUS_OK;
 }
 
 /* @channel: NULL: all. */
