@@ -83,7 +83,7 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		  "Limit for each user but root; NUMBER may end in k, M, G; 0: no limit",
 		  "NAME=NUMBER" },
 		{ "default-trace-format", 0, POPT_ARG_STRING, NULL, OPT_FORMAT,
-		  "Of sessions without --trace-format: ctf-1.8 (default) or ctf-2", "FORMAT" },
+		  "Of sessions that name none: ctf-1.8 (default) or ctf-2", "FORMAT" },
 		{ "exit-idle", 0, POPT_ARG_STRING, NULL, OPT_EXIT_IDLE,
 		  "End after this time without a session and a client, such as 5m",
 		  "PERIOD" },
