@@ -11,8 +11,6 @@
 #include "trace/metadata.h"
 
 #define CHECK_US 3000000u
-#define SET_LEAST_NS 1000000	   /* less is the error of the readings */
-#define SET_UNSEEN_NS 1000000000 /* less can be NTP's slewing since the session's start */
 #define AGAIN_US (WATCH_AGAIN_NS / 1000 + 100000)
 
 static bool has_counter(const struct session *session)
@@ -145,7 +143,7 @@ static void clock_check_time_set(struct loop_fd *source, uint32_t events)
 	(void)!read(source->fd, &times, sizeof(times));
 	(void)!clock_check_arm(source->fd);
 	list_for_each(session, &sd->sessions.list, node)
-		nr += run_clock_set(session->run, SET_LEAST_NS);
+		nr += run_clock_set(session->run);
 	if (nr)
 		log_info("clock: the time of day was set; it is noted in the traces of %u session%s",
 			 nr, nr == 1 ? "" : "s");
@@ -205,7 +203,7 @@ void clock_check_restored(struct sessiond *sd)
 	struct session *session;
 
 	list_for_each(session, &sd->sessions.list, node)
-		run_clock_set(session->run, SET_UNSEEN_NS);
+		run_clock_set(session->run);
 }
 
 void clock_check_sentence(const struct clock_facts *facts, char *buf, size_t len)

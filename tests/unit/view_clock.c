@@ -89,6 +89,25 @@ static void test_ahead(void)
 	check_times(want, 4);
 }
 
+/* The time of day was set 5 s ahead, then 7 s back: times follow, in all segments. */
+static void test_set(void)
+{
+	static const uint64_t ts[] = { 1000 * MS, 2000 * MS, 62500 * MS, 63000 * MS };
+	static const int64_t want[] = { -1000 * MS, 0, 500 * MS, 1000 * MS };
+	const char *remarks = "/* clock set: 5000000000 */\n"
+			      "/* clock: 32000000000 1000000000 999999940000000000 61000000000 "
+			      "4000000000 60000000000 1000000000 1 */\n"
+			      "/* clock set: -2000000000 */\n/* clock set: x */\n";
+	struct seen seen;
+
+	CHECK_IS(rm_rf_at(AT_FDCWD, dir), ==, 0);
+	write_trace("a", remarks, ts, 4);
+	check_times(want, 4);
+	CHECK_IS(verify_into(&seen), ==, 1);
+	CHECK(strstr(seen.said, "the time of day was set 2.000 s back while it was recorded"));
+	seen_fini(&seen);
+}
+
 /* Ahead by 1 s within 3 s: the order is kept, although times are wrong by up to 1 s. */
 static void test_unsure(void)
 {
@@ -166,6 +185,7 @@ int main(void)
 {
 	make_path(dir, sizeof(dir), make_tmp(), "trace");
 	test_ahead();
+	test_set();
 	test_unsure();
 	test_more();
 	test_back();

@@ -260,15 +260,26 @@ void clock_facts(struct trace_clock *clock, struct clock_facts *ret)
 	now = take_sample(clock->kind);
 	ret->precision = now.width_ns * (ret->freq_hz / 1000) / 1000000 + 1;
 	clock_offset(now.cycles, now.real_ns, ret->freq_hz, &ret->offset_s, &ret->offset);
+	ret->wall_ns = clock_wall_ns();
 	read_line("/proc/sys/kernel/random/boot_id", ret->uuid, sizeof(ret->uuid));
 }
 
-int64_t clock_set_ns(const struct clock_facts *facts)
+/* The narrowest of several tries was not interrupted. */
+int64_t clock_wall_ns(void)
 {
-	struct clock_sample now = take_sample(facts->kind);
+	uint64_t width = UINT64_MAX;
+	int64_t wall = 0;
 
-	return (int64_t)(now.real_ns -
-			 (uint64_t)clock_facts_ns(facts, now.cycles + facts->clock_add));
+	for (int i = 0; i < 8; i++) {
+		uint64_t before = read_ns(CLOCK_BOOTTIME), real = read_ns(CLOCK_REALTIME);
+		uint64_t after = read_ns(CLOCK_BOOTTIME);
+
+		if (after - before >= width)
+			continue;
+		width = after - before;
+		wall = (int64_t)(real - (before + width / 2));
+	}
+	return wall ? wall : 1;
 }
 
 #if defined(__x86_64__)

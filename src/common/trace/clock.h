@@ -83,7 +83,8 @@ struct clock_facts {
 	struct clock_segment changed; /* the last segment */
 	uint64_t changed_ns;	      /* when it began, about: ns since 1970 */
 	uint64_t clock_add;
-	int64_t set_ns; /* by which the time of day was set since then */
+	int64_t wall_ns; /* clock_wall_ns() when the offsets were read; 0: not known */
+	int64_t set_ns;	 /* by which the time of day was set since then */
 	struct clock_pair pair; /* the last one, of a clock that is not the counter */
 };
 
@@ -97,8 +98,9 @@ void clock_init(struct trace_clock *clock);
 bool clock_take(struct trace_clock *clock, enum ltt_clock_kind kind);
 /** Current properties: a measured frequency becomes more exact with time. */
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
-/** CLOCK_REALTIME less the time that follows from @facts, in ns. */
-int64_t clock_set_ns(const struct clock_facts *facts);
+/** CLOCK_REALTIME less CLOCK_BOOTTIME: nothing but setting the time of day changes it, no slewing
+ *  by NTP and no suspension. */
+int64_t clock_wall_ns(void);
 /** The clock's frequency, as exactly as it is known now. */
 uint64_t clock_hz(struct trace_clock *clock);
 

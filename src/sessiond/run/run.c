@@ -201,9 +201,12 @@ bool run_clock_changed(struct run *run, const struct clock_change *change)
 	return noted;
 }
 
-bool run_clock_set(struct run *run, int64_t least_ns)
+bool run_clock_set(struct run *run)
 {
-	int64_t by_ns = run->clock_known && run->clock.freq_hz ? clock_set_ns(&run->clock) : 0;
+	const int64_t least_ns = 1000000; /* less is the error of the readings */
+	int64_t by_ns = run->clock_known && run->clock.wall_ns ?
+				clock_wall_ns() - run->clock.wall_ns - run->clock.set_ns :
+				0;
 
 	if (by_ns < least_ns && by_ns > -least_ns)
 		return false;

@@ -135,9 +135,9 @@ const struct clock_facts *run_clock(const struct run *run);
 /** The counter that is its clock has changed: note it in the session's traces. Return: false: they
  *  have as many changes as are noted. */
 bool run_clock_changed(struct run *run, const struct clock_change *change);
-/** The time of day was set: note in the session's traces how their times follow from the clock now,
- *  if that has changed by @least_ns. Return: whether it has. */
-bool run_clock_set(struct run *run, int64_t least_ns);
+/** The time of day may have been set: if so, note it in the session's traces. Return: whether it
+ *  was. */
+bool run_clock_set(struct run *run);
 /** Compare the clock with the counter and note it in the session's traces, if the clock is another:
  *  at a start and a stop. */
 void run_clock_pair(struct run *run);

@@ -179,6 +179,7 @@ static bool load_clock(struct list list, struct clock_facts *ret, struct watch_r
 		},
 		.changed_ns = msg.changed_ns,
 		.clock_add = msg.clock_add,
+		.wall_ns = msg.wall_ns,
 		.set_ns = msg.set_ns,
 	};
 	*ret_seen = (struct watch_reading){ msg.seen_cycles, msg.seen_ns, msg.seen_asleep_ns,

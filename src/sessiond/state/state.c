@@ -128,6 +128,7 @@ static void state_put_clock(struct state_space *space, const struct clock_facts 
 		.old_base_ns = clock->changed.old_base_ns,
 		.cause = (uint8_t)clock->changed.cause,
 		.clock_add = clock->clock_add,
+		.wall_ns = clock->wall_ns,
 		.set_ns = clock->set_ns,
 		.seen_cycles = seen->cycles,
 		.seen_ns = seen->ns,
