@@ -56,8 +56,9 @@ static inline void merge_prefetch_entry(const struct merge_entry *entry)
 	__builtin_prefetch((const char *)entry->feed + 3 * MERGE_LINE);
 	__builtin_prefetch((const void *)((uintptr_t)entry->bytes));
 	__builtin_prefetch((const void *)((uintptr_t)entry->bytes + MERGE_LINE));
-	__builtin_prefetch(&entry->ec->mold);
-	__builtin_prefetch(&entry->ec->selected);
+	__builtin_prefetch((const void *)((uintptr_t)entry->ec));
+	__builtin_prefetch((const void *)((uintptr_t)entry->ec +
+					  offsetof(struct ctf_event_class, selected)));
 }
 
 /** The events of many streams fall out of the processor's caches before they are shown: fetch the
