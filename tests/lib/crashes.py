@@ -12,8 +12,9 @@ def savers():
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as f:
                 command = f.read().split(b"\0")
-            if (command[0].endswith(b"/ltt-crash") or command[-2:] == [b"--save", b""]) and \
-                    os.readlink(f"/proc/{pid}/cwd") == os.getcwd():
+            known = command[0].endswith(b"/ltt-crash") or command[-2:] == [b"--save", b""]
+            is_between = command == [b""]  # while a process executes another program
+            if (known or is_between) and os.readlink(f"/proc/{pid}/cwd") == os.getcwd():
                 found.append(int(pid))
         except OSError:
             pass
